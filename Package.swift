@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+  name: "godwit",
+  products: [
+    .library(name: "Streams", targets: ["Streams"]),
+    .library(name: "Batch", targets: ["Batch"]),
+    .library(name: "BatchCommand", targets: ["BatchCommand"]),
+    .executable(name: "godwit", targets: ["godwit"]),
+    .executable(name: "book-migration", targets: ["BookMigration"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ],
+  targets: [
+    .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+    .target(name: "Streams", dependencies: ["CLZ4"], swiftSettings: strict),
+    .target(
+      name: "Batch",
+      dependencies: [
+        "Streams",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "BatchCommand",
+      dependencies: [
+        "Batch",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+    .executableTarget(name: "godwit", dependencies: ["BatchCommand"], swiftSettings: strict),
+    .executableTarget(
+      name: "BookMigration", dependencies: ["Batch", "BatchCommand"],
+      path: "Examples/BookMigration", exclude: ["Library.xcdatamodeld", "Mappings"], swiftSettings: strict),
+    .testTarget(
+      name: "StreamsTests",
+      dependencies: ["Streams", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: strict),
+    .testTarget(
+      name: "BatchTests",
+      dependencies: ["Batch", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: ["BatchCommand", "godwit", "BookMigration"],
+      swiftSettings: strict),
+  ]
+)

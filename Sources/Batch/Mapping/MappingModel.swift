@@ -1,0 +1,65 @@
+/// How one step turns objects of a source version into objects of a destination version, as NSMappingModel describes it.
+///
+/// A mapping model may cover a part of the entities; several of them can make up one step.
+public struct MappingModel: Sendable, Equatable {
+  /// The file's name without extension, or `inferred`.
+  public var name: String
+  /// Entity mappings in mapping order.
+  public var entityMappings: [EntityMapping]
+  /// Entity hashes of the source model that the mapping model was made for; empty when unknown.
+  public var sourceHashes: [String: [UInt8]] = [:]
+  /// Entity hashes of the destination model that the mapping model was made for; empty when unknown.
+  public var destinationHashes: [String: [UInt8]] = [:]
+  /// Names of the source and destination versions, when the file tells them.
+  public var sourceModelName: String?
+  /// See ``sourceModelName``.
+  public var destinationModelName: String?
+
+  /// Makes a mapping model.
+  public init(name: String, entityMappings: [EntityMapping]) {
+    self.name = name
+    self.entityMappings = entityMappings
+  }
+}
+
+/// How objects of one source entity become objects of one destination entity, as NSEntityMapping describes it.
+public struct EntityMapping: Sendable, Equatable {
+  /// The name by which expressions and policies find it.
+  public var name: String
+  /// The source entity; nil for an Add mapping.
+  public var sourceEntity: String?
+  /// The destination entity; nil for a Remove mapping.
+  public var destinationEntity: String?
+  /// The class name of the policy, when the mapping has one.
+  public var policyClassName: String?
+  /// A predicate that limits the source objects, in predicate format.
+  public var filterPredicate: String?
+  /// Entries that a policy can read.
+  public var userInfo: [String: String] = [:]
+  /// Attribute mappings, by the order of the file.
+  public var attributeMappings: [PropertyMapping] = []
+  /// Relationship mappings, by the order of the file.
+  public var relationshipMappings: [PropertyMapping] = []
+
+  /// Makes an entity mapping; the default name is `<Source>To<Destination>`, for Add the destination's name (D.2).
+  public init(name: String? = nil, sourceEntity: String?, destinationEntity: String?) {
+    let joined = [sourceEntity, destinationEntity].compactMap { $0 }.joined(separator: "To")
+    self.name = name ?? joined
+    self.sourceEntity = sourceEntity
+    self.destinationEntity = destinationEntity
+  }
+}
+
+/// Where one property of a destination object comes from, as NSPropertyMapping describes it.
+public struct PropertyMapping: Sendable, Equatable {
+  /// The destination property.
+  public var name: String
+  /// The value; nil means by default: the source's property of the same name, else the default value (D.2).
+  public var valueExpression: Expression?
+
+  /// Makes a property mapping.
+  public init(name: String, valueExpression: Expression? = nil) {
+    self.name = name
+    self.valueExpression = valueExpression
+  }
+}

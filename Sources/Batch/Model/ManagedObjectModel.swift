@@ -1,0 +1,71 @@
+/// A version of a data model, as NSManagedObjectModel describes it: values, not objects, tied together by names.
+public struct ManagedObjectModel: Sendable, Equatable {
+  /// The version's name: the file's name without extension, or empty for a model made in code.
+  public var name: String
+  /// All entities, sorted by name in code-unit order.
+  public private(set) var entities: [EntityDescription]
+  /// `userDefinedModelVersionIdentifier`, as in NSStoreModelVersionIdentifiers.
+  public var versionIdentifiers: [String]
+  /// Configurations: name to entity names.
+  public var configurations: [String: [String]] = [:]
+
+  private var positions: [String: Int] = [:]
+
+  /// Makes a model; entities are sorted by name. Nothing is checked: see ``validate()``.
+  public init(name: String = "", entities: [EntityDescription], versionIdentifiers: [String] = []) {
+    self.name = name
+    self.entities = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    self.versionIdentifiers = versionIdentifiers
+    for (position, entity) in self.entities.enumerated() { positions[entity.name] = position }
+  }
+
+  /// The entity of that name.
+  public func entity(_ name: String) -> EntityDescription? { positions[name].map { entities[$0] } }
+
+  /// The entity's parents, nearest first. Ends at a parent that is missing or was met before.
+  public func ancestors(of name: String) -> [EntityDescription] {
+    var found: [EntityDescription] = []
+    var seen: Set<String> = [name]
+    var next = entity(name)?.superentity
+    while let parent = next, seen.insert(parent).inserted, let entity = entity(parent) {
+      found.append(entity)
+      next = entity.superentity
+    }
+    return found
+  }
+
+  /// The name of the topmost parent, or the name itself.
+  public func root(of name: String) -> String { ancestors(of: name).last?.name ?? name }
+
+  /// Names of the direct sub-entities, in code-unit order.
+  public func subentities(of name: String) -> [String] {
+    entities.filter { $0.superentity == name }.map(\.name)
+  }
+
+  /// Is `name` the entity `ancestor` or below it?
+  public func isKind(_ name: String, of ancestor: String) -> Bool {
+    name == ancestor || ancestors(of: name).contains { $0.name == ancestor }
+  }
+
+  /// Own and inherited attributes; own ones first.
+  public func attributes(of name: String) -> [AttributeDescription] {
+    guard let entity = entity(name) else { return [] }
+    return ([entity] + ancestors(of: name)).flatMap(\.attributes)
+  }
+
+  /// Own and inherited relationships; own ones first.
+  public func relationships(of name: String) -> [RelationshipDescription] {
+    guard let entity = entity(name) else { return [] }
+    return ([entity] + ancestors(of: name)).flatMap(\.relationships)
+  }
+
+  /// The relationship of that name, own or inherited.
+  public func relationship(_ name: String, of entity: String) -> RelationshipDescription? {
+    relationships(of: entity).first { $0.name == name }
+  }
+
+  /// The attribute of that name, own or inherited.
+  public func attribute(_ name: String, of entity: String) -> AttributeDescription? {
+    attributes(of: entity).first { $0.name == name }
+  }
+}

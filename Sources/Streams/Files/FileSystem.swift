@@ -1,0 +1,85 @@
+/// The disk as the engine sees it: every durable write goes through this, so that tests can lose, tear and refuse writes.
+///
+/// All calls throw ``StreamsError`` with the code `inputOutput`, `diskFull` or `locked` and the path concerned.
+public protocol FileSystem: Sendable {
+  /// Opens a file. A file that is created gets mode 0600.
+  func open(_ path: String, _ mode: OpenMode) throws -> any File
+  /// Replaces `destination` by `source` in one step. Durable only after ``syncDirectory(_:)``.
+  func rename(_ source: String, to destination: String) throws
+  /// Gives the file a second name. Fails when `destination` exists.
+  func link(_ source: String, to destination: String) throws
+  /// Removes a file; a missing one is not an error.
+  func remove(_ path: String) throws
+  /// Makes a directory with mode 0700; an existing one is not an error.
+  func makeDirectory(_ path: String) throws
+  /// The names in a directory, sorted.
+  func list(_ path: String) throws -> [String]
+  /// Size, times and identity of a file, or nil when there is none.
+  func status(_ path: String) throws -> FileStatus?
+  /// Makes names that were created, renamed or removed in a directory durable.
+  func syncDirectory(_ path: String) throws
+  /// Bytes that an unprivileged user may still write on the file system that holds `path`.
+  func availableSpace(_ path: String) throws -> UInt64
+}
+
+/// How a file is opened.
+public enum OpenMode: Sendable {
+  /// For reading; the file must exist.
+  case read
+  /// For reading and writing; the file must exist.
+  case update
+  /// For reading and writing; created when missing, emptied when not.
+  case create
+  /// For reading and writing; created when missing, kept when not.
+  case updateOrCreate
+}
+
+/// Size, times and identity of a file.
+public struct FileStatus: Sendable, Equatable {
+  /// Bytes.
+  public var size: UInt64
+  /// Last change of the contents, nanoseconds since 1970.
+  public var modified: Int64
+  /// Device and inode: what tells one file from another.
+  public var device: UInt64
+  /// The inode number on that device.
+  public var inode: UInt64
+  /// Permission bits and file type as in `st_mode`.
+  public var mode: UInt32
+  /// Numeric owner.
+  public var owner: UInt32
+  /// Numeric group.
+  public var group: UInt32
+  /// True for a directory.
+  public var isDirectory: Bool
+}
+
+/// An open file. Positions are given with every call; a file has no cursor.
+public protocol File: AnyObject, Sendable {
+  /// The path it was opened by.
+  var path: String { get }
+  /// Fills the buffer from `offset`; returns the bytes read, fewer only at the end of the file.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int
+  /// Writes all bytes at `offset`. Not durable before ``sync()``.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws
+  /// Makes everything written so far durable, with the file's length.
+  func sync() throws
+  /// Sets the length in bytes.
+  func truncate(to length: UInt64) throws
+  /// The length in bytes.
+  func size() throws -> UInt64
+  /// Takes an advisory lock on a range of bytes for this open file, without waiting; false when another holder excludes it.
+  func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool
+  /// Closes the file; its locks end with it. Further calls fail.
+  func close()
+}
+
+/// Kinds of advisory lock.
+public enum LockKind: Sendable {
+  /// Excludes exclusive locks.
+  case shared
+  /// Excludes every other lock.
+  case exclusive
+  /// Gives the range back.
+  case none
+}
