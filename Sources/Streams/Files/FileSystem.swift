@@ -20,6 +20,22 @@ public protocol FileSystem: Sendable {
   func syncDirectory(_ path: String) throws
   /// Bytes that an unprivileged user may still write on the file system that holds `path`.
   func availableSpace(_ path: String) throws -> UInt64
+  /// Size, times and identity of the name itself: a symbolic link is not followed.
+  func statusOfName(_ path: String) throws -> FileStatus?
+  /// Gives a file the owner, group and permission bits of another, as far as this user may; durable on return.
+  func adopt(_ status: FileStatus, on path: String) throws
+  /// Removes an empty directory; a missing one is not an error.
+  func removeDirectory(_ path: String) throws
+}
+
+/// What a file system that only counts, delays or refuses may leave to the machine's own.
+extension FileSystem {
+  /// Size, times and identity of the name itself.
+  public func statusOfName(_ path: String) throws -> FileStatus? { try LocalFileSystem().statusOfName(path) }
+  /// Gives a file the owner, group and permission bits of another.
+  public func adopt(_ status: FileStatus, on path: String) throws { try LocalFileSystem().adopt(status, on: path) }
+  /// Removes an empty directory.
+  public func removeDirectory(_ path: String) throws { try LocalFileSystem().removeDirectory(path) }
 }
 
 /// How a file is opened.
@@ -70,8 +86,19 @@ public protocol File: AnyObject, Sendable {
   func size() throws -> UInt64
   /// Takes an advisory lock on a range of bytes for this open file, without waiting; false when another holder excludes it.
   func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool
+  /// Would another holder exclude such a lock? Nothing is taken and nothing changes.
+  func isExcluded(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool
   /// Closes the file; its locks end with it. Further calls fail.
   func close()
+}
+
+extension File {
+  /// Asks by taking the lock and giving it back, for a file that cannot ask otherwise and holds no lock there itself.
+  public func isExcluded(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool {
+    guard try lock(kind, start: start, length: length) else { return true }
+    _ = try lock(.none, start: start, length: length)
+    return false
+  }
 }
 
 /// Kinds of advisory lock.
