@@ -68,7 +68,7 @@ struct ColumnPlanner {
 
   private mutating func addKey(_ key: RelationshipDescription, name: String, entity: String) {
     whole.append(Column(name: name, type: "INTEGER", role: .toOne(entity: entity, name: key.name)))
-    if numbering.children[key.destinationEntity] != nil, let number = numbering.numbers[key.destinationEntity] {
+    if numbering.parents.contains(key.destinationEntity), let number = numbering.numbers[key.destinationEntity] {
       let helper = unused("Z\(number)_\(name.dropFirst())")
       whole.append(Column(name: helper, type: "INTEGER", role: .toOneEntity(entity: entity, name: key.name)))
     }
