@@ -27,7 +27,7 @@ enum ModelCorpus {
 
   /// The rows of a table, by column name.
   static func table(_ path: String) throws -> [[String: String]] {
-    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: true)
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
     guard let header = lines.first else { return [] }
     let names = header.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     return lines.dropFirst().map { line in
