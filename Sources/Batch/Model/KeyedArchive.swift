@@ -1,0 +1,108 @@
+/// An archive of NSKeyedArchiver, read as data: no class is ever made, and nothing is resolved before it is asked for,
+/// so that objects that refer to each other in a ring do no harm.
+struct KeyedArchive: Sendable {
+  private let objects: [PropertyList]
+  private let top: [String: PropertyList]
+
+  /// Opens an archive. Throws ``BatchError`` with the code `badModel` when the bytes are none.
+  init(_ bytes: [UInt8]) throws {
+    guard case .dictionary(let entries) = try PropertyListReader.read(bytes),
+      case .array(let objects)? = entries["$objects"], case .dictionary(let top)? = entries["$top"]
+    else { throw BatchError(.badModel, "the bytes are no keyed archive") }
+    self.objects = objects
+    self.top = top
+  }
+
+  /// The archived object; nil when there is none.
+  var root: KeyedObject? { top["root"].flatMap(object) }
+
+  /// The object behind a value; nil for `$null` and for a number without object.
+  fileprivate func object(_ value: PropertyList) -> KeyedObject? {
+    guard case .uid(let number) = value else { return KeyedObject(archive: self, value: value, number: nil) }
+    guard number > 0, objects.indices.contains(number) else { return nil }
+    return KeyedObject(archive: self, value: objects[number], number: number)
+  }
+}
+
+/// One object of a keyed archive, or a value inside it.
+struct KeyedObject: Sendable {
+  fileprivate let archive: KeyedArchive
+  /// The object as it stands in the archive, references unresolved.
+  let value: PropertyList
+  /// The object's number, by which rings are noticed; nil for a value that stands inside another object.
+  let number: Int?
+
+  private var entries: [String: PropertyList] {
+    if case .dictionary(let entries) = value { return entries }
+    return [:]
+  }
+
+  /// The value of a key; nil when it is missing or `$null`.
+  subscript(_ key: String) -> KeyedObject? { entries[key].flatMap(archive.object) }
+
+  /// The names of the keys.
+  var keys: Set<String> { Set(entries.keys) }
+
+  /// The name of the archived class.
+  var className: String? { self["$class"]?["$classname"]?.string }
+
+  /// The names of the archived class and of its parents.
+  var classNames: [String] { self["$class"]?["$classes"]?.array?.compactMap(\.string) ?? [] }
+
+  /// A text, also inside NSMutableString.
+  var string: String? {
+    if case .string(let text) = value { return text }
+    return self["NS.string"]?.string
+  }
+
+  /// A whole number; a truth value counts as 0 and 1.
+  var integer: Int64? {
+    switch value {
+    case .integer(let number): return number
+    case .boolean(let flag): return flag ? 1 : 0
+    case .real(let number): return Int64(exactly: number)
+    default: return nil
+    }
+  }
+
+  /// A number.
+  var real: Double? {
+    if case .real(let number) = value { return number }
+    return integer.map(Double.init)
+  }
+
+  /// A truth value; a number is true unless it is zero.
+  var boolean: Bool? { integer.map { $0 != 0 } }
+
+  /// Seconds since 2001.
+  var date: Double? {
+    if case .date(let seconds) = value { return seconds }
+    return self["NS.time"]?.real
+  }
+
+  /// Bytes, also inside NSMutableData.
+  var data: [UInt8]? {
+    if case .data(let bytes) = value { return bytes }
+    return self["NS.data"]?.data
+  }
+
+  /// The members of an array or a set, in order; members that are nil are left out.
+  var array: [KeyedObject]? {
+    if case .array(let members) = value { return members.compactMap(archive.object) }
+    return self["NS.objects"]?.array
+  }
+
+  /// The entries of a dictionary, in the archive's order.
+  var dictionary: [(key: KeyedObject, value: KeyedObject)]? {
+    guard case .array(let keys)? = self["NS.keys"]?.value, case .array(let values)? = self["NS.objects"]?.value else {
+      return nil
+    }
+    return zip(keys, values).compactMap { key, value in
+      guard let key = archive.object(key), let value = archive.object(value) else { return nil }
+      return (key, value)
+    }
+  }
+
+  /// The entry of a dictionary whose key is this text.
+  func entry(_ name: String) -> KeyedObject? { dictionary?.first { $0.key.string == name }?.value }
+}

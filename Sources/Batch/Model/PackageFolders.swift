@@ -1,0 +1,47 @@
+import Foundation
+
+/// Finds folders that are one document to a person, such as `.xcdatamodeld`.
+enum PackageFolders {
+  private static let greatestDepth = 32
+
+  /// The path itself or every folder below it that has one of the extensions, sorted; what lies inside one is its own.
+  static func find(_ extensions: Set<String>, below path: String, code: BatchError.Code) throws -> [String] {
+    try find(extensions, below: path, code: code, depth: 0)
+  }
+
+  private static func find(
+    _ extensions: Set<String>, below path: String, code: BatchError.Code, depth: Int
+  ) throws -> [String] {
+    if extensions.contains((path as NSString).pathExtension) { return [path] }
+    guard depth < greatestDepth else {
+      throw BatchError(code, "folders are nested more than \(greatestDepth) deep", path: path)
+    }
+    return try folders(in: path, code: code).flatMap {
+      try find(extensions, below: $0, code: code, depth: depth + 1)
+    }
+  }
+
+  /// Visible folders, sorted. Links to folders are not followed: they could form a ring.
+  static func folders(in path: String, code: BatchError.Code) throws -> [String] {
+    let names: [String]
+    do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
+      throw BatchError(code, "the folder cannot be read", path: path, cause: error)
+    }
+    return names.filter { !$0.hasPrefix(".") }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      .map { (path as NSString).appendingPathComponent($0) }
+      .filter { name in
+        let attributes = try? FileManager.default.attributesOfItem(atPath: name)
+        return attributes?[.type] as? FileAttributeType == .typeDirectory
+      }
+  }
+
+  static func isFolder(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+  }
+
+  /// The last component without its extension.
+  static func stem(_ path: String) -> String {
+    ((path as NSString).lastPathComponent as NSString).deletingPathExtension
+  }
+}

@@ -1,0 +1,80 @@
+/// SHA-256 as FIPS 180-4 defines it.
+///
+/// An implementation of our own, because version hashes are all it is for: see docs/decisions/0002-own-sha256.md.
+struct SHA256 {
+  private var state = initialState
+  private var block: [UInt8] = []
+  private var length: UInt64 = 0
+  private var schedule = [UInt32](repeating: 0, count: 64)
+
+  init() { block.reserveCapacity(64) }
+
+  /// The digest of the bytes.
+  static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    var hash = SHA256()
+    hash.update(bytes)
+    return hash.finalize()
+  }
+
+  /// Adds bytes to what is hashed.
+  mutating func update(_ bytes: some Sequence<UInt8>) {
+    for byte in bytes {
+      block.append(byte)
+      length &+= 1
+      if block.count == 64 { compress() }
+    }
+  }
+
+  /// The digest of everything added. The value must not be used afterwards.
+  mutating func finalize() -> [UInt8] {
+    let bits = length &* 8
+    update([0x80])
+    while block.count != 56 { update([0]) }
+    update((0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) })
+    return state.flatMap { word in
+      (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) }
+    }
+  }
+
+  private mutating func compress() {
+    for t in 0..<16 {
+      schedule[t] = block[(t * 4)..<(t * 4 + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+    block.removeAll(keepingCapacity: true)
+    for t in 16..<64 {
+      let (x, y) = (schedule[t - 15], schedule[t - 2])
+      let s0 = turn(x, 7) ^ turn(x, 18) ^ (x >> 3)
+      let s1 = turn(y, 17) ^ turn(y, 19) ^ (y >> 10)
+      schedule[t] = schedule[t - 16] &+ s0 &+ schedule[t - 7] &+ s1
+    }
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    for t in 0..<64 {
+      let s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
+      let first = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ Self.constants[t] &+ schedule[t]
+      let s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
+      let second = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
+      (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+    }
+    for (position, word) in [a, b, c, d, e, f, g, h].enumerated() { state[position] &+= word }
+  }
+
+  private func turn(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+
+  /// The first 32 bits of the fractional parts of the square roots of the first 8 primes.
+  private static let initialState: [UInt32] = [
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+  ]
+
+  /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+  private static let constants: [UInt32] = [
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+  ]
+}

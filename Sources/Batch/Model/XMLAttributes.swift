@@ -1,0 +1,51 @@
+/// The XML attributes of one element. What a reader does not take is left over and kept as unknown.
+struct XMLAttributes {
+  let element: String
+  /// The element's name attribute, for messages.
+  let name: String?
+  private(set) var rest: [String: String]
+
+  init(_ element: String, _ attributes: [String: String]) {
+    self.element = element
+    self.name = attributes["name"]
+    self.rest = attributes
+  }
+
+  /// The value, or nil when it is missing or empty.
+  mutating func take(_ name: String) -> String? {
+    guard let value = rest.removeValue(forKey: name), !value.isEmpty else { return nil }
+    return value
+  }
+
+  /// The value; a missing or empty one is an error.
+  mutating func need(_ name: String) throws -> String {
+    guard let value = take(name) else { throw problem("has no \(name)") }
+    return value
+  }
+
+  /// A truth value as Xcode and generators of models write it; false when missing.
+  mutating func flag(_ name: String) throws -> Bool {
+    guard let text = take(name) else { return false }
+    guard let value = Self.truth(text) else { throw problem("has \(name)=\"\(text)\", which is neither YES nor NO") }
+    return value
+  }
+
+  /// A whole number; nil when missing.
+  mutating func number(_ name: String) throws -> Int32? {
+    guard let text = take(name) else { return nil }
+    guard let value = Int32(text) else { throw problem("has \(name)=\"\(text)\", which is no number") }
+    return value
+  }
+
+  static func truth(_ text: String) -> Bool? {
+    switch text {
+    case "YES", "true", "1": return true
+    case "NO", "false", "0": return false
+    default: return nil
+    }
+  }
+
+  func problem(_ text: String) -> BatchError {
+    BatchError(.badModel, "the element \(element) \(name.map { "\"\($0)\" " } ?? "")\(text)")
+  }
+}

@@ -1,0 +1,34 @@
+/// An index of a store, as a framework around version 1500 creates it (B.7).
+public struct IndexLayout: Sendable, Hashable {
+  /// One column of an index.
+  public struct Column: Sendable, Hashable {
+    /// The column's name.
+    public let name: String
+    /// Descending order?
+    public let isDescending: Bool
+    /// The collation that the text names; nil means the default, which is BINARY too.
+    public let collation: String?
+  }
+
+  /// The name, unique in the store.
+  public let name: String
+  /// The table's name.
+  public let table: String
+  /// The columns, in order.
+  public let columns: [Column]
+  /// Does it keep a uniqueness constraint?
+  public let isUnique: Bool
+  /// The predicate that limits the index in the model, for reports. The index here holds *all* rows: it answers the same
+  /// queries, and predicate format is not SQL.
+  public let partialPredicate: String?
+
+  /// The text of its CREATE INDEX, in Core Data's spacing.
+  public var sql: String {
+    let list = columns.map { column in
+      guard let collation = column.collation else { return SQLText.name(column.name) }
+      return "\(SQLText.name(column.name)) COLLATE \(collation) \(column.isDescending ? "DESC" : "ASC")"
+    }
+    let kind = isUnique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
+    return "\(kind) \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list.joined(separator: ", ")))"
+  }
+}

@@ -1,0 +1,114 @@
+import GRDB
+import Streams
+
+/// Runs the harmless texts and asks SQLite what it made of them.
+final class SchemaParser {
+  let rows: [SchemaRow]
+  var tables: [TableSchema] = []
+  var indexes: [IndexSchema] = []
+  var virtualTables: [SchemaText] = []
+  var foreign: [SchemaText] = []
+
+  init(rows: [SchemaRow]) { self.rows = rows }
+
+  func run() throws {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
+    let queue = try DatabaseQueue(configuration: configuration)
+    defer { try? queue.close() }
+    try queue.inDatabase { database in
+      // Tables first: the file lists an index before its table when the table was made anew.
+      let accepted = rows.filter { $0.type == "table" && create($0, in: database) }
+      let withoutRowid = try Set(
+        String.fetchAll(database, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND wr").map(NameOrder.folded))
+      for row in accepted {
+        if let table = try table(row, withoutRowid: withoutRowid.contains(NameOrder.folded(row.name)), in: database) { tables.append(table) }
+      }
+      for row in rows where row.type == "index" {
+        guard row.sql == nil || create(row, in: database) else { continue }
+        if let index = try index(row, in: database) { indexes.append(index) }
+      }
+    }
+    for row in rows where !["table", "index", "trigger", "view"].contains(row.type) {
+      foreign.append(SchemaText(row: row, reason: "an object of an unknown type"))
+    }
+  }
+
+  private func create(_ row: SchemaRow, in database: Database) -> Bool {
+    guard let sql = row.sql else { return refuse(row, "a table without text") }
+    let wanted = NameOrder.folded(row.name)
+    // SQLite keeps `sqlite_sequence` and its like to itself; they hold nothing of a store.
+    if wanted.hasPrefix("sqlite_") { return refuse(row, "an internal table") }
+    switch SchemaStatement(sql) {
+    case .table(let name) where row.type == "table" && NameOrder.folded(name) == wanted: break
+    case .index(let name, let table)
+    where row.type == "index" && NameOrder.folded(name) == wanted
+      && NameOrder.folded(table) == NameOrder.folded(row.tableName):
+      break
+    case .virtualTable where row.type == "table":
+      virtualTables.append(SchemaText(row: row, reason: "a virtual table is never opened"))
+      return false
+    case .other(let reason): return refuse(row, reason)
+    default: return refuse(row, "the text makes something else than the row says")
+    }
+    do {
+      try database.makeStatement(sql: sql).execute()
+      return true
+    } catch {
+      return refuse(row, "SQLite does not accept the text: \(error)")
+    }
+  }
+
+  private func refuse(_ row: SchemaRow, _ reason: String) -> Bool {
+    foreign.append(SchemaText(row: row, reason: reason))
+    return false
+  }
+
+  private func table(_ row: SchemaRow, withoutRowid: Bool, in database: Database) throws -> TableSchema? {
+    let described = try Row.fetchAll(database, sql: "SELECT * FROM pragma_table_xinfo(?)", arguments: [row.name])
+    // A generated column takes no place in a record, or one that is computed: not read.
+    guard !described.isEmpty, described.allSatisfy({ ($0["hidden"] as Int) == 0 }) else {
+      foreign.append(SchemaText(row: row, reason: "a table with generated columns"))
+      return nil
+    }
+    let keys = described.filter { ($0["pk"] as Int) > 0 }
+    // INTEGER PRIMARY KEY DESC is no alias, by an old accident of SQLite's: then the key has an index of its own.
+    let keyIndex = try Row.fetchOne(
+      database, sql: "SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", arguments: [row.name])
+    let canAlias = keys.count == 1 && !withoutRowid && keyIndex == nil
+    let columns = try described.map { try column($0, canAlias: canAlias, in: database) }
+    return TableSchema(
+      name: row.name, rootPage: row.rootPage, columns: columns, isWithoutRowid: withoutRowid, sql: row.sql ?? "")
+  }
+
+  private func column(_ row: Row, canAlias: Bool, in database: Database) throws -> ColumnSchema {
+    let type = row["type"] as String? ?? ""
+    let affinity = ColumnSchema.Affinity(declaredType: type)
+    let text = row["dflt_value"] as String?
+    let value = try text.flatMap { try DefaultLiteral.value(of: $0, affinity: affinity, in: database) }
+    return ColumnSchema(
+      name: row["name"], declaredType: type, affinity: affinity, defaultValue: value,
+      hasUnknownDefault: text != nil && value == nil,
+      isRowidAlias: canAlias && (row["pk"] as Int) == 1 && type.uppercased() == "INTEGER")
+  }
+
+  /// An index without text belongs to a clause of its table: SQLite gave ours the same name.
+  private func index(_ row: SchemaRow, in database: Database) throws -> IndexSchema? {
+    let listed = try Row.fetchOne(
+      database, sql: "SELECT \"unique\" AS u FROM pragma_index_list(?) WHERE name = ? COLLATE NOCASE",
+      arguments: [row.tableName, row.name])
+    let keys = try Row.fetchAll(
+      database, sql: "SELECT * FROM pragma_index_xinfo(?) WHERE key = 1", arguments: [row.name])
+    guard let listed, keys.allSatisfy({ ($0["cid"] as Int) >= -1 }) else {
+      foreign.append(SchemaText(row: row, reason: "an index that its table does not have, or over an expression"))
+      return nil
+    }
+    let columns = keys.map { key in
+      IndexSchema.Key(column: key["name"], isDescending: (key["desc"] as Int) == 1, collation: key["coll"])
+    }
+    return IndexSchema(
+      name: row.name, table: row.tableName, rootPage: row.rootPage, isUnique: (listed["u"] as Int) == 1, columns: columns,
+      sql: row.sql)
+  }
+}

@@ -1,0 +1,97 @@
+import Streams
+
+/// A column of a table that exists.
+public struct ColumnSchema: Sendable, Hashable {
+  /// SQLite's column affinities (SQLite, "Datatypes In SQLite", section 3.1).
+  public enum Affinity: String, Sendable {
+    case integer = "INTEGER"
+    case text = "TEXT"
+    case blob = "BLOB"
+    case real = "REAL"
+    case numeric = "NUMERIC"
+
+    /// The affinity of a declared type.
+    public init(declaredType: String) {
+      let type = declaredType.uppercased()
+      let has = { (part: String) in type.contains(part) }
+      if has("INT") {
+        self = .integer
+      } else if has("CHAR") || has("CLOB") || has("TEXT") {
+        self = .text
+      } else if type.isEmpty || has("BLOB") {
+        self = .blob
+      } else if has("REAL") || has("FLOA") || has("DOUB") {
+        self = .real
+      } else {
+        self = .numeric
+      }
+    }
+  }
+
+  /// The name as the text has it.
+  public let name: String
+  /// The declared type, possibly empty.
+  public let declaredType: String
+  /// The affinity that follows from it.
+  public let affinity: Affinity
+  /// The value of a record that ends before this column, affinity applied; nil when there is no default (then it is NULL).
+  public let defaultValue: Value?
+  /// Is there a default that is no literal? Then the value of a short record is not known and it must not be read.
+  public let hasUnknownDefault: Bool
+  /// Is it another name of the rowid? Its record holds NULL.
+  public let isRowidAlias: Bool
+}
+
+/// A table that exists. A column's position here is its position in a record.
+public struct TableSchema: Sendable, Hashable {
+  /// The name as the text has it.
+  public let name: String
+  /// The root page.
+  public let rootPage: UInt32
+  /// The columns in their physical order.
+  public let columns: [ColumnSchema]
+  /// Is it kept as an index, in the order of its primary key?
+  public let isWithoutRowid: Bool
+  /// The text that made it.
+  public let sql: String
+
+  /// The position of a column, whose name is compared as SQLite does.
+  public func position(of name: String) -> Int? {
+    let wanted = NameOrder.folded(name)
+    return columns.firstIndex { NameOrder.folded($0.name) == wanted }
+  }
+}
+
+/// An index that exists.
+public struct IndexSchema: Sendable, Hashable {
+  /// One key of an index.
+  public struct Key: Sendable, Hashable {
+    /// The column; nil stands for the rowid.
+    public let column: String?
+    /// Descending order?
+    public let isDescending: Bool
+    /// The collation's name.
+    public let collation: String
+  }
+
+  /// The name.
+  public let name: String
+  /// The table's name.
+  public let table: String
+  /// The root page.
+  public let rootPage: UInt32
+  /// Does it keep values unique?
+  public let isUnique: Bool
+  /// The declared keys, without the rowid that ends every entry.
+  public let columns: [Key]
+  /// The text that made it; nil for the index of a PRIMARY KEY or UNIQUE clause.
+  public let sql: String?
+}
+
+/// A part of a schema that is kept as text: a trigger, a view, a virtual table, or what this tool does not understand.
+public struct SchemaText: Sendable, Hashable {
+  /// The row as it was read.
+  public let row: SchemaRow
+  /// Why it is only text.
+  public let reason: String
+}
