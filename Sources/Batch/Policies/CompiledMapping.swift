@@ -1,0 +1,82 @@
+import Streams
+
+/// An entity mapping made ready for rows: for every column of the destination, where it comes from.
+final class CompiledMapping {
+  let mapping: EntityMapping
+  let source: SourceEntity
+  let destination: DestinationEntity
+  /// What is added to a source key.
+  let offset: Int64
+  let policy: (any EntityMigrationPolicy)?
+  let columns: [ColumnSource]
+  private let needsObject: Bool
+
+  init(
+    mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
+    policy: (any EntityMigrationPolicy)?, columns: [ColumnSource]
+  ) {
+    self.mapping = mapping
+    self.source = source
+    self.destination = destination
+    self.offset = offset
+    self.policy = policy
+    self.columns = columns
+    needsObject = columns.contains { if case .expression = $0 { true } else { false } }
+  }
+
+  /// Migrates a row without policy and without objects of its own. False when the row needs them.
+  func encode(_ row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws -> Bool {
+    guard policy == nil, !needsObject else { return false }
+    encoder.reset()
+    encoder.appendNull()
+    for column in 1..<columns.count {
+      switch columns[column] {
+      case .value(let value): encoder.append(value)
+      case .borrow(let position, let missing):
+        if position < row.columnCount {
+          encoder.append(type: row.type(position), body: row.body(position))
+        } else {
+          encoder.append(missing)
+        }
+      case .key(let position, let map):
+        if let key = row.integer(position), let target = map.target(row) { encoder.append(key &+ target.offset) } else { encoder.appendNull() }
+      default: encoder.append(try computed(columns[column], row: row, rowid: rowid))
+      }
+    }
+    return true
+  }
+
+  private func computed(_ source: ColumnSource, row: RecordDecoder, rowid: Int64) throws -> Value {
+    switch source {
+    case .value(let value): return value
+    case .borrow(let position, let missing): return position < row.columnCount ? row.value(position) : missing
+    case .convert(let position, let missing, let from, let to):
+      let value = position < row.columnCount ? row.value(position) : missing
+      if let converted = to.converted(value, from: from) { return converted }
+      throw BatchError(
+        .policyFailed, "a value of type \(from) does not fit the type \(to)",
+        hint: "Map the attribute with a policy that decides what becomes of it", entity: destination.name, key: rowid)
+    case .key(let position, let map):
+      guard let key = row.integer(position), let target = map.target(row) else { return .null }
+      return .integer(key &+ target.offset)
+    case .keyEntity(let position, let map):
+      guard row.integer(position) != nil, let target = map.target(row) else { return .null }
+      return .integer(Int64(target.number))
+    case .order(let position): return row.integer(position) == nil ? .null : .integer(rowid &* 1024)
+    case .expression: return .null
+    }
+  }
+
+  /// Fills a new object by the mapping's properties. Bytes that stay as they are are borrowed from the row.
+  func fill(_ object: DestinationObject, row: RecordDecoder, source: SourceObject, manager: MigrationManager) throws {
+    for column in 1..<columns.count {
+      switch columns[column] {
+      case .borrow(let position, _) where position < row.columnCount:
+        object.borrowed.append(.init(column: column, source: position))
+      case .expression(let expression, let type):
+        object.columns[column] = type.stored(try expression.evaluate(source, policy, manager))
+      default: object.columns[column] = try computed(columns[column], row: row, rowid: source.key)
+      }
+    }
+  }
+}

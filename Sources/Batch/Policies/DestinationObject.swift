@@ -1,0 +1,114 @@
+import Streams
+
+/// An object of the destination store, as a policy sees it.
+///
+/// It is *open* until the policy's call that made it returns; then it is written. A change to an object that is written
+/// becomes a patch, which is applied in one ordered pass at the end of the step; values of written objects cannot be read.
+public final class DestinationObject {
+  let entity: DestinationEntity
+  unowned let manager: MigrationManager
+  /// The object's primary key (Z_PK).
+  public let key: Int64
+  private(set) var isOpen: Bool
+  /// Values as stored, a column each; empty for a written object.
+  var columns: [Value]
+  /// Columns that still show the bytes of the source's current row.
+  var borrowed: [BorrowedColumn] = []
+
+  /// A column whose bytes are taken from the source's current row as they are.
+  struct BorrowedColumn {
+    var column: Int
+    var source: Int
+  }
+
+  /// A new, open object with its entity's default values.
+  init(new entity: DestinationEntity, key: Int64, manager: MigrationManager) {
+    self.entity = entity
+    self.manager = manager
+    self.key = key
+    isOpen = true
+    columns = Array(repeating: .null, count: entity.columnCount)
+    columns[1] = .integer(Int64(entity.number))
+    columns[2] = .integer(1)
+    for (column, value) in entity.defaults { columns[column] = value }
+  }
+
+  /// A reference to an object that is written, or will be.
+  init(reference entity: DestinationEntity, key: Int64, manager: MigrationManager) {
+    self.entity = entity
+    self.manager = manager
+    self.key = key
+    isOpen = false
+    columns = []
+  }
+
+  /// The name of the object's entity.
+  public var entityName: String { entity.name }
+
+  func close() {
+    isOpen = false
+    columns = []
+    borrowed = []
+  }
+
+  private func failure(_ message: String, hint: String? = nil) -> BatchError {
+    BatchError(.policyFailed, message, hint: hint, entity: entity.name, key: key)
+  }
+
+  func assign(column: Int, _ value: Value) throws {
+    guard isOpen else { return try manager.patch(entity.table, key: key, column: column, value) }
+    columns[column] = value
+    if !borrowed.isEmpty { borrowed.removeAll { $0.column == column } }
+  }
+
+  /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
+  public func set(_ name: String, _ value: Value) throws {
+    guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
+    try assign(column: attribute.column, attribute.type.stored(value))
+  }
+
+  /// Sets an attribute to a text, or to NULL.
+  public func set(_ name: String, _ text: String?) throws { try set(name, text.map { Value.text($0) } ?? .null) }
+
+  /// The value of an attribute of an open object. A written object's values cannot be read.
+  public func value(_ name: String) throws -> Value {
+    guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
+    guard isOpen else { throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up") }
+    if let borrowed = borrowed.first(where: { $0.column == attribute.column }) {
+      return attribute.type.normalized(manager.currentRow.value(borrowed.source))
+    }
+    return attribute.type.normalized(columns[attribute.column])
+  }
+
+  /// Sets a to-one relationship, or clears it.
+  public func set(_ name: String, to object: DestinationObject?) throws {
+    guard let relationship = entity.relationships[name] else { throw failure("the entity has no relationship \(name)") }
+    guard case .ownKey(_, let column, let entityColumn, let order) = relationship.storage else {
+      throw failure("\(name) is a to-many relationship", hint: "Use add(_:to:)")
+    }
+    try check(object, is: relationship.destination, name)
+    try assign(column: column, object.map { .integer($0.key) } ?? .null)
+    if let entityColumn { try assign(column: entityColumn, object.map { .integer(Int64($0.entity.number)) } ?? .null) }
+    if let order { try assign(column: order, object == nil ? .null : .integer(manager.nextOrder(key))) }
+  }
+
+  /// Adds an object to a to-many relationship; the inverse follows.
+  public func add(_ object: DestinationObject, to name: String) throws {
+    guard let relationship = entity.relationships[name] else { throw failure("the entity has no relationship \(name)") }
+    try check(object, is: relationship.destination, name)
+    switch relationship.storage {
+    case .ownKey: throw failure("\(name) is a to-one relationship", hint: "Use set(_:to:)")
+    case .inverseKey(_, let column, let order), .ownerKey(_, let column, let order):
+      if case .inverseKey = relationship.storage, let inverse = relationship.inverse { return try object.set(inverse, to: self) }
+      try object.assign(column: column, .integer(key))
+      if let order { try object.assign(column: order, .integer(manager.nextOrder(object.key))) }
+    case .join(let table, let ownerIsSource):
+      try manager.link(table, source: ownerIsSource ? key : object.key, destination: ownerIsSource ? object.key : key)
+    }
+  }
+
+  private func check(_ object: DestinationObject?, is entity: String, _ name: String) throws {
+    guard let object, !manager.model.isKind(object.entity.name, of: entity) else { return }
+    throw failure("\(name) leads to \(entity), not to \(object.entity.name)")
+  }
+}

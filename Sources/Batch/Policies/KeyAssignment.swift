@@ -1,0 +1,16 @@
+/// Which keys the destination objects of a step get.
+///
+/// An object that stands for a source object keeps its key, moved by an offset where rows of several source tables (or of one
+/// table several times) come together in one destination table: the offset is the sum of the largest keys of those before.
+/// So destination keys follow from source keys by arithmetic, no association has to be kept, and rows arrive in key order.
+/// Objects that a policy makes besides get the keys above.
+struct KeyAssignment: Sendable {
+  /// The first new key of every table: entity tables, then join tables, whose rows are just counted.
+  var firstNewKeys: [Int64]
+  /// Does the table hold rows that keep their keys? Then further ones wait in a spool until those are written.
+  var kept: [Bool]
+
+  func keepsKeys(table: Int) -> Bool { kept[table] }
+  /// The number by which records for a table's spool are told from records for the table.
+  func spoolNumber(_ table: Int) -> Int { firstNewKeys.count + table }
+}

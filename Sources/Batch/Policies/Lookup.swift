@@ -1,0 +1,27 @@
+/// A look-up of destination objects by the value of one attribute, as a policy declares it.
+///
+/// The engine fills it while objects of the entity are written, whoever writes them, keeps it on disk within the memory
+/// budget, and carries it through interruptions. A mapping model whose policy declares a look-up runs after those that make
+/// objects of that entity.
+public struct Lookup: Sendable, Hashable {
+  /// Which object a look-up gives when several have the same value.
+  public enum Choice: Sendable, Hashable {
+    /// The one that was written first.
+    case first
+    /// The one that was written last; within one table that is key order.
+    case last
+  }
+  /// The destination entity; its sub-entities are found too.
+  public let entity: String
+  /// The attribute whose value is looked up.
+  public let attribute: String
+  /// What to do with equal values.
+  public let choice: Choice
+
+  /// Makes a look-up.
+  public init(entity: String, attribute: String, choice: Choice = .first) {
+    self.entity = entity
+    self.attribute = attribute
+    self.choice = choice
+  }
+}

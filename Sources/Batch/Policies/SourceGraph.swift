@@ -1,0 +1,113 @@
+import Streams
+
+/// The source of a step as objects: entities, single rows by key, and to-many relationships through sorted runs.
+final class SourceGraph {
+  let reader: StoreReader
+  let binding: StoreBinding
+  let entities: [String: SourceEntity]
+  /// Entities by Z_ENT; the first element is unused.
+  let byNumber: [SourceEntity?]
+  private var lookups: [Int: RowLookup] = [:]
+  private var runs: [String: RelationRun] = [:]
+  private let scratch: StepFiles
+  private let rowLimit: Int
+
+  init(reader: StoreReader, binding: StoreBinding, scratch: StepFiles, rowLimit: Int) throws {
+    self.reader = reader
+    self.binding = binding
+    self.scratch = scratch
+    self.rowLimit = rowLimit
+    let names = binding.layout.entityNames
+    let all = try names.map { try SourceEntity(name: $0, binding: binding) }
+    entities = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    byNumber = [nil] + all
+  }
+
+  /// The value that a row lacks because its column was added later: the column's default.
+  func missing(_ entity: SourceEntity, _ position: Int) -> Value {
+    let columns = binding.tables[entity.table].schema.columns
+    return position < columns.count ? columns[position].defaultValue ?? .null : .null
+  }
+
+  /// Fetches an object of an entity or its sub-entities.
+  func object(_ entity: String, key: Int64) throws -> SourceObject? {
+    guard let expected = entities[entity] else { return nil }
+    let table = binding.tables[expected.table]
+    let lookup =
+      lookups[expected.table]
+      ?? RowLookup(
+        snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: scratch.budget.lookupCacheBytes,
+        rowLimit: rowLimit)
+    lookups[expected.table] = lookup
+    guard let record = try lookup.withRecord(key, { [UInt8]($0) }) else { return nil }
+    let object = try SourceObject(entity: expected, graph: self, key: key, record: record)
+    let entityPosition = table.positions[1]
+    guard let number = object.decoder.integer(entityPosition), number != Int64(expected.number) else { return object }
+    guard number > 0, number < Int64(byNumber.count), let actual = byNumber[Int(number)] else { return object }
+    return try SourceObject(entity: actual, graph: self, key: key, record: record)
+  }
+
+  /// Keys at the other end of a to-many relationship.
+  func keys(of relationship: SourceEntity.Relationship, named name: String, owner: SourceObject) throws -> [Int64] {
+    let identifier = "\(owner.entity.table).\(name)"
+    let run = try runs[identifier] ?? makeRun(relationship, identifier)
+    runs[identifier] = run
+    return try run.values(owner.key)
+  }
+
+  private func makeRun(_ relationship: SourceEntity.Relationship, _ identifier: String) throws -> RelationRun {
+    let path = scratch.path("relation.\(runs.count)")
+    let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
+    return try RelationRun(path: path, identifier: identifier, scratch: scratch) { add in
+      let source = TableScan(snapshot: self.reader.snapshot, root: scan.root, rowLimit: self.rowLimit)
+      let (page, decoder) = (RowPage(), RecordDecoder())
+      while try source.next(into: page) {
+        for row in 0..<page.count where decoder.decode(page.record(row)) {
+          let rowid = page.rowids[row]
+          guard let owner = scan.owner.read(decoder, rowid), let other = scan.other.read(decoder, rowid) else { continue }
+          try add(owner, scan.order.flatMap { decoder.integer($0) } ?? 0, other)
+        }
+      }
+    }
+  }
+
+  /// Where pairs of keys are read from.
+  struct PairScan {
+    enum Place {
+      case rowid
+      case column(Int)
+      func read(_ decoder: RecordDecoder, _ rowid: Int64) -> Int64? {
+        switch self {
+        case .rowid: rowid
+        case .column(let position): decoder.integer(position)
+        }
+      }
+    }
+    var root: UInt32
+    var owner: Place
+    var other: Place
+    var order: Int?
+  }
+
+  /// How the pairs (owner, other) of a relationship are read from one table.
+  func pairScan(_ storage: RelationshipStorage, isOrdered: Bool) throws -> PairScan {
+    switch storage {
+    case .ownKey(let table, let column, _, _):
+      let bound = binding.tables[table]
+      return PairScan(root: bound.schema.rootPage, owner: .rowid, other: .column(bound.positions[column]), order: nil)
+    case .inverseKey(let table, let column, let order), .ownerKey(let table, let column, let order):
+      let bound = binding.tables[table]
+      return PairScan(
+        root: bound.schema.rootPage, owner: .column(bound.positions[column]), other: .rowid,
+        order: isOrdered ? order.map { bound.positions[$0] } : nil)
+    case .join(let table, let ownerIsSource):
+      let bound = binding.joins[table]
+      let (source, destination) = (bound.sourcePosition, bound.destinationPosition)
+      // A join's order column is named after the column that it orders: the objects seen from the owner.
+      let order = ownerIsSource ? bound.destinationOrderPosition : bound.sourceOrderPosition
+      return PairScan(
+        root: bound.schema.rootPage, owner: .column(ownerIsSource ? source : destination),
+        other: .column(ownerIsSource ? destination : source), order: isOrdered ? order : nil)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Streams
+
+/// An object of the source store: the row that is being migrated, or one that was fetched from there.
+///
+/// The current row is valid until the policy's call returns; fetched ones stay valid.
+public final class SourceObject {
+  let entity: SourceEntity
+  let graph: SourceGraph
+  let decoder: RecordDecoder
+  private let owned: UnsafeMutableRawBufferPointer?
+  /// The object's primary key (Z_PK).
+  public internal(set) var key: Int64
+
+  init(entity: SourceEntity, graph: SourceGraph, key: Int64, decoder: RecordDecoder) {
+    self.entity = entity
+    self.graph = graph
+    self.key = key
+    self.decoder = decoder
+    owned = nil
+  }
+
+  deinit { owned?.deallocate() }
+
+  /// A fetched object keeps a copy of its record.
+  init(entity: SourceEntity, graph: SourceGraph, key: Int64, record: [UInt8]) throws {
+    self.entity = entity
+    self.graph = graph
+    self.key = key
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, record.count), alignment: 8)
+    copy.copyBytes(from: record)
+    owned = copy
+    decoder = RecordDecoder()
+    guard decoder.decode(UnsafeRawBufferPointer(rebasing: copy[0..<record.count])) else {
+      throw BatchError(.badStore, "a row is damaged", path: graph.reader.path, entity: entity.name, key: key)
+    }
+  }
+
+  /// The name of the object's entity.
+  public var entityName: String { entity.name }
+
+  func attribute(_ name: String) throws -> SourceEntity.Attribute {
+    guard let attribute = entity.attributes[name] else { throw unknown("attribute", name) }
+    return attribute
+  }
+
+  private func unknown(_ kind: String, _ name: String) -> BatchError {
+    BatchError(.policyFailed, "the source entity has no \(kind) \(name)", entity: entity.name, key: key)
+  }
+
+  private func raw(_ position: Int) -> Value {
+    position < decoder.columnCount ? decoder.value(position) : graph.missing(entity, position)
+  }
+
+  /// The value of an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
+  public func value(_ name: String) throws -> Value {
+    let attribute = try attribute(name)
+    return attribute.type.normalized(raw(attribute.position))
+  }
+
+  /// The text of an attribute; nil for NULL and for anything that is no text.
+  public func string(_ name: String) throws -> String? {
+    guard case .text(let text) = try value(name) else { return nil }
+    return text
+  }
+
+  /// The integer of an attribute; nil for NULL and for anything that is no integer.
+  public func integer(_ name: String) throws -> Int64? {
+    guard case .integer(let integer) = try value(name) else { return nil }
+    return integer
+  }
+
+  /// The number of an attribute as a double; nil for NULL and for anything that is no number.
+  public func double(_ name: String) throws -> Double? {
+    switch try value(name) {
+    case .real(let double): double
+    case .integer(let integer): Double(integer)
+    default: nil
+    }
+  }
+
+  /// The object at the other end of a to-one relationship; nil when there is none or its row is missing.
+  public func object(_ name: String) throws -> SourceObject? {
+    guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
+    guard case .ownKey(let table, let column, _, _) = relationship.storage else {
+      throw BatchError(
+        .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
+    }
+    let positions = graph.binding.tables[table].positions
+    guard case .integer(let target) = raw(positions[column]) else { return nil }
+    return try graph.object(relationship.destination, key: target)
+  }
+
+  /// The objects of a to-many relationship: in its order when it is ordered, else by key. A to-one gives one or none.
+  public func objects(_ name: String) throws -> [SourceObject] {
+    guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
+    if case .ownKey = relationship.storage { return try object(name).map { [$0] } ?? [] }
+    return try graph.keys(of: relationship, named: name, owner: self).compactMap {
+      try graph.object(relationship.destination, key: $0)
+    }
+  }
+}

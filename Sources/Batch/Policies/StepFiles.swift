@@ -1,0 +1,35 @@
+import Streams
+
+/// The memory budget of a run, cut into the shares of those who use it.
+public struct MemoryBudget: Sendable, Equatable {
+  /// Peak resident memory of the process, in bytes.
+  public let total: Int
+
+  /// The least that a run needs.
+  public static let minimum = 48 << 20
+  /// The default: 64 MiB.
+  public static let standard = MemoryBudget(total: 64 << 20)
+
+  /// Makes a budget; what is below the minimum is raised to it.
+  public init(total: Int) { self.total = max(total, Self.minimum) }
+
+  // Program, runtime and pipeline take about 32 MiB whatever the store; the rest is shared.
+  private var free: Int { total - (32 << 20) }
+  /// For sorting index keys.
+  var sortBytes: Int { free / 3 }
+  /// For all look-ups together.
+  var lookupBytes: Int { free / 6 }
+  /// For pages of each table from which single rows are fetched.
+  var lookupCacheBytes: Int { max(1 << 18, free / 64) }
+  /// The largest row that is put together in memory.
+  public var rowLimit: Int { free / 8 }
+}
+
+/// Where a step keeps its files: all begin with one path inside the job's directory.
+struct StepFiles: Sendable {
+  let prefix: String
+  let fileSystem: any FileSystem
+  let budget: MemoryBudget
+
+  func path(_ name: String) -> String { "\(prefix).\(name)" }
+}

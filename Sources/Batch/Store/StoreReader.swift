@@ -1,0 +1,142 @@
+import Streams
+
+/// A Core Data store opened for reading: one consistent state of its file, its schema, and what its metadata says.
+///
+/// Nothing is written, and no SQL runs on the file: it is read page by page (I1).
+public final class StoreReader: Sendable {
+  /// A row of Z_PRIMARYKEY.
+  public struct PrimaryKey: Sendable, Equatable {
+    /// Z_ENT.
+    public var entityNumber: Int64
+    /// Z_NAME; after a rename it may be the old one (B.3).
+    public var name: String
+    /// Z_SUPER, 0 for none.
+    public var superNumber: Int64
+    /// Z_MAX, the largest key given out; 0 for sub-entities.
+    public var maximum: Int64
+  }
+
+  /// The store's path.
+  public let path: String
+  /// The state of the file that is read.
+  public let snapshot: DatabaseSnapshot
+  /// Its tables and indexes.
+  public let schema: StoreSchema
+  /// The store's identity and metadata.
+  public let metadata: StoreMetadata
+  /// Rows of Z_PRIMARYKEY.
+  public let primaryKeys: [PrimaryKey]
+
+  /// Bounds a single row that is not part of an entity's table: metadata and schema texts.
+  static let fixedRowLimit = 16 << 20
+
+  /// Opens a store. Throws ``BatchError`` (`badStore`) when the file is no database or no Core Data store.
+  public init(path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking) throws {
+    self.path = path
+    do {
+      snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: locking)
+    } catch let error as StreamsError where [.notADatabase, .damagedDatabase, .unsupported].contains(error.code) {
+      throw BatchError(.badStore, error.message, hint: error.hint ?? "Check that the path names a store", path: path)
+    }
+    guard snapshot.header.encoding == .utf8 else {
+      throw BatchError(
+        .badStore, "the database holds UTF-16 text, which no Core Data store does",
+        hint: "Convert the file to UTF-8 with SQLite first", path: path)
+    }
+    schema = try StoreSchema(rows: try Self.schemaRows(snapshot), path: path)
+    guard let table = schema.table("Z_METADATA"), schema.table("Z_PRIMARYKEY") != nil else {
+      throw BatchError(
+        .badStore, "this is an SQLite database, but not a Core Data store: it has no table Z_METADATA",
+        hint: "Give the .sqlite file that the application's persistent container uses", path: path)
+    }
+    metadata = try Self.metadata(snapshot, table, path: path)
+    primaryKeys = try Self.primaryKeys(snapshot, schema)
+  }
+
+  /// Reads all rows of a small table.
+  static func rows(_ snapshot: DatabaseSnapshot, root: UInt32, most: Int = 1 << 20, _ body: (Int64, RecordDecoder) throws -> Void)
+    throws
+  {
+    let scan = TableScan(snapshot: snapshot, root: root, rowLimit: fixedRowLimit)
+    let (page, decoder) = (RowPage(), RecordDecoder())
+    var count = 0
+    while try scan.next(into: page) {
+      for row in 0..<page.count {
+        guard decoder.decode(page.record(row)) else {
+          throw BatchError(.badStore, "a row of a system table is damaged", path: snapshot.path, key: page.rowids[row])
+        }
+        count += 1
+        guard count <= most else {
+          throw BatchError(.badStore, "a system table has more than \(most) rows", path: snapshot.path)
+        }
+        try body(page.rowids[row], decoder)
+      }
+    }
+  }
+
+  private static func schemaRows(_ snapshot: DatabaseSnapshot) throws -> [SchemaRow] {
+    var found: [SchemaRow] = []
+    try rows(snapshot, root: 1, most: StoreSchema.maximumRows + 1) { _, decoder in
+      func text(_ column: Int) -> String? {
+        guard case .text(let text) = decoder.value(column) else { return nil }
+        return text
+      }
+      found.append(
+        SchemaRow(
+          type: text(0) ?? "", name: text(1) ?? "", tableName: text(2) ?? "",
+          rootPage: decoder.integer(3).flatMap { UInt32(exactly: $0) } ?? 0, sql: text(4)))
+    }
+    return found
+  }
+
+  private static func metadata(_ snapshot: DatabaseSnapshot, _ table: TableSchema, path: String) throws -> StoreMetadata {
+    var found: StoreMetadata?
+    let columns = ["Z_UUID", "Z_PLIST"].map { table.position(of: $0) }
+    try rows(snapshot, root: table.rootPage) { _, decoder in
+      guard found == nil, let uuid = columns[0], let plist = columns[1] else { return }
+      guard case .text(let text) = decoder.value(uuid), case .blob(let bytes) = decoder.value(plist) else { return }
+      found = try StoreMetadata(uuid: text, plist: bytes)
+    }
+    if let found { return found }
+    throw BatchError(
+      .badStore, "Z_METADATA holds no metadata: the store cannot be tied to a model",
+      hint: "Open the store once with its application, or restore a backup", path: path)
+  }
+
+  private static func primaryKeys(_ snapshot: DatabaseSnapshot, _ schema: StoreSchema) throws -> [PrimaryKey] {
+    guard let table = schema.table("Z_PRIMARYKEY") else { return [] }
+    let positions = ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"].map { table.position(of: $0) ?? -1 }
+    var found: [PrimaryKey] = []
+    try rows(snapshot, root: table.rootPage) { rowid, decoder in
+      func number(_ index: Int) -> Int64 {
+        let position = positions[index]
+        guard position >= 0 else { return 0 }
+        return table.columns[position].isRowidAlias ? rowid : decoder.integer(position) ?? 0
+      }
+      var name = ""
+      if positions[1] >= 0, case .text(let text) = decoder.value(positions[1]) { name = text }
+      found.append(PrimaryKey(entityNumber: number(0), name: name, superNumber: number(2), maximum: number(3)))
+    }
+    return found
+  }
+
+  /// Counts the rows of an entity table by Z_ENT. Reads the whole table.
+  public func rowCounts(table: TableSchema) throws -> [Int64: UInt64] {
+    let entity = table.position(of: "Z_ENT") ?? 1
+    var counts: [Int64: UInt64] = [:]
+    let scan = TableScan(snapshot: snapshot, root: table.rootPage, rowLimit: .max)
+    let (page, decoder) = (RowPage(), RecordDecoder())
+    while try scan.next(into: page) {
+      for row in 0..<page.count {
+        guard decoder.decode(page.record(row)) else {
+          throw BatchError(.badStore, "a row of \(table.name) is damaged", path: path, key: page.rowids[row])
+        }
+        counts[decoder.integer(entity) ?? 0, default: 0] += 1
+      }
+    }
+    return counts
+  }
+
+  /// Ends the snapshot and its locks.
+  public func close() { snapshot.close() }
+}

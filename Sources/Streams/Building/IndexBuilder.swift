@@ -1,0 +1,79 @@
+/// Builds an index's b-tree bottom-up from keys in index order, one open page a level.
+///
+/// In an index every key stands once, on a leaf or on an interior page. A full page gives its last key up to the page above;
+/// so a page that is written never lacks keys, and the key that follows begins a page that is not empty.
+public final class IndexBuilder {
+  /// The page reserved for the root.
+  public let root: UInt32
+  private let writer: PageWriter
+  private let overflow: OverflowWriter
+  private var levels: [CellPage]
+  /// Keys appended so far.
+  public private(set) var count: UInt64 = 0
+
+  /// Begins an index.
+  public init(root: UInt32, writer: PageWriter) {
+    self.root = root
+    self.writer = writer
+    overflow = OverflowWriter(writer: writer)
+    levels = [CellPage(kind: .indexLeaf, geometry: writer.geometry, reservedAtStart: 0)]
+  }
+
+  /// Appends a key: an index record, the rowid as its last value. The caller keeps the order.
+  public func append(_ record: UnsafeRawBufferPointer) throws {
+    let geometry = writer.geometry
+    let local = geometry.localLength(payload: record.count, maximum: geometry.maximumIndexLocal)
+    let spills = local < record.count
+    let head = Varint.length(UInt64(record.count))
+    let length = max(4, head + local + (spills ? 4 : 0))
+    if levels[0].room < length { try passUp(level: 0) }
+    let first = spills ? try overflow.write(UnsafeRawBufferPointer(rebasing: record[local...])) : 0
+    let cell = levels[0].addCell(length: length, overflow: first)
+    Varint.write(UInt64(record.count), to: cell)
+    if let base = record.baseAddress { (cell + head).copyMemory(from: base, byteCount: local) }
+    if spills { cell.storeBigEndian(first, at: head + local) }
+    count += 1
+  }
+
+  /// Writes a full page without its last key, which goes to the page above.
+  private func passUp(level: Int) throws {
+    let page = levels[level]
+    let last = [UInt8](page.lastCell)
+    let lastOverflow = page.overflows[page.count - 1]
+    let rightmost = page.isInterior ? page.children[page.count - 1] : 0
+    page.removeLast()
+    let number = try writer.allocate()
+    try page.write(as: number, rightmost: rightmost, to: writer)
+    let payload = page.isInterior ? last.dropFirst(4) : trimmed(last)
+    page.reset()
+    try addDivider(child: number, payload: payload, overflow: lastOverflow, level: level + 1)
+  }
+
+  // A leaf's cell is padded to four bytes; on an interior page the child's number fills them.
+  private func trimmed(_ cell: [UInt8]) -> ArraySlice<UInt8> {
+    guard cell.count == 4 else { return cell[...] }
+    return cell[0..<(1 + Int(cell[0]))]
+  }
+
+  private func addDivider(child: UInt32, payload: ArraySlice<UInt8>, overflow: UInt32, level: Int) throws {
+    if level == levels.count {
+      levels.append(CellPage(kind: .indexInterior, geometry: writer.geometry, reservedAtStart: 0))
+    }
+    if levels[level].room < 4 + payload.count { try passUp(level: level) }
+    let cell = levels[level].addCell(length: 4 + payload.count, overflow: overflow, child: child)
+    cell.storeBigEndian(child, at: 0)
+    payload.withUnsafeBytes { (cell + 4).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+  }
+
+  /// Writes the pages that are still open and the root. No key can be appended afterwards.
+  public func finish() throws {
+    var rightmost: UInt32 = 0
+    for level in 0..<levels.count - 1 {
+      let number = try writer.allocate()
+      try levels[level].write(as: number, rightmost: rightmost, to: writer)
+      rightmost = number
+    }
+    try levels[levels.count - 1].write(as: root, rightmost: rightmost, to: writer)
+    try writer.setParent(of: root, .root, 0)
+  }
+}

@@ -1,0 +1,77 @@
+/// Finished records on their way to the builders of several tables, in the order in which they were made.
+///
+/// The order is what the file's page numbers depend on; how records are cut into pages of rows does not matter (I8).
+public final class RecordPage: @unchecked Sendable {
+  // Sendable by discipline: the pipeline hands a page from one thread to the next and never shares it.
+  private var memory: UnsafeMutableRawPointer
+  private var capacity: Int
+  /// Bytes of all records with their heads.
+  public private(set) var byteCount = 0
+  /// Records in the page.
+  public private(set) var count = 0
+
+  private static let headLength = 16
+  private static let usualCapacity = 256 * 1024
+
+  /// Makes an empty page.
+  public init() {
+    capacity = Self.usualCapacity
+    memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { memory.deallocate() }
+
+  /// Appends the encoder's record for a table.
+  public func append(table: Int, rowid: Int64, _ encoder: RecordEncoder) {
+    let length = encoder.length
+    encoder.write(to: room(table: table, rowid: rowid, length: length))
+  }
+
+  /// Appends a record's bytes for a table.
+  public func append(table: Int, rowid: Int64, record: UnsafeRawBufferPointer) {
+    let target = room(table: table, rowid: rowid, length: record.count)
+    if let base = record.baseAddress { target.copyMemory(from: base, byteCount: record.count) }
+  }
+
+  private func room(table: Int, rowid: Int64, length: Int) -> UnsafeMutableRawPointer {
+    let needed = byteCount + Self.headLength + length
+    if needed > capacity {
+      let larger = max(capacity * 2, needed)
+      let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+      moved.copyMemory(from: memory, byteCount: byteCount)
+      memory.deallocate()
+      (memory, capacity) = (moved, larger)
+    }
+    let head = memory + byteCount
+    head.storeBytes(of: UInt32(table), as: UInt32.self)
+    head.storeBytes(of: UInt32(length), toByteOffset: 4, as: UInt32.self)
+    head.storeBytes(of: rowid, toByteOffset: 8, as: Int64.self)
+    byteCount = needed
+    count += 1
+    return head + Self.headLength
+  }
+
+  /// Calls `body` with each record in order: table, rowid, bytes.
+  public func forEach(_ body: (Int, Int64, UnsafeRawBufferPointer) throws -> Void) rethrows {
+    var offset = 0
+    while offset < byteCount {
+      let head = memory + offset
+      let length = Int(head.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+      try body(
+        Int(head.loadUnaligned(as: UInt32.self)), head.loadUnaligned(fromByteOffset: 8, as: Int64.self),
+        UnsafeRawBufferPointer(start: head + Self.headLength, count: length))
+      offset += Self.headLength + length
+    }
+  }
+
+  /// Forgets all records; memory beyond a usual page's is given back.
+  public func reset() {
+    byteCount = 0
+    count = 0
+    if capacity > 4 * Self.usualCapacity {
+      memory.deallocate()
+      capacity = Self.usualCapacity
+      memory = .allocate(byteCount: capacity, alignment: 16)
+    }
+  }
+}

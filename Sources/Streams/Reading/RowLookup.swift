@@ -1,0 +1,69 @@
+/// Finds single rows of a table by rowid, through a small cache of pages.
+public final class RowLookup {
+  private static let maximumDepth = 24
+
+  private let snapshot: DatabaseSnapshot
+  private let root: UInt32
+  private let overflow: OverflowReader
+  private let cache: PageCache
+  private var assembled: [UInt8] = []
+
+  /// Prepares look-ups. `cacheBytes` bounds the memory for pages; `rowLimit` is the largest payload put together in memory.
+  public init(snapshot: DatabaseSnapshot, root: UInt32, cacheBytes: Int, rowLimit: Int) {
+    self.snapshot = snapshot
+    self.root = root
+    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    cache = PageCache(snapshot: snapshot, bytes: cacheBytes)
+  }
+
+  /// Calls `body` with the row's record, or returns nil when there is no such row. The record is valid during the call.
+  public func withRecord<R>(_ rowid: Int64, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
+    var number = root
+    for _ in 0..<Self.maximumDepth {
+      let buffer = try cache.page(number)
+      let page = try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot)
+      let index = try page.firstCell(notBelow: rowid)
+      if page.kind == .tableInterior {
+        number = try page.child(index)
+        continue
+      }
+      guard page.kind == .tableLeaf else { break }
+      guard index < page.cellCount else { return nil }
+      let cell = try page.cell(index)
+      guard cell.rowid == rowid else { return nil }
+      if cell.overflow == 0 { return try withExtendedLifetime(buffer) { try body(cell.local) } }
+      try overflow.check(cell, page: number)
+      if assembled.count < cell.payloadLength { assembled = [UInt8](repeating: 0, count: cell.payloadLength) }
+      return try assembled.withUnsafeMutableBytes { bytes in
+        try overflow.copy(cell, page: number, to: bytes.baseAddress!)
+        return try body(UnsafeRawBufferPointer(rebasing: bytes[0..<cell.payloadLength]))
+      }
+    }
+    throw StreamsError(.damagedDatabase, "the b-tree of a table is damaged", path: snapshot.path, page: number)
+  }
+}
+
+/// Pages read lately, direct-mapped by page number: bounded, and without bookkeeping on a hit.
+final class PageCache {
+  private let snapshot: DatabaseSnapshot
+  private var slots: [PageBuffer?]
+  private var numbers: [UInt32]
+
+  init(snapshot: DatabaseSnapshot, bytes: Int) {
+    self.snapshot = snapshot
+    let count = max(8, bytes / snapshot.geometry.pageSize)
+    slots = Array(repeating: nil, count: count)
+    numbers = Array(repeating: 0, count: count)
+  }
+
+  func page(_ number: UInt32) throws -> PageBuffer {
+    let slot = Int(number) % slots.count
+    if numbers[slot] == number, let buffer = slots[slot] { return buffer }
+    let buffer = slots[slot] ?? PageBuffer(size: snapshot.geometry.pageSize)
+    numbers[slot] = 0
+    try snapshot.read(page: number, into: buffer.bytes)
+    slots[slot] = buffer
+    numbers[slot] = number
+    return buffer
+  }
+}

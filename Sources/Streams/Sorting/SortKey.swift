@@ -1,0 +1,152 @@
+/// Index keys as bytes whose plain comparison is SQLite's order of the key, so that one sorter serves every index.
+///
+/// Bytes of a column: a tag for the storage class (NULL < numbers < text < blob), then for a number the double at or below it
+/// in an order-preserving form and the rest of an integer beyond doubles; for text and blobs the bytes with 00 written as
+/// 00 FF and 00 00 behind them. The rowid follows as eight bytes, and last, out of the comparison because rowids differ, one
+/// byte a column that tells integers from doubles. Order of storage classes: SQLite, "Datatypes In SQLite", section 4.1.
+public struct SortKey {
+  private static let nullTag: UInt8 = 0x05
+  private static let numberTag: UInt8 = 0x10
+  private static let textTag: UInt8 = 0x20
+  private static let blobTag: UInt8 = 0x30
+
+  /// Appends the key of a row's columns to `key`.
+  public static func encode(columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, to key: inout [UInt8])
+    -> Bool
+  {
+    var kinds: UInt64 = 0
+    guard columns.count <= 32 else { return false }
+    for (position, sortColumn) in columns.enumerated() {
+      let (column, start) = (sortColumn.column, key.count)
+      defer { if sortColumn.isDescending { for index in start..<key.count { key[index] ^= 0xff } } }
+      if column == rowidColumn {
+        append(rowid, to: &key)
+        continue
+      }
+      let type = row.type(column)
+      if type == SerialType.null {
+        key.append(nullTag)
+      } else if let integer = row.integer(column) {
+        append(integer, to: &key)
+      } else if type == SerialType.real {
+        kinds |= 1 << UInt64(position)
+        guard case .real(let double) = row.value(column) else { return false }
+        append(double, remainder: 0, to: &key)
+      } else {
+        append(bytes: row.body(column), tag: SerialType.isText(type) ? textTag : blobTag, to: &key)
+      }
+    }
+    appendBigEndian(UInt64(bitPattern: rowid) ^ 1 << 63, to: &key)
+    for position in columns.indices { key.append(UInt8(truncatingIfNeeded: kinds >> UInt64(position) & 1)) }
+    return true
+  }
+
+  private static func append(_ integer: Int64, to key: inout [UInt8]) {
+    var double = Double(integer)
+    // Rounded up: step to the double below, so that the remainder is never negative.
+    if double >= 0x1p63 || Int64(double) > integer { double = double.nextDown }
+    append(double, remainder: UInt16(truncatingIfNeeded: integer &- Int64(double)), to: &key)
+  }
+
+  private static func append(_ double: Double, remainder: UInt16, to key: inout [UInt8]) {
+    let bits = (double == 0 ? 0.0 : double).bitPattern
+    key.append(numberTag)
+    appendBigEndian(bits >> 63 == 1 ? ~bits : bits | 1 << 63, to: &key)
+    key.append(UInt8(truncatingIfNeeded: remainder >> 8))
+    key.append(UInt8(truncatingIfNeeded: remainder))
+  }
+
+  private static func appendBigEndian(_ value: UInt64, to key: inout [UInt8]) {
+    withUnsafeBytes(of: value.bigEndian) { key.append(contentsOf: $0) }
+  }
+
+  private static func append(bytes: UnsafeRawBufferPointer, tag: UInt8, to key: inout [UInt8]) {
+    key.append(tag)
+    for byte in bytes {
+      key.append(byte)
+      if byte == 0 { key.append(0xff) }
+    }
+    key.append(0)
+    key.append(0)
+  }
+
+  /// Turns a key back into the index record that SQLite stores; false when the bytes are no key.
+  public static func decode(_ key: UnsafeRawBufferPointer, columns: [SortColumn], into encoder: RecordEncoder) -> Bool {
+    encoder.reset()
+    guard key.count >= columns.count + 8, let base = key.baseAddress else { return false }
+    var offset = 0
+    let kinds = key.count - columns.count
+    for (position, column) in columns.enumerated() {
+      guard offset < kinds - 8 else { return false }
+      let mask: UInt8 = column.isDescending ? 0xff : 0
+      let tag = key[offset] ^ mask
+      offset += 1
+      if tag == nullTag {
+        encoder.appendNull()
+      } else if tag == numberTag {
+        guard offset + 10 <= kinds - 8 else { return false }
+        let flip = column.isDescending ? UInt64.max : 0
+        let number = (base.bigEndian64(offset) ^ flip, base.bigEndian16(offset + 8) ^ UInt16(truncatingIfNeeded: flip))
+        guard append(number, isReal: key[kinds + position] == 1, to: encoder) else { return false }
+        offset += 10
+      } else {
+        guard let bytes = unescape(key, from: &offset, mask: mask) else { return false }
+        let type = tag == textTag ? SerialType.text(length: bytes.count) : SerialType.blob(length: bytes.count)
+        bytes.withUnsafeBytes { encoder.append(type: type, body: $0) }
+      }
+    }
+    guard offset + 8 == kinds else { return false }
+    encoder.append(Int64(bitPattern: base.bigEndian64(offset) ^ 1 << 63))
+    return true
+  }
+
+  private static func append(_ number: (bits: UInt64, remainder: UInt16), isReal: Bool, to encoder: RecordEncoder) -> Bool {
+    let bits = number.bits
+    let double = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+    if isReal {
+      encoder.append(double)
+      return true
+    }
+    guard double >= -0x1p63, double < 0x1p63 else { return false }
+    encoder.append(Int64(double) &+ Int64(number.remainder))
+    return true
+  }
+
+  private static func unescape(_ key: UnsafeRawBufferPointer, from offset: inout Int, mask: UInt8) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while offset + 1 < key.count {
+      let byte = key[offset] ^ mask
+      offset += 1
+      if byte != 0 {
+        bytes.append(byte)
+        continue
+      }
+      let mark = key[offset] ^ mask
+      offset += 1
+      if mark == 0 { return bytes }
+      bytes.append(0)
+    }
+    return nil
+  }
+
+  /// Do two keys of a unique index stand for equal values? NULL equals nothing.
+  public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columnCount: Int) -> Bool {
+    let length = left.count - 8 - columnCount
+    guard left.count == right.count, length > 0 else { return false }
+    let values = UnsafeRawBufferPointer(rebasing: left[0..<length])
+    return compareKeys(values, UnsafeRawBufferPointer(rebasing: right[0..<length])) == 0
+  }
+}
+
+/// A column of an index.
+public struct SortColumn: Sendable, Equatable {
+  /// Position in the row.
+  public let column: Int
+  /// Largest first?
+  public let isDescending: Bool
+  /// Makes a column.
+  public init(_ column: Int, isDescending: Bool = false) {
+    self.column = column
+    self.isDescending = isDescending
+  }
+}
