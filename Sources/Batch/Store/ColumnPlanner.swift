@@ -1,4 +1,5 @@
-/// Lays out the columns of one entity table: names with their collision suffixes first, then the order of a fresh store (B.4).
+/// Lays out the columns of one entity table: names with their collision suffixes first, then the order of a fresh store
+/// (B.4).
 struct ColumnPlanner {
   private let model: ManagedObjectModel
   private let numbering: EntityNumbering
@@ -45,7 +46,9 @@ struct ColumnPlanner {
   private mutating func add(_ entity: EntityDescription) throws {
     var names: [String: String] = [:]
     var attributes: [(path: String, attribute: AttributeDescription)] = []
-    let keys = entity.relationships.filter { !$0.isTransient && !$0.isToMany && !shape.isInherited($0.name, by: entity.name) }
+    let keys = entity.relationships.filter {
+      !$0.isTransient && !$0.isToMany && !shape.isInherited($0.name, by: entity.name)
+    }
     let own = entity.attributes.filter { !$0.isTransient && !shape.isInherited($0.name, by: entity.name) }
     for property in (own.map(\.name) + keys.map(\.name)).sorted(by: NameOrder.codeUnits) {
       for attribute in own where attribute.name == property {
@@ -89,7 +92,8 @@ struct ColumnPlanner {
     }
   }
 
-  private mutating func place(_ attribute: AttributeDescription, name: String, role: ColumnRole, entity: String) throws {
+  private mutating func place(_ attribute: AttributeDescription, name: String, role: ColumnRole, entity: String) throws
+  {
     let group: String
     var type: String
     switch attribute.type {

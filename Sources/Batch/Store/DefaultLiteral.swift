@@ -28,7 +28,9 @@ enum DefaultLiteral {
     while tokens.count > 2, tokens.first == .mark(UInt8(ascii: "(")), tokens.last == .mark(UInt8(ascii: ")")) {
       tokens = Array(tokens.dropFirst().dropLast())
     }
-    if tokens.count == 2, [.mark(UInt8(ascii: "-")), .mark(UInt8(ascii: "+"))].contains(tokens[0]) { tokens.removeFirst() }
+    if tokens.count == 2, [.mark(UInt8(ascii: "-")), .mark(UInt8(ascii: "+"))].contains(tokens[0]) {
+      tokens.removeFirst()
+    }
     guard tokens.count == 1 else { return false }
     switch tokens[0] {
     case .text, .literal: return true

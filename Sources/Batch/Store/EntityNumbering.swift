@@ -13,13 +13,15 @@ struct EntityNumbering {
     // Depth first: a parent that was not met before its child is missing, or is below it.
     for name in names {
       if let parent = model.entity(name)?.superentity, !seen.contains(parent) {
-        let problem = model.entity(parent) == nil ? "the parent entity \(parent) is not in" : "the entity is its own ancestor in"
+        let problem =
+          model.entity(parent) == nil ? "the parent entity \(parent) is not in" : "the entity is its own ancestor in"
         throw BatchError(.badModel, "\(problem) model \(model.name)", entity: name)
       }
       seen.insert(name)
     }
     guard names.count == model.entities.count else {
-      throw BatchError(.badModel, "model \(model.name) names an entity twice", hint: "Give every entity a name of its own.")
+      throw BatchError(
+        .badModel, "model \(model.name) names an entity twice", hint: "Give every entity a name of its own.")
     }
     self.names = names
     numbers = Dictionary(names.enumerated().map { ($1, $0 + 1) }, uniquingKeysWith: { first, _ in first })

@@ -1,4 +1,5 @@
-/// What a column of an entity table holds. Entities are those that *declare* the property, however deep it is inherited.
+/// What a column of an entity table holds. Entities are those that *declare* the property, however deep it is
+/// inherited.
 public enum ColumnRole: Sendable, Hashable {
   /// `Z_PK`.
   case primaryKey
@@ -14,7 +15,8 @@ public enum ColumnRole: Sendable, Hashable {
   case toOneEntity(entity: String, name: String)
   /// `Z_FOK_…`: the position among the objects of the ordered to-many whose inverse is this to-one.
   case orderingKey(entity: String, name: String)
-  /// `Z<n><NAME>`: the Z_PK of the owner of a to-many without inverse, in the *destination's* table; `entity` is the owner.
+  /// `Z<n><NAME>`: the Z_PK of the owner of a to-many without inverse, in the *destination's* table; `entity` is the
+  /// owner.
   case inverselessOwner(entity: String, name: String)
   /// `Z_FOK_<n><NAME>`: the position in an ordered to-many without inverse.
   case inverselessOrder(entity: String, name: String)

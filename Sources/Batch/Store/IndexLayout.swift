@@ -18,8 +18,8 @@ public struct IndexLayout: Sendable, Hashable {
   public let columns: [Column]
   /// Does it keep a uniqueness constraint?
   public let isUnique: Bool
-  /// The predicate that limits the index in the model, for reports. The index here holds *all* rows: it answers the same
-  /// queries, and predicate format is not SQL.
+  /// The predicate that limits the index in the model, for reports. The index here holds *all* rows: it answers the
+  /// same queries, and predicate format is not SQL.
   public let partialPredicate: String?
 
   /// The text of its CREATE INDEX, in Core Data's spacing.

@@ -1,4 +1,5 @@
-/// Plans the indexes of a store in a fixed order: table by table in Z_ENT order, keys, Z_ENT, join tables, fetch indexes, constraints.
+/// Plans the indexes of a store in a fixed order: table by table in Z_ENT order, keys, Z_ENT, join tables, fetch
+/// indexes, constraints.
 struct IndexPlanner {
   private let model: ManagedObjectModel
   private let numbering: EntityNumbering
@@ -48,8 +49,10 @@ struct IndexPlanner {
           .refused, "index \(index.name) is an R-tree over \(element.property), which this tool does not write",
           hint: "Remove the index from the model, or make it a binary one.", entity: entity.name)
       }
-      // An index without a column to stand on (transient, derived at fetch time, to-many) orders nothing: left out.
-      guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)"), !columns.isEmpty else { continue }
+      // An index without a column to stand on (transient, fetched, to-many) orders nothing: left out.
+      guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)"), !columns.isEmpty else {
+        continue
+      }
       try add(
         IndexLayout(
           name: "Z_\(entity.name)_\(index.name)", table: table.name, columns: columns, isUnique: false,
@@ -59,7 +62,8 @@ struct IndexPlanner {
 
   private mutating func addConstraint(_ properties: [String], of entity: EntityDescription, table: EntityTable) throws {
     let what = "uniqueness constraint \(properties.joined(separator: ", "))"
-    guard let columns = try columns(properties.map { .init(property: $0) }, of: entity, in: what), !columns.isEmpty else {
+    guard let columns = try columns(properties.map { .init(property: $0) }, of: entity, in: what), !columns.isEmpty
+    else {
       throw BatchError(.badModel, "\(what) names a property that is not stored", entity: entity.name)
     }
     let name = "Z_\(entity.name)_UNIQUE_\(properties.joined(separator: "_"))"
@@ -97,7 +101,8 @@ struct IndexPlanner {
     if let position = positions[NameOrder.folded(index.name)] {
       guard indexes[position].table == index.table, indexes[position].columns == index.columns else {
         throw BatchError(
-          .refused, "two indexes would be called \(index.name)", hint: "Rename one of them in the model.", entity: entity)
+          .refused, "two indexes would be called \(index.name)", hint: "Rename one of them in the model.",
+          entity: entity)
       }
       return
     }

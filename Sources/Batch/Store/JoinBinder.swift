@@ -1,7 +1,7 @@
 /// Finds the store's table for every many-to-many of a layout (B.6).
 ///
-/// A table may be named by either side, bear an old entity number, or hold its columns in the order of an earlier name. What
-/// decides is the columns: each is named after the relationship that points at its rows.
+/// A table may be named by either side, bear an old entity number, or hold its columns in the order of an earlier name.
+/// What decides is the columns: each is named after the relationship that points at its rows.
 struct JoinBinder {
   private var candidates: [TableSchema]
   private let claim: StoreClaim

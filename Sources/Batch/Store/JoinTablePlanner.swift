@@ -17,7 +17,8 @@ struct JoinTablePlanner {
   static func tables(model: ManagedObjectModel, numbering: EntityNumbering) throws -> [JoinTable] {
     var planner = JoinTablePlanner(model: model, numbering: numbering)
     var tables: [JoinTable] = []
-    // The walk is flat: a sub-entity stands at its own name, with all that it inherits. The first side met names the table.
+    // The walk is flat: a sub-entity stands at its own name, with all that it inherits. The first side met names the
+    // table.
     for entity in numbering.names.sorted(by: NameOrder.ignoringCase) {
       let relationships = model.relationships(of: entity).sorted { NameOrder.codeUnits($0.name, $1.name) }
       for relationship in relationships where relationship.isToMany && !relationship.isTransient {
@@ -31,7 +32,9 @@ struct JoinTablePlanner {
   }
 
   private mutating func table(_ met: RelationshipDescription, met entity: String) throws -> JoinTable? {
-    guard let (inverse, inverseDescription) = shape.mutualInverse(of: met), inverseDescription.isToMany else { return nil }
+    guard let (inverse, inverseDescription) = shape.mutualInverse(of: met), inverseDescription.isToMany else {
+      return nil
+    }
     let reference = PropertyReference(entity: shape.declarer(of: met.name, entity: entity), name: met.name)
     guard seen.insert(reference).inserted else { return nil }
     seen.insert(inverse)
@@ -53,7 +56,8 @@ struct JoinTablePlanner {
   }
 
   /// A relationship that is its own inverse has one name for two columns; the owner's is called REFLEXIVE.
-  private mutating func selfInverse(_ reference: PropertyReference, _ met: RelationshipDescription) throws -> JoinTable {
+  private mutating func selfInverse(_ reference: PropertyReference, _ met: RelationshipDescription) throws -> JoinTable
+  {
     guard !met.isOrdered else {
       throw BatchError(
         .refused, "relationship \(met.name) is ordered, to-many and its own inverse: its layout is not known",

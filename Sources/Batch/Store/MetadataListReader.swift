@@ -1,4 +1,5 @@
-/// Reads binary property lists (`bplist00`). The bytes are hostile: every offset is checked, depth and total work are capped.
+/// Reads binary property lists (`bplist00`). The bytes are hostile: every offset is checked, depth and total work are
+/// capped.
 struct MetadataListReader {
   struct Damage: Error, CustomStringConvertible {
     let description: String
@@ -21,10 +22,12 @@ struct MetadataListReader {
     return try reader.value(at: reader.integer(at: bytes.count - 16, size: 8), depth: 0)
   }
 
-  /// Layout of the trailer: 6 unused bytes, size of offsets and of references, then three big-endian 64-bit numbers: the count
-  /// of objects, the top object, the start of the offset table.
+  /// Layout of the trailer: 6 unused bytes, size of offsets and of references, then three big-endian 64-bit numbers:
+  /// the count of objects, the top object, the start of the offset table.
   private init(_ bytes: [UInt8]) throws {
-    guard bytes.count >= 40, bytes.starts(with: Array("bplist0".utf8)) else { throw Damage(description: "no binary plist") }
+    guard bytes.count >= 40, bytes.starts(with: Array("bplist0".utf8)) else {
+      throw Damage(description: "no binary plist")
+    }
     self.bytes = bytes
     copied = bytes.count.multipliedReportingOverflow(by: 8).partialValue
     let trailer = bytes.count - 32
@@ -59,7 +62,8 @@ struct MetadataListReader {
     switch kind {
     case 0x0 where low == 8 || low == 9: return .boolean(low == 9)
     case 0x1 where low <= 4: return try number(at: start + 1, size: 1 << Int(low))
-    case 0x2 where low == 2: return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try integer(at: start + 1, size: 4)))))
+    case 0x2 where low == 2:
+      return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try integer(at: start + 1, size: 4)))))
     case 0x2 where low == 3: return .real(Double(bitPattern: try bits(at: start + 1)))
     case 0x3 where low == 3: return .date(Double(bitPattern: try bits(at: start + 1)))
     default: return try container(kind: kind, start: start, depth: depth)
@@ -74,7 +78,8 @@ struct MetadataListReader {
     case 0x6:
       guard length <= bytes.count / 2 else { throw Damage(description: "a text leaves the plist") }
       let units = Array(try slice(body, length * 2))
-      return .string(String(decoding: (0..<length).map { UInt16(units[2 * $0]) << 8 | UInt16(units[2 * $0 + 1]) }, as: UTF16.self))
+      return .string(
+        String(decoding: (0..<length).map { UInt16(units[2 * $0]) << 8 | UInt16(units[2 * $0 + 1]) }, as: UTF16.self))
     case 0xA: return .array(try references(body, length).map { try value(at: $0, depth: depth + 1) })
     case 0xD:
       guard length <= bytes.count / 2 else { throw Damage(description: "a dictionary leaves the plist") }

@@ -10,7 +10,8 @@ struct ModelNameCheck {
         try check(relationship.name, "relationship", entity.name)
         guard !relationship.isTransient, model.entity(relationship.destinationEntity) == nil else { continue }
         throw BatchError(
-          .badModel, "relationship \(relationship.name) leads to \(relationship.destinationEntity), which is not in the model",
+          .badModel,
+          "relationship \(relationship.name) leads to \(relationship.destinationEntity), which is not in the model",
           entity: entity.name)
       }
     }
@@ -20,7 +21,7 @@ struct ModelNameCheck {
   private func check(_ name: String, _ kind: String, _ entity: String) throws {
     guard name.isEmpty || name.utf8.contains(0) || name.utf8.count > 1_000 else { return }
     throw BatchError(
-      .badModel, "the model names an \(kind) with an empty, overlong or unprintable name", hint: "Rename it.",
+      .badModel, "the name of one \(kind) in the model is empty, overlong or holds NUL", hint: "Rename it.",
       entity: entity.isEmpty ? nil : String(entity.prefix(100)))
   }
 }

@@ -1,4 +1,5 @@
-/// The orders and foldings of names that Core Data and SQLite use. None depends on a locale, so layouts are the same everywhere.
+/// The orders and foldings of names that Core Data and SQLite use. None depends on a locale, so layouts are the same
+/// everywhere.
 enum NameOrder {
   /// Code-unit order: `URL` before `account`.
   static func codeUnits(_ left: String, _ right: String) -> Bool {

@@ -1,5 +1,5 @@
-/// Writes binary property lists whose bytes depend on the value alone: keys are sorted, equal scalars share an object, objects
-/// are numbered in the order of the walk. (Foundation orders keys by a seed of the process.)
+/// Writes binary property lists whose bytes depend on the value alone: keys are sorted, equal texts share an object,
+/// objects are numbered in the order of the walk. (Foundation orders keys by a seed of the process.)
 struct PropertyListWriter {
   private enum Object {
     case scalar(PropertyListValue)
@@ -8,7 +8,8 @@ struct PropertyListWriter {
   }
 
   private var objects: [Object] = []
-  private var shared: [PropertyListValue: Int] = [:]
+  /// By bytes: texts that Swift takes for equal may be written differently.
+  private var texts: [[UInt8]: Int] = [:]
 
   static func write(_ value: PropertyListValue) -> [UInt8] {
     var writer = PropertyListWriter()
@@ -30,10 +31,13 @@ struct PropertyListWriter {
       let values = names.compactMap { entries[$0] }.map { add($0) }
       objects[number] = .dictionary(keys: keys, values: values)
       return number
-    default:
-      if let number = shared[value] { return number }
+    case .string(let text):
+      if let number = texts[Array(text.utf8)] { return number }
       objects.append(.scalar(value))
-      shared[value] = objects.count - 1
+      texts[Array(text.utf8)] = objects.count - 1
+      return objects.count - 1
+    default:
+      objects.append(.scalar(value))
       return objects.count - 1
     }
   }

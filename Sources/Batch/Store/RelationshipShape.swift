@@ -30,7 +30,9 @@ struct RelationshipShape {
 
   /// The inverse, when both sides name each other. With the inverse known on one side only the to-many is stored
   /// as one without inverse (B.5).
-  func mutualInverse(of relationship: RelationshipDescription) -> (reference: PropertyReference, RelationshipDescription)? {
+  func mutualInverse(of relationship: RelationshipDescription) -> (
+    reference: PropertyReference, RelationshipDescription
+  )? {
     guard let name = relationship.inverseName,
       let inverse = model.relationship(name, of: relationship.destinationEntity),
       inverse.inverseName == relationship.name, !inverse.isTransient

@@ -1,4 +1,5 @@
-/// Splits SQL text into tokens as SQLite does, so that a statement can be judged before SQLite sees it. Nothing is run here.
+/// Splits SQL text into tokens as SQLite does, so that a statement can be judged before SQLite sees it. Nothing is run
+/// here.
 struct SQLTokens: Sequence, IteratorProtocol {
   enum Token: Equatable {
     /// A bare word, a keyword among them.
@@ -50,7 +51,9 @@ struct SQLTokens: Sequence, IteratorProtocol {
     }
     let isNumber = !Self.isWordByte(byte) || isDigit(at: position)
     let start = position
-    while position < bytes.count, Self.isWordByte(bytes[position]) || (isNumber && continuesNumber(from: start)) { position += 1 }
+    while position < bytes.count, Self.isWordByte(bytes[position]) || (isNumber && continuesNumber(from: start)) {
+      position += 1
+    }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     return isNumber ? .literal(text) : .word(text)
   }
@@ -70,7 +73,8 @@ struct SQLTokens: Sequence, IteratorProtocol {
       || byte == 0x24 || byte >= 0x80
   }
 
-  /// Reads up to the closing quote; a doubled quote stands for one. An unclosed one ends with the text: SQLite refuses it later.
+  /// Reads up to the closing quote; a doubled quote stands for one. An unclosed one ends with the text: SQLite refuses
+  /// it later.
   private mutating func quoted(until close: UInt8) -> String {
     position += 1
     var content: [UInt8] = []

@@ -21,9 +21,12 @@ final class SchemaParser {
       // Tables first: the file lists an index before its table when the table was made anew.
       let accepted = rows.filter { $0.type == "table" && create($0, in: database) }
       let withoutRowid = try Set(
-        String.fetchAll(database, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND wr").map(NameOrder.folded))
+        String.fetchAll(database, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND wr").map(
+          NameOrder.folded))
       for row in accepted {
-        if let table = try table(row, withoutRowid: withoutRowid.contains(NameOrder.folded(row.name)), in: database) { tables.append(table) }
+        if let table = try table(row, withoutRowid: withoutRowid.contains(NameOrder.folded(row.name)), in: database) {
+          tables.append(table)
+        }
       }
       for row in rows where row.type == "index" {
         guard row.sql == nil || create(row, in: database) else { continue }
@@ -108,7 +111,8 @@ final class SchemaParser {
       IndexSchema.Key(column: key["name"], isDescending: (key["desc"] as Int) == 1, collation: key["coll"])
     }
     return IndexSchema(
-      name: row.name, table: row.tableName, rootPage: row.rootPage, isUnique: (listed["u"] as Int) == 1, columns: columns,
+      name: row.name, table: row.tableName, rootPage: row.rootPage, isUnique: (listed["u"] as Int) == 1,
+      columns: columns,
       sql: row.sql)
   }
 }

@@ -1,5 +1,5 @@
-/// What a text of sqlite_schema is allowed to be before SQLite parses it: one CREATE TABLE with a column list, or one CREATE
-/// INDEX over plain columns. Neither evaluates anything. All else stays text.
+/// What a text of sqlite_schema is allowed to be before SQLite parses it: one CREATE TABLE with a column list, or one
+/// CREATE INDEX over plain columns. Neither evaluates anything. All else stays text.
 enum SchemaStatement: Equatable {
   case table(String)
   case index(name: String, table: String)

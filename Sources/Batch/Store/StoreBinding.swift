@@ -1,5 +1,5 @@
-/// Ties the tables and columns that a model asks for to those that a store has, by name: a store that was migrated in place
-/// keeps new columns at the end, old numbers in names and quoted texts (B.4, B.6).
+/// Ties the tables and columns that a model asks for to those that a store has, by name: a store that was migrated in
+/// place keeps new columns at the end, old numbers in names and quoted texts (B.4, B.6).
 public struct StoreBinding: Sendable {
   /// An entity table and where its columns are.
   public struct Table: Sendable {
@@ -67,7 +67,8 @@ public struct StoreBinding: Sendable {
     self.layout = layout
     tables = try layout.entityTables.map { try Self.bind($0, schema, claim) }
     let taken = Set(layout.entityTables.map { NameOrder.folded($0.name) })
-    var binder = JoinBinder(candidates: schema.tables.filter { !taken.contains(NameOrder.folded($0.name)) }, claim: claim)
+    var binder = JoinBinder(
+      candidates: schema.tables.filter { !taken.contains(NameOrder.folded($0.name)) }, claim: claim)
     joins = try binder.bind(layout.joinTables)
     extras = Self.extras(schema, tables, joins)
   }
@@ -87,8 +88,8 @@ public struct StoreBinding: Sendable {
     return Table(layout: table, schema: found, positions: positions)
   }
 
-  /// Columns that carry an entity number keep the old one when a store was renumbered around them. Such a one is taken if it is
-  /// the only column of that shape which the model does not claim under its own name.
+  /// Columns that carry an entity number keep the old one when a store was renumbered around them. Such a one is taken
+  /// if it is the only column of that shape which the model does not claim under its own name.
   private static func renumbered(_ column: Column, _ found: TableSchema, claimed table: EntityTable) -> Int? {
     switch column.role {
     case .toOneEntity, .inverselessOwner, .inverselessOrder: break
@@ -108,7 +109,9 @@ public struct StoreBinding: Sendable {
     var used: [String: Set<Int>] = ["z_metadata": [0, 1, 2], "z_primarykey": [0, 1, 2, 3], "z_modelcache": [0]]
     for table in tables { used[NameOrder.folded(table.schema.name)] = Set(table.positions) }
     for join in joins {
-      let positions = [join.sourcePosition, join.destinationPosition, join.sourceOrderPosition, join.destinationOrderPosition]
+      let positions = [
+        join.sourcePosition, join.destinationPosition, join.sourceOrderPosition, join.destinationOrderPosition,
+      ]
       used[NameOrder.folded(join.schema.name)] = Set(positions.compactMap { $0 })
     }
     for table in schema.tables {

@@ -1,7 +1,7 @@
 /// The tables, columns and indexes that a model has in a fresh SQLite store, predicted from the model alone (B.3–B.7).
 ///
-/// A store that was migrated in place may differ in the order of its columns, in quoted, stale or renumbered names: bind to it
-/// with ``StoreBinding``, never by position.
+/// A store that was migrated in place may differ in the order of its columns, in quoted, stale or renumbered names:
+/// bind to it with ``StoreBinding``, never by position.
 public struct StoreLayout: Sendable {
   /// What the layout is for.
   public enum Purpose: Sendable {
@@ -34,8 +34,8 @@ public struct StoreLayout: Sendable {
 
   /// Lays out a model.
   ///
-  /// Throws ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be stored,
-  /// when two tables or indexes would bear one name, or, for writing, when an index is an R-tree.
+  /// Throws ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be
+  /// stored, when two tables or indexes would bear one name, or, for writing, when an index is an R-tree.
   public init(model: ManagedObjectModel, purpose: Purpose = .writing) throws {
     try ModelNameCheck(model: model).run()
     let numbering = try EntityNumbering(model: model)
@@ -72,8 +72,11 @@ public struct StoreLayout: Sendable {
     for name in numbering.names {
       let relationships = model.entity(name)?.relationships.sorted { NameOrder.codeUnits($0.name, $1.name) } ?? []
       for relationship in relationships where relationship.isToMany && !relationship.isTransient {
-        guard shape.mutualInverse(of: relationship) == nil, !shape.isInherited(relationship.name, by: name) else { continue }
-        owners[relationship.destinationEntity, default: []].append(PropertyReference(entity: name, name: relationship.name))
+        guard shape.mutualInverse(of: relationship) == nil, !shape.isInherited(relationship.name, by: name) else {
+          continue
+        }
+        owners[relationship.destinationEntity, default: []].append(
+          PropertyReference(entity: name, name: relationship.name))
       }
     }
     return owners

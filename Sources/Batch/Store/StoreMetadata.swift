@@ -15,8 +15,8 @@ public struct StoreMetadata: Sendable, Hashable {
   /// Larger property lists are refused: the largest known is below 100 kB.
   static let maximumSize = 16 << 20
 
-  /// The framework version that a fresh store claims: one that is known to write digest and checksum and to read every layout
-  /// here. Core Data does not refuse a store for it.
+  /// The framework version that a fresh store claims: one that is known to write digest and checksum and to read every
+  /// layout here. Core Data does not refuse a store for it.
   public static let freshFrameworkVersion: Int64 = 1522
 
   /// The store's identity, part of every object URI. It exists only here, not in the property list.
@@ -42,7 +42,9 @@ public struct StoreMetadata: Sendable, Hashable {
     self.uuid = uuid
     self.entries = entries
     versionHashes = try hashes.mapValues { value in
-      guard case .data(let hash) = value, hash.count == 32 else { throw failure("holds a version hash that is not 32 bytes") }
+      guard case .data(let hash) = value, hash.count == 32 else {
+        throw failure("holds a version hash that is not 32 bytes")
+      }
       return hash
     }
   }
@@ -64,8 +66,8 @@ public struct StoreMetadata: Sendable, Hashable {
     if case .integer(let number)? = entries[Key.framework] { number } else { nil }
   }
 
-  /// The metadata of the same store under another model: new hashes and identifiers, digests only where there were some, all
-  /// other keys and the UUID untouched.
+  /// The metadata of the same store under another model: new hashes and identifiers, digests only where there were
+  /// some, all other keys and the UUID untouched.
   public func migrated(to hashes: [String: [UInt8]], identifiers: [String]) -> StoreMetadata {
     var entries = entries
     entries[Key.hashes] = .dictionary(hashes.mapValues { .data($0) })

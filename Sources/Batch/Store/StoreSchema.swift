@@ -1,7 +1,7 @@
 /// The schema of a store that exists, parsed by SQLite in a private, empty, in-memory database.
 ///
-/// The texts come from a file and may be hostile: only a single CREATE TABLE with a column list and CREATE INDEX over plain
-/// columns reach SQLite. Triggers, views and virtual tables never do.
+/// The texts come from a file and may be hostile: only a single CREATE TABLE with a column list and CREATE INDEX over
+/// plain columns reach SQLite. Triggers, views and virtual tables never do.
 public struct StoreSchema: Sendable {
   /// Ordinary tables, in the order of their rows. Internal tables (`sqlite_…`) are not among them.
   public let tables: [TableSchema]

@@ -34,7 +34,8 @@ public struct ColumnSchema: Sendable, Hashable {
   public let declaredType: String
   /// The affinity that follows from it.
   public let affinity: Affinity
-  /// The value of a record that ends before this column, affinity applied; nil when there is no default (then it is NULL).
+  /// The value of a record that ends before this column, affinity applied; nil when there is no default (then it is
+  /// NULL).
   public let defaultValue: Value?
   /// Is there a default that is no literal? Then the value of a short record is not known and it must not be read.
   public let hasUnknownDefault: Bool

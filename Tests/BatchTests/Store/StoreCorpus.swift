@@ -7,7 +7,9 @@ import GRDB
 enum StoreCorpus {
   static let root: String? = {
     let files = FileManager.default
-    if let path = ProcessInfo.processInfo.environment["GODWIT_CORPUS"] { return files.fileExists(atPath: path) ? path : nil }
+    if let path = ProcessInfo.processInfo.environment["GODWIT_CORPUS"] {
+      return files.fileExists(atPath: path) ? path : nil
+    }
     var folder = URL(fileURLWithPath: #filePath)
     while folder.path != "/" {
       folder.deleteLastPathComponent()
@@ -56,7 +58,9 @@ enum StoreCorpus {
   /// All model XML files below `models`.
   static func modelFiles() -> [String] {
     guard let root, let walk = FileManager.default.enumerator(atPath: root + "/models") else { return [] }
-    return walk.compactMap { $0 as? String }.filter { $0.hasSuffix(".xcdatamodel/contents") }.sorted().map { "models/" + $0 }
+    return walk.compactMap { $0 as? String }.filter { $0.hasSuffix(".xcdatamodel/contents") }.sorted().map {
+      "models/" + $0
+    }
   }
 
   /// Runs a body on a copy of a store, its WAL included: the originals are never opened.

@@ -2,55 +2,6 @@ import Testing
 
 @testable import Batch
 
-/// Models made in code, for what no real store shows.
-enum StoreModels {
-  static func entity(
-    _ name: String, parent: String? = nil, _ attributes: [(String, AttributeType)] = [],
-    _ relationships: [RelationshipDescription] = []
-  ) -> EntityDescription {
-    var entity = EntityDescription(name: name)
-    entity.superentity = parent
-    entity.attributes = attributes.map { AttributeDescription(name: $0.0, type: $0.1) }
-    entity.relationships = relationships
-    return entity
-  }
-
-  static func link(
-    _ name: String, _ destination: String, _ inverse: String?, many: Bool = false, ordered: Bool = false
-  ) -> RelationshipDescription {
-    var link = RelationshipDescription(name: name, destinationEntity: destination, inverseName: inverse, maxCount: many ? 0 : 1)
-    link.isOrdered = ordered
-    return link
-  }
-
-  static func layout(_ entities: [EntityDescription]) throws -> StoreLayout {
-    try StoreLayout(model: ManagedObjectModel(name: "Test", entities: entities))
-  }
-
-  /// Authors and books, in every shape that a relationship can have.
-  static func library() -> ManagedObjectModel {
-    var book = entity(
-      "Book", parent: "Medium", [("title", .string), ("pages", .integer32)],
-      [link("authors", "Author", "books", many: true), link("shelf", "Shelf", "books")])
-    book.uniquenessConstraints = [["title"]]
-    return ManagedObjectModel(
-      name: "Library",
-      entities: [
-        entity(
-          "Author", [("name", .string)],
-          [
-            link("books", "Book", "authors", many: true, ordered: true), link("friends", "Author", "friends", many: true),
-            link("pupils", "Author", "teachers", many: true), link("teachers", "Author", "pupils", many: true),
-          ]),
-        entity("Medium", [("id", .uuid)], [link("cover", "Cover", nil)]),
-        book,
-        entity("Cover", [("image", .binaryData)]),
-        entity("Shelf", [], [link("books", "Book", "shelf", many: true, ordered: true), link("first", "Medium", nil)]),
-        entity("Reader", [], [link("wishes", "Book", nil, many: true, ordered: true)]),
-      ])
-  }
-}
-
 @Suite("Layouts of models made in code")
 struct StoreLayoutTests {
   private let layout: StoreLayout
@@ -62,7 +13,8 @@ struct StoreLayoutTests {
     #expect(layout.entityNames == ["Author", "Cover", "Medium", "Book", "Reader", "Shelf"])
     let other = try StoreModels.layout([
       StoreModels.entity("SyncFeature"), StoreModels.entity("SyncableSettings"), StoreModels.entity("apple"),
-      StoreModels.entity("Zoo"), StoreModels.entity("zebra", parent: "apple"), StoreModels.entity("Ant", parent: "apple"),
+      StoreModels.entity("Zoo"), StoreModels.entity("zebra", parent: "apple"),
+      StoreModels.entity("Ant", parent: "apple"),
     ])
     #expect(other.entityNames == ["apple", "Ant", "zebra", "SyncableSettings", "SyncFeature", "Zoo"])
     #expect(other.entityNumbers["zebra"] == 3)
@@ -77,7 +29,8 @@ struct StoreLayoutTests {
         + "ZSHELF INTEGER, Z5WISHES INTEGER, Z_FOK_SHELF INTEGER, Z_FOK_5WISHES INTEGER, ZTITLE VARCHAR, ZID BLOB )")
     #expect(
       layout.table(ofEntity: "Shelf")?.sql
-        == "CREATE TABLE ZSHELF ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZFIRST INTEGER, Z3_FIRST INTEGER )")
+        == "CREATE TABLE ZSHELF ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZFIRST INTEGER, Z3_FIRST INTEGER )"
+    )
   }
 
   @Test("Inherited properties are found from below")
@@ -92,10 +45,12 @@ struct StoreLayoutTests {
 
   @Test("Every kind of relationship says where its links are")
   func storage() {
-    #expect(layout.storage(of: "shelf", entity: "Book") == .ownKey(table: 2, column: 5, entityColumn: nil, orderColumn: 7))
+    #expect(
+      layout.storage(of: "shelf", entity: "Book") == .ownKey(table: 2, column: 5, entityColumn: nil, orderColumn: 7))
     #expect(layout.storage(of: "books", entity: "Shelf") == .inverseKey(table: 2, column: 5, orderColumn: 7))
     #expect(layout.storage(of: "wishes", entity: "Reader") == .ownerKey(table: 2, column: 6, orderColumn: 8))
-    #expect(layout.storage(of: "first", entity: "Shelf") == .ownKey(table: 4, column: 3, entityColumn: 4, orderColumn: nil))
+    #expect(
+      layout.storage(of: "first", entity: "Shelf") == .ownKey(table: 4, column: 3, entityColumn: 4, orderColumn: nil))
     #expect(layout.storage(of: "books", entity: "Author") == .join(table: 0, ownerIsSource: true))
     #expect(layout.storage(of: "authors", entity: "Book") == .join(table: 0, ownerIsSource: false))
     #expect(layout.storage(of: "nothing", entity: "Book") == nil)
@@ -122,8 +77,10 @@ struct StoreLayoutTests {
         "CREATE INDEX Z_1BOOKS_Z_4BOOKS_INDEX ON Z_1BOOKS (Z_4BOOKS, Z_1AUTHORS)",
         "CREATE INDEX Z_1FRIENDS_REFLEXIVE_INDEX ON Z_1FRIENDS (REFLEXIVE, Z_1FRIENDS)",
         "CREATE INDEX Z_1TEACHERS_Z_1TEACHERS_INDEX ON Z_1TEACHERS (Z_1TEACHERS, Z_1PUPILS)",
-        "CREATE INDEX ZMEDIUM_ZCOVER_INDEX ON ZMEDIUM (ZCOVER)", "CREATE INDEX ZMEDIUM_ZSHELF_INDEX ON ZMEDIUM (ZSHELF)",
-        "CREATE INDEX ZMEDIUM_Z5WISHES_INDEX ON ZMEDIUM (Z5WISHES)", "CREATE INDEX ZMEDIUM_Z_ENT_INDEX ON ZMEDIUM (Z_ENT)",
+        "CREATE INDEX ZMEDIUM_ZCOVER_INDEX ON ZMEDIUM (ZCOVER)",
+        "CREATE INDEX ZMEDIUM_ZSHELF_INDEX ON ZMEDIUM (ZSHELF)",
+        "CREATE INDEX ZMEDIUM_Z5WISHES_INDEX ON ZMEDIUM (Z5WISHES)",
+        "CREATE INDEX ZMEDIUM_Z_ENT_INDEX ON ZMEDIUM (Z_ENT)",
         "CREATE UNIQUE INDEX Z_Book_UNIQUE_title ON ZMEDIUM (ZTITLE COLLATE BINARY ASC)",
         "CREATE INDEX ZSHELF_ZFIRST_INDEX ON ZSHELF (ZFIRST)",
       ])
@@ -153,15 +110,19 @@ struct StoreLayoutTests {
     var entity = StoreModels.entity(
       "E",
       [
-        ("a", .binaryData), ("b", .transformable), ("c", .uuid), ("d", .uri), ("e", .string), ("f", .decimal), ("g", .float),
+        ("a", .binaryData), ("b", .transformable), ("c", .uuid), ("d", .uri), ("e", .string), ("f", .decimal),
+        ("g", .float),
         ("h", .date), ("i", .boolean), ("j", .undefined), ("k", .composite),
       ])
     entity.attributes[9].isTransient = true
-    entity.attributes[10].elements = [AttributeDescription(name: "y", type: .double), AttributeDescription(name: "x", type: .string)]
+    entity.attributes[10].elements = [
+      AttributeDescription(name: "y", type: .double), AttributeDescription(name: "x", type: .string),
+    ]
     let layout = try StoreModels.layout([entity])
     #expect(
       layout.entityTables[0].columns.dropFirst(3).map { "\($0.name) \($0.type)" } == [
-        "ZI INTEGER", "ZG FLOAT", "ZH TIMESTAMP", "ZY FLOAT", "ZF DECIMAL", "ZE VARCHAR", "ZX VARCHAR", "ZD VARCHAR", "ZC BLOB",
+        "ZI INTEGER", "ZG FLOAT", "ZH TIMESTAMP", "ZY FLOAT", "ZF DECIMAL", "ZE VARCHAR", "ZX VARCHAR", "ZD VARCHAR",
+        "ZC BLOB",
         "ZB BLOB", "ZA BLOB",
       ])
     #expect(layout.column(forAttribute: "k.x", ofEntity: "E")?.name == "ZX")
@@ -194,56 +155,5 @@ struct StoreLayoutTests {
       layout.entityTables[0].sql
         == "CREATE TABLE \"ZBÜ\"\"CHER\" ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
         + "\"ZX\"\" INTEGER); DROP TABLE Z; --\" VARCHAR )")
-  }
-}
-
-@Suite("Models that no store can hold are refused, naming the part")
-struct StoreLayoutRefusalTests {
-  private func error(_ entities: [EntityDescription]) -> BatchError? {
-    #expect(throws: BatchError.self) { try StoreModels.layout(entities) }
-  }
-
-  @Test("R-tree indexes are refused for writing and ignored for reading")
-  func rtree() throws {
-    var entity = StoreModels.entity("Place", [("x", .double)])
-    entity.indexes = [.init(name: "byPlace", elements: [.init(property: "x", type: "RTree")])]
-    let refusal = error([entity])
-    #expect(refusal?.code == .refused)
-    #expect(refusal?.entity == "Place")
-    #expect(refusal?.message.contains("byPlace") == true)
-    let model = ManagedObjectModel(entities: [entity])
-    #expect(try StoreLayout(model: model, purpose: .reading).indexes.isEmpty)
-  }
-
-  @Test("Entities whose names differ in case alone cannot share a store")
-  func sameTable() { #expect(error([StoreModels.entity("Foo"), StoreModels.entity("FOO")])?.code == .refused) }
-
-  @Test("Broken hierarchies and destinations are named")
-  func hierarchy() {
-    #expect(error([StoreModels.entity("A", parent: "B")])?.entity == "A")
-    #expect(error([StoreModels.entity("A", parent: "B"), StoreModels.entity("B", parent: "A")])?.code == .badModel)
-    #expect(error([StoreModels.entity("A"), StoreModels.entity("A")])?.code == .badModel)
-    let lost = error([StoreModels.entity("A", [], [StoreModels.link("b", "B", nil)])])
-    #expect(lost?.message == "relationship b leads to B, which is not in the model")
-  }
-
-  @Test("Attributes without a storable type are named")
-  func types() {
-    let refusal = error([StoreModels.entity("A", [("x", .undefined)])])
-    #expect(refusal?.entity == "A")
-    #expect(refusal?.message.contains("attribute x") == true)
-  }
-
-  @Test("A constraint needs stored, known properties")
-  func constraints() {
-    var entity = StoreModels.entity("A", [("x", .string)])
-    entity.uniquenessConstraints = [["y"]]
-    #expect(error([entity])?.message == "uniqueness constraint y names the unknown property y")
-  }
-
-  @Test("Names that SQL text cannot hold are refused")
-  func names() {
-    #expect(error([StoreModels.entity("A", [("x\0y", .string)])])?.code == .badModel)
-    #expect(error([StoreModels.entity("")])?.code == .badModel)
   }
 }

@@ -48,7 +48,8 @@ enum StoreModelReader {
   }
 
   private static let types: [String: AttributeType] = [
-    "Integer 16": .integer16, "Integer 32": .integer32, "Integer 64": .integer64, "Decimal": .decimal, "Double": .double,
+    "Integer 16": .integer16, "Integer 32": .integer32, "Integer 64": .integer64, "Decimal": .decimal,
+    "Double": .double,
     "Float": .float, "String": .string, "Boolean": .boolean, "Date": .date, "Binary": .binaryData, "UUID": .uuid,
     "URI": .uri, "Transformable": .transformable, "Composite": .composite,
   ]
@@ -87,7 +88,8 @@ enum StoreModelReader {
       }
       for (name, value) in fields["relationships"] as? [String: [String: Any]] ?? [:] {
         var relationship = RelationshipDescription(
-          name: name, destinationEntity: value["destination"] as? String ?? "", inverseName: value["inverse"] as? String,
+          name: name, destinationEntity: value["destination"] as? String ?? "",
+          inverseName: value["inverse"] as? String,
           maxCount: (value["toMany"] as? Bool ?? false) ? 0 : 1)
         relationship.isTransient = value["transient"] as? Bool ?? false
         relationship.isOrdered = value["ordered"] as? Bool ?? false

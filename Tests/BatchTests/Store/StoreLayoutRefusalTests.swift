@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Batch
+
+@Suite("Models that no store can hold are refused, naming the part")
+struct StoreLayoutRefusalTests {
+  private func error(_ entities: [EntityDescription]) -> BatchError? {
+    #expect(throws: BatchError.self) { try StoreModels.layout(entities) }
+  }
+
+  @Test("R-tree indexes are refused for writing and ignored for reading")
+  func rtree() throws {
+    var entity = StoreModels.entity("Place", [("x", .double)])
+    entity.indexes = [.init(name: "byPlace", elements: [.init(property: "x", type: "RTree")])]
+    let refusal = error([entity])
+    #expect(refusal?.code == .refused)
+    #expect(refusal?.entity == "Place")
+    #expect(refusal?.message.contains("byPlace") == true)
+    let model = ManagedObjectModel(entities: [entity])
+    #expect(try StoreLayout(model: model, purpose: .reading).indexes.isEmpty)
+  }
+
+  @Test("Entities whose names differ in case alone cannot share a store")
+  func sameTable() { #expect(error([StoreModels.entity("Foo"), StoreModels.entity("FOO")])?.code == .refused) }
+
+  @Test("Broken hierarchies and destinations are named")
+  func hierarchy() {
+    #expect(error([StoreModels.entity("A", parent: "B")])?.entity == "A")
+    #expect(error([StoreModels.entity("A", parent: "B"), StoreModels.entity("B", parent: "A")])?.code == .badModel)
+    #expect(error([StoreModels.entity("A"), StoreModels.entity("A")])?.code == .badModel)
+    let lost = error([StoreModels.entity("A", [], [StoreModels.link("b", "B", nil)])])
+    #expect(lost?.message == "relationship b leads to B, which is not in the model")
+  }
+
+  @Test("Attributes without a storable type are named")
+  func types() {
+    let refusal = error([StoreModels.entity("A", [("x", .undefined)])])
+    #expect(refusal?.entity == "A")
+    #expect(refusal?.message.contains("attribute x") == true)
+  }
+
+  @Test("A constraint needs stored, known properties")
+  func constraints() {
+    var entity = StoreModels.entity("A", [("x", .string)])
+    entity.uniquenessConstraints = [["y"]]
+    #expect(error([entity])?.message == "uniqueness constraint y names the unknown property y")
+  }
+
+  @Test("Names that SQL text cannot hold are refused")
+  func names() {
+    #expect(error([StoreModels.entity("A", [("x\0y", .string)])])?.code == .badModel)
+    #expect(error([StoreModels.entity("")])?.code == .badModel)
+  }
+}
