@@ -151,6 +151,12 @@ public final class MigrationManager {
     return madeOne
   }
 
+  /// Runs a policy's call for the relationships of one object.
+  func withRelationships(of source: SourceObject, _ body: () throws -> Void) throws {
+    try body()
+    try closeObjects()
+  }
+
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
     for object in open { try write(object) }

@@ -67,3 +67,18 @@ final class PageCache {
     return buffer
   }
 }
+
+extension RowLookup {
+  /// The largest rowid of the table; nil when it is empty.
+  public func lastRowid() throws -> Int64? {
+    var number = root
+    for _ in 0..<Self.maximumDepth {
+      let buffer = try cache.page(number)
+      let page = try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot)
+      if page.kind == .tableLeaf { return page.cellCount == 0 ? nil : try page.rowid(page.cellCount - 1) }
+      guard page.kind == .tableInterior else { break }
+      number = try page.child(page.cellCount)
+    }
+    throw StreamsError(.damagedDatabase, "the b-tree of a table is damaged", path: snapshot.path, page: number)
+  }
+}

@@ -129,7 +129,27 @@ public struct SortKey {
     return nil
   }
 
-  /// Do two keys of a unique index stand for equal values? NULL equals nothing.
+  /// The rowid of a key.
+  public static func rowid(_ key: UnsafeRawBufferPointer, columnCount: Int) -> Int64 {
+    guard key.count >= columnCount + 8, let base = key.baseAddress else { return 0 }
+    return Int64(bitPattern: base.bigEndian64(key.count - columnCount - 8) ^ 1 << 63)
+  }
+
+  /// Is one of the key's values NULL?
+  public static func hasNull(_ key: UnsafeRawBufferPointer, columns: [SortColumn]) -> Bool {
+    var offset = 0
+    for column in columns {
+      guard offset < key.count else { return false }
+      let mask: UInt8 = column.isDescending ? 0xff : 0
+      let tag = key[offset] ^ mask
+      offset += 1
+      if tag == nullTag { return true }
+      if tag == numberTag { offset += 10 } else if unescape(key, from: &offset, mask: mask) == nil { return false }
+    }
+    return false
+  }
+
+  /// Do two keys of a unique index stand for the same values?
   public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columnCount: Int) -> Bool {
     let length = left.count - 8 - columnCount
     guard left.count == right.count, length > 0 else { return false }

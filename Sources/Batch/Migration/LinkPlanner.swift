@@ -1,0 +1,61 @@
+/// Writes the rows of one join table from one source table: pairs of keys, moved as their objects are moved.
+struct LinkUnit {
+  /// Position in the destination layout's join tables.
+  let join: Int
+  let scan: SourceGraph.PairScan
+  /// Is the scan's owner the owner of the relationship that names the join table?
+  let ownerIsSource: Bool
+  let ownerOffset: Int64
+  let otherOffset: Int64
+  /// The relationship, for messages.
+  let name: String
+}
+
+/// Decides for every join table of the destination which source relationship fills it.
+struct LinkPlanner {
+  let drafts: StepDraft
+
+  func units() throws -> [LinkUnit] {
+    var units: [LinkUnit] = []
+    for (index, join) in drafts.layout.joinTables.enumerated() {
+      // Both sides tell of the same pairs; the side that names the table is asked first.
+      let own = try units(index, join.relationship, ownerIsSource: true)
+      units += own.isEmpty && join.relationship != join.inverse ? try self.units(index, join.inverse, ownerIsSource: false) : own
+    }
+    return units
+  }
+
+  private func units(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
+    var found: [(key: String, unit: LinkUnit)] = []
+    for draft in drafts.drafts where drafts.layout.model.isKind(draft.destination.name, of: reference.entity) {
+      guard let property = draft.mapping.relationshipMappings.first(where: { $0.name == reference.name }),
+        let relationship = draft.destination.relationships[reference.name],
+        let origin = try RelationshipOrigin(property, draft, drafts)
+      else { continue }
+      let map = drafts.keyMap(
+        origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
+      let offsets = Set((map.byNumber.compactMap { $0?.offset }))
+      guard let otherOffset = offsets.first else { continue }
+      let unit = LinkUnit(
+        join: join,
+        scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
+        ownerIsSource: ownerIsSource, ownerOffset: draft.offset, otherOffset: otherOffset,
+        name: "\(draft.source.name).\(origin.name)")
+      let key = "\(origin.relationship.storage)"
+      if let same = found.first(where: { $0.key == key }) {
+        guard same.unit.ownerOffset == unit.ownerOffset else { throw ambiguous(unit) }
+      } else {
+        found.append((key, unit))
+      }
+      guard offsets.count == 1 else { throw ambiguous(unit) }
+    }
+    return found.map(\.unit)
+  }
+
+  // A join table does not tell the entities of its keys, so they must all move alike.
+  private func ambiguous(_ unit: LinkUnit) -> BatchError {
+    BatchError(
+      .badMapping, "the objects of \(unit.name) move to different tables, so its links cannot be carried over",
+      hint: "Make the links in a policy")
+  }
+}

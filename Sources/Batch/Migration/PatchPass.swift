@@ -1,0 +1,142 @@
+import Streams
+
+/// Applies changes to objects that were already written: copies the step's tables into a new file, in order, and changes the
+/// rows on the way. The file without the changes is the input and stays as it is, so a crash begins the pass again.
+struct PatchPass {
+  let job: StepRunner.Job
+  let output: StepOutput
+  let patches: PatchLog
+
+  /// Returns the new output, which takes the place of the old one; its tables are filled but not finished.
+  func run() throws -> StepOutput {
+    let sorter = ExternalSorter(
+      memoryBytes: job.files.budget.sortBytes, path: job.files.path("patches.sort"), fileSystem: job.files.fileSystem)
+    var key: [UInt8] = []
+    try patches.forEach { patch in
+      key.removeAll(keepingCapacity: true)
+      withUnsafeBytes(of: UInt32(patch.table).bigEndian) { key.append(contentsOf: $0) }
+      withUnsafeBytes(of: (UInt64(bitPattern: patch.key) ^ 1 << 63).bigEndian) { key.append(contentsOf: $0) }
+      withUnsafeBytes(of: patch.sequence.bigEndian) { key.append(contentsOf: $0) }
+      withUnsafeBytes(of: UInt32(patch.column).bigEndian) { key.append(contentsOf: $0) }
+      key.append(contentsOf: patch.record)
+      try key.withUnsafeBytes { try sorter.add($0) }
+    }
+    _ = try output.finishTables()
+    try output.database.writer.flush()
+    let snapshot = try DatabaseSnapshot.building(
+      path: output.path, fileSystem: job.files.fileSystem, header: output.header,
+      pageCount: output.database.writer.nextPage - 1)
+    defer { snapshot.close() }
+    let patched = try StepOutput(
+      path: job.path + ".patched", plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
+      files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
+      restoring: nil)
+    let merge = PatchMerge(snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit)
+    try sorter.drain { try merge.apply($0) }
+    try merge.finish()
+    return patched
+  }
+}
+
+/// Goes through the tables of one file in order and applies sorted changes to the rows it copies.
+private final class PatchMerge {
+  private let snapshot: DatabaseSnapshot
+  private let to: StepOutput
+  private let names: [String]
+  private let roots: [UInt32]
+  private let rowLimit: Int
+  private var table = 0
+  private var scan: TableScan
+  private let page = RowPage()
+  private var position = 0
+  private let row = RecordDecoder()
+  private let encoder = RecordEncoder()
+  private let records = RecordPage()
+  /// Changed columns of the row at hand.
+  private var changes: [Int: Value] = [:]
+  private var changedKey: Int64 = 0
+  private let values = RecordDecoder()
+
+  init(snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int) {
+    self.snapshot = snapshot
+    self.to = to
+    self.rowLimit = rowLimit
+    let layout = from.plan.layout
+    names = layout.entityTables.map(\.name) + layout.joinTables.map(\.name)
+    roots = names.map { from.database.root(of: $0) ?? 0 }
+    scan = TableScan(snapshot: snapshot, root: roots[0], rowLimit: rowLimit)
+  }
+
+  /// Takes the next change: table, key, sequence, column, value.
+  func apply(_ patch: UnsafeRawBufferPointer) throws {
+    let target = Int(UInt32(bigEndian: patch.loadUnaligned(as: UInt32.self)))
+    let key = Int64(bitPattern: UInt64(bigEndian: patch.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) ^ 1 << 63)
+    let column = Int(UInt32(bigEndian: patch.loadUnaligned(fromByteOffset: 20, as: UInt32.self)))
+    if !changes.isEmpty, target != table || key != changedKey { try writeChanged() }
+    while table < target {
+      try copyRows(below: nil)
+      try nextTable()
+    }
+    try copyRows(below: key)
+    guard position < page.count, page.rowids[position] == key else {
+      throw BatchError(
+        .policyFailed, "a policy changed an object of \(names[table]) that does not exist",
+        hint: "It was left out by the policy of its own mapping", key: key)
+    }
+    guard values.decode(UnsafeRawBufferPointer(rebasing: patch[24...])) else {
+      throw BatchError(.failed, "a change is damaged", key: key)
+    }
+    changedKey = key
+    changes[column] = values.value(0)
+  }
+
+  private func writeChanged() throws {
+    guard row.decode(page.record(position)) else { throw BatchError(.failed, "a written row is damaged", key: changedKey) }
+    encoder.reset()
+    for column in 0..<row.columnCount {
+      if let value = changes[column] { encoder.append(value) } else { encoder.append(type: row.type(column), body: row.body(column)) }
+    }
+    records.append(table: table, rowid: changedKey, encoder)
+    position += 1
+    changes.removeAll(keepingCapacity: true)
+    try flush()
+  }
+
+  private func flush() throws {
+    try to.take(records)
+    records.reset()
+  }
+
+  /// Copies rows as they are: those below a key, or all that are left.
+  private func copyRows(below key: Int64?) throws {
+    while true {
+      if position >= page.count {
+        position = 0
+        guard try scan.next(into: page) else { return }
+      }
+      while position < page.count {
+        if let key, page.rowids[position] >= key { return try flush() }
+        records.append(table: table, rowid: page.rowids[position], record: page.record(position))
+        position += 1
+      }
+      try flush()
+    }
+  }
+
+  private func nextTable() throws {
+    table += 1
+    position = 0
+    scan = TableScan(snapshot: snapshot, root: roots[table], rowLimit: rowLimit)
+    _ = try scan.next(into: page)
+  }
+
+  /// Copies what is left.
+  func finish() throws {
+    if !changes.isEmpty { try writeChanged() }
+    while true {
+      try copyRows(below: nil)
+      guard table + 1 < names.count else { return }
+      try nextTable()
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Streams
+
+/// Turns pages of source rows into finished records, unit by unit. Lives on one thread.
+final class RowTransformer {
+  private let plan: StepPlan
+  let manager: MigrationManager
+  var state: StepState
+  private let encoder = RecordEncoder()
+  private let row: RecordDecoder
+
+  init(plan: StepPlan, manager: MigrationManager, state: StepState) {
+    self.plan = plan
+    self.manager = manager
+    self.state = state
+    row = manager.currentRow
+    manager.nextKeys = state.nextKeys
+  }
+
+  /// The table that a unit reads; nil for a unit that is a single call.
+  func root(of unit: StepUnit) -> UInt32? {
+    switch unit {
+    case .rows(let table, _), .relationships(let table, _): plan.binding.tables[table].schema.rootPage
+    case .links(let link): link.scan.root
+    default: nil
+    }
+  }
+
+  /// Runs a unit that is a single call.
+  func call(_ unit: StepUnit) throws {
+    switch unit {
+    case .begin(let index): try policy(index) { try $0.begin($1, with: manager) }
+    case .endCreation(let index): try policy(index) { try $0.endInstanceCreation(forMapping: $1, manager: manager) }
+    case .endRelationships(let index): try policy(index) { try $0.endRelationshipCreation(forMapping: $1, manager: manager) }
+    case .validation(let index): try policy(index) { try $0.performCustomValidation(forMapping: $1, manager: manager) }
+    case .end(let index): try policy(index) { try $0.end($1, manager: manager) }
+    case .rows, .links, .relationships: break
+    }
+    try manager.closeObjects()
+    state.nextKeys = manager.nextKeys
+  }
+
+  private func policy(_ index: Int, _ body: (any EntityMigrationPolicy, EntityMapping) throws -> Void) throws {
+    let mapping = plan.mappings[index]
+    guard let policy = mapping.policy else { return }
+    try naming(mapping, key: nil) { try body(policy, mapping.mapping) }
+  }
+
+  /// Says of an error from a policy where it happened, unless it says so itself.
+  private func naming<R>(_ mapping: CompiledMapping, key: Int64?, _ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as BatchError {
+      var named = error
+      named.entity = error.entity ?? mapping.source.name
+      named.key = error.key ?? key
+      throw named
+    } catch let error as StreamsError {
+      throw error
+    } catch {
+      throw BatchError(
+        .policyFailed, "the policy \(mapping.mapping.policyClassName ?? "") failed", entity: mapping.source.name, key: key,
+        cause: error)
+    }
+  }
+
+  /// Migrates a page of rows of a unit into the manager's output.
+  func transform(_ page: RowPage, of unit: StepUnit) throws {
+    switch unit {
+    case .rows(let table, let indexes): try rows(page, table: table, mappings: indexes)
+    case .links(let link): try links(page, link)
+    case .relationships(let table, let index): try relationships(page, table: table, mapping: index)
+    default: break
+    }
+    state.rowsRead += UInt64(page.count)
+    state.after = page.rowids.last
+    state.nextKeys = manager.nextKeys
+  }
+
+  private func decode(_ page: RowPage, _ index: Int, table: Int) throws -> SourceEntity {
+    let bound = plan.binding.tables[table]
+    let key = page.rowids[index]
+    guard row.decode(page.record(index)) else {
+      throw BatchError(
+        .badStore, "a row of \(bound.schema.name) is damaged", path: plan.graph.reader.path,
+        entity: bound.layout.rootEntity, key: key)
+    }
+    let entities = plan.graph.byNumber
+    guard let number = row.integer(bound.positions[1]), number > 0, number < Int64(entities.count),
+      let entity = entities[Int(number)], entity.table == table
+    else {
+      throw BatchError(
+        .badStore, "a row of \(bound.schema.name) has an entity number that its table does not hold",
+        path: plan.graph.reader.path, entity: bound.layout.rootEntity, key: key)
+    }
+    return entity
+  }
+
+  private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
+    for index in 0..<page.count {
+      let key = page.rowids[index]
+      let entity = try decode(page, index, table: table)
+      var isMapped = false
+      for mappingIndex in plan.mappingsByEntity[entity.number] where indexes.contains(mappingIndex) {
+        isMapped = true
+        let mapping = plan.mappings[mappingIndex]
+        let kept = try naming(mapping, key: key) { try migrate(key, mapping) }
+        state.counts[mappingIndex].read += 1
+        if kept { state.counts[mappingIndex].kept += 1 } else { state.counts[mappingIndex].dropped += 1 }
+      }
+      if !isMapped { state.unmapped += 1 }
+    }
+  }
+
+  private func migrate(_ key: Int64, _ mapping: CompiledMapping) throws -> Bool {
+    if !manager.lookups.wants(mapping.destination.name), try mapping.encode(row, rowid: key, to: encoder) {
+      manager.output.append(table: mapping.destination.table, rowid: key &+ mapping.offset, encoder)
+      return true
+    }
+    let source = SourceObject(entity: mapping.source, graph: plan.graph, key: key, decoder: row)
+    return try manager.withSource(source, mapping) {
+      if let policy = mapping.policy {
+        try policy.createDestinationInstances(forSource: source, in: mapping.mapping, manager: manager)
+      } else {
+        _ = try manager.createDestinationInstance(forSource: source, in: mapping.mapping)
+      }
+    }
+  }
+
+  private func links(_ page: RowPage, _ unit: LinkUnit) throws {
+    for index in 0..<page.count {
+      let rowid = page.rowids[index]
+      guard row.decode(page.record(index)) else {
+        throw BatchError(.badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
+      }
+      guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
+      let (from, to) = (owner &+ unit.ownerOffset, other &+ unit.otherOffset)
+      try manager.link(
+        unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from)
+    }
+  }
+
+  private func relationships(_ page: RowPage, table: Int, mapping index: Int) throws {
+    let mapping = plan.mappings[index]
+    guard let policy = mapping.policy else { return }
+    for rowIndex in 0..<page.count {
+      guard try decode(page, rowIndex, table: table) === mapping.source else { continue }
+      let key = page.rowids[rowIndex]
+      let destination = DestinationObject(reference: mapping.destination, key: key + mapping.offset, manager: manager)
+      let source = SourceObject(entity: mapping.source, graph: plan.graph, key: key, decoder: row)
+      try naming(mapping, key: key) {
+        try manager.withRelationships(of: source) {
+          try policy.createRelationships(forDestination: destination, in: mapping.mapping, manager: manager)
+        }
+      }
+    }
+  }
+}

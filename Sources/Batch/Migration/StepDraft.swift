@@ -1,0 +1,120 @@
+import Streams
+
+/// The decisions of a step that all its mappings share: order, scans, key offsets, look-ups.
+struct StepDraft {
+  let step: MigrationStep
+  let layout: StoreLayout
+  let graph: SourceGraph
+  let entities: [String: DestinationEntity]
+  private(set) var drafts: [MappingDraft] = []
+  private(set) var keys: KeyAssignment
+  private(set) var lookups: [Lookup] = []
+  /// For every scan in order: the source's table and positions in `drafts`.
+  private var scans: [(table: Int, mappings: [Int])] = []
+
+  init(
+    step: MigrationStep, layout: StoreLayout, graph: SourceGraph, policies: PolicyRegistry, entities: [DestinationEntity],
+    reader: StoreReader
+  ) throws {
+    self.step = step
+    self.layout = layout
+    self.graph = graph
+    self.entities = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
+    let tables = layout.entityTables.count
+    keys = KeyAssignment(
+      firstNewKeys: Array(repeating: 1, count: tables + layout.joinTables.count), kept: Array(repeating: false, count: tables))
+    for model in step.mappingModels { try add(model, policies) }
+    try assignOffsets(reader)
+    for lookup in drafts.compactMap(\.policy).flatMap(\.lookups) where !lookups.contains(lookup) { lookups.append(lookup) }
+    for lookup in lookups { try check(lookup) }
+  }
+
+  private func check(_ lookup: Lookup) throws {
+    guard let entity = entities[lookup.entity], entity.attributes[lookup.attribute] != nil else {
+      throw BatchError(
+        .badMapping, "a policy declares a look-up of \(lookup.entity) by \(lookup.attribute), which the model does not have")
+    }
+    let same = lookups.filter { $0.entity == lookup.entity && $0.attribute == lookup.attribute }
+    guard same.count == 1 else {
+      throw BatchError(
+        .badMapping, "policies declare the look-up of \(lookup.entity) by \(lookup.attribute) in different ways")
+    }
+  }
+
+  /// Takes a mapping model's entity mappings and groups those that read one table. A source entity that goes into one table
+  /// twice needs a scan for each.
+  private mutating func add(_ model: MappingModel, _ policies: PolicyRegistry) throws {
+    let first = scans.count
+    for mapping in model.entityMappings {
+      let policy = try policies.policy(for: mapping)
+      guard mapping.filterPredicate == nil else {
+        throw BatchError(
+          .badMapping, "the filter predicate of \(mapping.name) is not supported: \(mapping.filterPredicate ?? "")",
+          hint: "Leave objects out in a policy", entity: mapping.sourceEntity)
+      }
+      guard let sourceName = mapping.sourceEntity, let destinationName = mapping.destinationEntity else { continue }
+      guard let source = graph.entities[sourceName], let destination = entities[destinationName] else {
+        throw BatchError(
+          .badMapping, "entity mapping \(mapping.name) names an entity that the models of the step do not have",
+          entity: graph.entities[sourceName] == nil ? sourceName : destinationName)
+      }
+      let draft = MappingDraft(mapping: mapping, source: source, destination: destination, offset: 0, policy: policy)
+      drafts.append(draft)
+      let index = drafts.count - 1
+      let fits = scans.indices.dropFirst(first).first { scan in
+        scans[scan].table == source.table
+          && !scans[scan].mappings.contains {
+            drafts[$0].source === source && drafts[$0].destination.table == destination.table
+          }
+      }
+      if let fits { scans[fits].mappings.append(index) } else { scans.append((source.table, [index])) }
+    }
+  }
+
+  private mutating func assignOffsets(_ reader: StoreReader) throws {
+    var base = Array(repeating: Int64(0), count: layout.entityTables.count)
+    for scan in scans {
+      let largest = try largestKey(scan.table, reader)
+      for table in Set(scan.mappings.map { drafts[$0].destination.table }) {
+        for index in scan.mappings where drafts[index].destination.table == table { drafts[index].offset = base[table] }
+        keys.kept[table] = true
+        let (sum, overflow) = base[table].addingReportingOverflow(largest)
+        guard !overflow, sum < Int64.max >> 11 else {
+          throw BatchError(.refused, "keys of \(layout.entityTables[table].rootEntity) would exceed 64 bits")
+        }
+        base[table] = sum
+      }
+    }
+    for table in base.indices { keys.firstNewKeys[table] = base[table] + 1 }
+  }
+
+  /// The larger of Z_MAX and the last key that is really there: neither is trusted alone.
+  private func largestKey(_ table: Int, _ reader: StoreReader) throws -> Int64 {
+    let bound = graph.binding.tables[table]
+    let number = Int64(graph.binding.layout.entityNumbers[bound.layout.rootEntity] ?? 0)
+    let claimed = reader.primaryKeys.first { $0.entityNumber == number }?.maximum ?? 0
+    let lookup = RowLookup(snapshot: reader.snapshot, root: bound.schema.rootPage, cacheBytes: 1 << 16, rowLimit: .max)
+    let last = try lookup.lastRowid() ?? 0
+    return max(claimed, last, 0)
+  }
+
+  /// The step's units: all creations, then all relationships, then all validations (E.3).
+  func units(links: [LinkUnit]) -> [StepUnit] {
+    let withPolicy = drafts.indices.filter { drafts[$0].policy != nil }
+    var units: [StepUnit] = []
+    for scan in scans {
+      units += scan.mappings.filter { drafts[$0].policy != nil }.map { .begin(mapping: $0) }
+      units.append(.rows(table: scan.table, mappings: scan.mappings))
+      units += scan.mappings.filter { drafts[$0].policy != nil }.map { .endCreation(mapping: $0) }
+    }
+    units += links.map { .links($0) }
+    for index in withPolicy {
+      if drafts[index].policy?.createsRelationships == true {
+        units.append(.relationships(table: drafts[index].source.table, mapping: index))
+      }
+      units.append(.endRelationships(mapping: index))
+    }
+    units += withPolicy.map { .validation(mapping: $0) } + withPolicy.map { .end(mapping: $0) }
+    return units
+  }
+}

@@ -1,0 +1,128 @@
+import Streams
+
+/// The store that a step writes: its file, the builders of its tables, and the spools of further objects.
+final class StepOutput {
+  let path: String
+  let plan: StepPlan
+  let header: DatabaseHeader
+  let database: DatabaseBuilder
+  private let file: any File
+  private var builders: [TableBuilder] = []
+  private var spools: [Int: RecordSpool] = [:]
+  private let tableCount: Int
+
+  /// Makes the file anew, or opens it and cuts it to what a checkpoint names.
+  init(path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, files: StepFiles, restoring: StepRestart?) throws {
+    self.path = path
+    self.plan = plan
+    self.header = header
+    tableCount = plan.layout.entityTables.count
+    file = try files.fileSystem.open(path, restoring == nil ? .create : .update)
+    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes)
+    database = try DatabaseBuilder(file: file, header: header, schema: schema, resumingAt: restoring?.state.nextPage)
+    if let restoring {
+      guard try file.size() >= database.writer.length else {
+        throw StreamsError(.damagedCheckpoint, "the working file is shorter than its checkpoint says", path: path)
+      }
+      try file.truncate(to: database.writer.length)
+    }
+    guard restoring?.state.phase ?? .units == .units else { return }
+    try makeBuilders(restoring, files)
+  }
+
+  private func makeBuilders(_ restoring: StepRestart?, _ files: StepFiles) throws {
+    let names = plan.layout.entityTables.map(\.name) + plan.layout.joinTables.map(\.name)
+    var reader = restoring.map { ByteReader($0.builders, subject: "open pages") }
+    for name in names {
+      guard let root = database.root(of: name) else { throw BatchError(.failed, "the schema lacks \(name)") }
+      let builder = TableBuilder(root: root, writer: database.writer)
+      if reader != nil { try builder.restore(from: &reader!) }
+      builders.append(builder)
+    }
+    var spool = 0
+    for table in 0..<tableCount where plan.keys.keepsKeys(table: table) {
+      let state = restoring?.state.spools.indices.contains(spool) == true ? restoring?.state.spools[spool] : nil
+      spools[table] = try RecordSpool(
+        path: files.path("spool.\(table)"), fileSystem: files.fileSystem, restoring: state)
+      spool += 1
+    }
+  }
+
+  /// Takes finished records in order.
+  func take(_ page: RecordPage) throws {
+    try page.forEach { number, rowid, record in
+      if number < builders.count {
+        try builders[number].append(rowid: rowid, record: record)
+      } else {
+        try spools[number - builders.count]?.append(rowid: rowid, record: record)
+      }
+    }
+  }
+
+  /// Writes everything and makes it durable; returns what a checkpoint has to remember of the builders and the spools.
+  func checkpoint() throws -> (builders: [UInt8], nextPage: UInt32, spools: [RecordSpool.State]) {
+    try database.writer.flush()
+    var states: [RecordSpool.State] = []
+    for table in spools.keys.sorted() {
+      guard let spool = spools[table] else { continue }
+      states.append(try spool.checkpoint())
+      if states[states.count - 1].count > 0 { try spool.file.sync() }
+    }
+    try file.sync()
+    var writer = ByteWriter()
+    for builder in builders { builder.encode(into: &writer) }
+    return (writer.bytes, database.writer.nextPage, states)
+  }
+
+  /// Writes the objects that waited, and returns the rows and the largest key of every entity table.
+  func finishTables() throws -> [(rows: UInt64, largest: Int64)] {
+    var totals: [(rows: UInt64, largest: Int64)] = []
+    for (number, builder) in builders.enumerated() {
+      try spools[number]?.drain(into: builder)
+      try builder.finish()
+      if number < tableCount { totals.append((builder.rowCount, builder.lastRowid ?? 0)) }
+    }
+    return totals
+  }
+
+  /// Rows of every table so far, join tables last.
+  var rowCounts: [UInt64] { builders.map(\.rowCount) }
+
+  /// Closes the file.
+  func close() { file.close() }
+}
+
+/// What a resumed step starts from.
+struct StepRestart {
+  var state: StepState
+  var builders: [UInt8]
+}
+
+/// The schema of a store in Core Data's order: entity tables with their join tables, indexes, fixed tables.
+enum StoreSchemaText {
+  /// Core Data's names of the fixed tables that a migrated store has. A cached model would be stale, so it is left out.
+  static let fixed = StoreLayout.fixedTables.filter { $0.name != "Z_MODELCACHE" }
+
+  static func entries(_ layout: StoreLayout, hasIndexes: Bool) -> [DatabaseBuilder.SchemaEntry] {
+    var entries: [DatabaseBuilder.SchemaEntry] = []
+    func table(_ name: String, _ sql: String) {
+      entries.append(.init(type: "table", name: name, tableName: name, sql: sql))
+    }
+    for entityTable in layout.entityTables {
+      table(entityTable.name, entityTable.sql)
+      for join in layout.joinTables where layout.model.root(of: join.relationship.entity) == entityTable.rootEntity {
+        table(join.name, join.sql)
+        guard hasIndexes else { continue }
+        entries.append(.init(type: "index", name: automaticIndex(join), tableName: join.name, sql: nil))
+      }
+    }
+    if hasIndexes {
+      entries += layout.indexes.map { .init(type: "index", name: $0.name, tableName: $0.table, sql: $0.sql) }
+    }
+    for (name, sql) in fixed { table(name, sql) }
+    return entries
+  }
+
+  /// SQLite's name for the index behind a join table's primary key.
+  static func automaticIndex(_ join: JoinTable) -> String { "sqlite_autoindex_\(join.name)_1" }
+}

@@ -1,0 +1,67 @@
+import Streams
+
+/// A part of a step that runs from its beginning to its end before the next one begins; a checkpoint names one of them.
+enum StepUnit {
+  /// A policy's call before the first object of its mapping.
+  case begin(mapping: Int)
+  /// Reads one source table once and migrates its rows by these mappings.
+  case rows(table: Int, mappings: [Int])
+  /// A policy's call after the last object of its mapping.
+  case endCreation(mapping: Int)
+  /// Writes the rows of a join table.
+  case links(LinkUnit)
+  /// Reads one source table again for a policy that makes relationships.
+  case relationships(table: Int, mapping: Int)
+  /// A policy's call after the last relationship of its mapping.
+  case endRelationships(mapping: Int)
+  /// A policy's call when all relationships are there.
+  case validation(mapping: Int)
+  /// A policy's call at the end of the step.
+  case end(mapping: Int)
+}
+
+/// Everything about a step that follows from models, mappings, policies and the source's schema: made once, before the first row.
+final class StepPlan {
+  let step: MigrationStep
+  let layout: StoreLayout
+  let binding: StoreBinding
+  let entities: [DestinationEntity]
+  let keys: KeyAssignment
+  let mappings: [CompiledMapping]
+  let units: [StepUnit]
+  let lookups: [Lookup]
+  let graph: SourceGraph
+  /// Positions in `mappings` by the source's Z_ENT.
+  let mappingsByEntity: [[Int]]
+
+  init(
+    step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double
+  ) throws {
+    self.step = step
+    layout = try StoreLayout(model: step.destination)
+    let sourceLayout = try StoreLayout(model: step.source, purpose: .reading)
+    binding = try StoreBinding(
+      layout: sourceLayout, schema: reader.schema, modelName: step.source.name, path: reader.path)
+    graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: files.budget.rowLimit)
+    let destinationLayout = layout
+    entities = try layout.entityNames.map { try DestinationEntity(name: $0, layout: destinationLayout) }
+    let drafts = try StepDraft(
+      step: step, layout: layout, graph: graph, policies: policies, entities: entities, reader: reader)
+    keys = drafts.keys
+    lookups = drafts.lookups
+    mappings = try drafts.drafts.map { try MappingCompiler(drafts: drafts, now: now).compile($0) }
+    var byEntity: [[Int]] = Array(repeating: [], count: graph.byNumber.count)
+    for (index, mapping) in mappings.enumerated() { byEntity[mapping.source.number].append(index) }
+    mappingsByEntity = byEntity
+    units = try drafts.units(links: LinkPlanner(drafts: drafts).units())
+  }
+}
+
+/// An entity mapping with what was decided about it: its policy, and how its keys move.
+struct MappingDraft {
+  var mapping: EntityMapping
+  var source: SourceEntity
+  var destination: DestinationEntity
+  var offset: Int64
+  var policy: (any EntityMigrationPolicy)?
+}

@@ -1,0 +1,218 @@
+import Streams
+
+/// Runs one step: reads the source store, writes the destination's file, and says at every checkpoint where it stands.
+final class StepRunner {
+  /// What a step is given.
+  struct Job {
+    var reader: StoreReader
+    var plan: StepPlan
+    /// The file to write.
+    var path: String
+    var files: StepFiles
+    var header: DatabaseHeader
+    var metadata: StoreMetadata
+    /// Is this the last step? Only then indexes are built: nobody searches a store between two steps.
+    var hasIndexes: Bool
+    var monitor: RunMonitor
+    /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
+    var publish: @Sendable (StepState, _ builders: [UInt8]) throws -> Void
+  }
+
+  private let job: Job
+  private let plan: StepPlan
+  private let lookups: LookupTable
+  private let patches: PatchLog
+  private let transformer: RowTransformer
+  private var output: StepOutput
+  private var clock: CheckpointClock
+  private let pages = BoundedQueue<RowPage>(capacity: 16)
+  private let records = BoundedQueue<RecordPage>(capacity: 16)
+  private var pagesDone: UInt64 = 0
+  private var pagesTotal: UInt64 = 1
+
+  /// Prepares a step, from its beginning or from where a checkpoint left it.
+  init(_ job: Job, restart: StepRestart?) throws {
+    self.job = job
+    plan = job.plan
+    let state = try restart?.state ?? StepState(plan: plan)
+    let isRestored = restart?.state.phase == .units
+    lookups = try LookupTable(
+      plan.lookups, model: plan.layout.model, files: job.files, restoring: isRestored ? state.lookups : nil)
+    patches = try PatchLog(
+      path: job.files.path("patches"), fileSystem: job.files.fileSystem,
+      restoring: restart == nil ? nil : (state.patchLength, state.patchCount))
+    let manager = MigrationManager(
+      sourceModel: plan.step.source, layout: plan.layout, keys: plan.keys, graph: plan.graph, lookups: lookups,
+      patches: patches, compiled: plan.mappings, entities: plan.entities)
+    transformer = RowTransformer(plan: plan, manager: manager, state: state)
+    output = try StepOutput(
+      path: job.path, plan: plan, header: job.header, hasIndexes: job.hasIndexes, files: job.files, restoring: restart)
+    clock = CheckpointClock(job.monitor.interval)
+    if restart == nil { try checkpoint() }
+  }
+
+  /// What a finished step tells.
+  struct Result {
+    var state: StepState
+    /// Rows of every table of the destination, join tables last.
+    var rows: [UInt64]
+  }
+
+  /// Runs to the end. On return the step's store is complete and durable.
+  func run() throws -> StepState {
+    pagesTotal = try max(1, plan.units.reduce(0) { try $0 + pageCount($1) })
+    pagesDone = try plan.units.prefix(transformer.state.unit).reduce(0) { try $0 + pageCount($1) }
+    while transformer.state.phase == .units, transformer.state.unit < plan.units.count {
+      try run(plan.units[transformer.state.unit])
+      transformer.state.unit += 1
+      transformer.state.after = nil
+    }
+    if transformer.state.phase == .units { try finishTables() }
+    if transformer.state.phase == .indexes { try buildIndexes() }
+    output.close()
+    return transformer.state
+  }
+
+  private func pageCount(_ unit: StepUnit) throws -> UInt64 {
+    try transformer.root(of: unit).map { try TablePages.count(job.reader.snapshot, root: $0) } ?? 0
+  }
+
+  private func run(_ unit: StepUnit) throws {
+    guard let root = transformer.root(of: unit) else {
+      transformer.manager.output = records.tryPop() ?? RecordPage()
+      try transformer.call(unit)
+      return try output.take(transformer.manager.output)
+    }
+    job.monitor.update { $0.activity = describe(unit) }
+    let scan = ScanBox(
+      TableScan(
+        snapshot: job.reader.snapshot, root: root, after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
+    let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
+    try Pipeline<RowPage, Parcel>.run(
+      read: {
+        let page = pages.tryPop() ?? RowPage()
+        return try !monitor.isStopRequested && scan.scan.next(into: page) ? page : nil
+      },
+      transform: { [self] page in
+        transformer.manager.output = records.tryPop() ?? RecordPage()
+        transformer.manager.output.reset()
+        try transformer.transform(page, of: unit)
+        try pages.push(page)
+        return try parcel(bytesRead: scan.scan.bytesRead)
+      },
+      write: { parcel in
+        try output.output.take(parcel.records)
+        if let mark = parcel.mark { try mark.finish(output.output, publish) }
+        try records.push(parcel.records)
+      })
+    pagesDone += try pageCount(unit)
+    if job.monitor.isStopRequested {
+      try checkpoint()
+      throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+    }
+  }
+
+  private func describe(_ unit: StepUnit) -> String {
+    switch unit {
+    case .rows(_, let mappings): mappings.map { plan.mappings[$0].mapping.name }.joined(separator: ", ")
+    case .links(let link): "links of \(link.name)"
+    case .relationships(_, let mapping): "relationships of \(plan.mappings[mapping].mapping.name)"
+    default: ""
+    }
+  }
+
+  private func parcel(bytesRead: UInt64) throws -> Parcel {
+    let records = transformer.manager.output
+    job.monitor.update { progress in
+      progress.rows = transformer.state.rowsRead
+      let done = Double(pagesDone) + Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize)
+      // Indexes and verification take the last tenth.
+      let step = 0.9 * min(1, done / Double(pagesTotal))
+      progress.fraction = (Double(progress.step - 1) + step) / Double(progress.steps)
+    }
+    return Parcel(records: records, mark: clock.isDue(adding: records.byteCount) ? try mark() : nil)
+  }
+
+  private func mark() throws -> CheckpointMark {
+    let lookups = try lookups.checkpoint()
+    let patches = try patches.checkpoint()
+    var state = transformer.state
+    state.lookups = lookups.states
+    (state.patchLength, state.patchCount) = (patches.length, patches.count)
+    let monitor = job.monitor
+    return CheckpointMark(state: state, toSync: lookups.toSync + [patches.toSync]) {
+      monitor.update { $0.checkpoints += 1 }
+    }
+  }
+
+  /// Publishes where the step stands; no pipeline is running.
+  private func checkpoint() throws { try mark().finish(output, job.publish) }
+
+  private func finishTables() throws {
+    if patches.count > 0 { output = try PatchPass(job: job, output: output, patches: patches).run() }
+    let tables = try output.finishTables()
+    try FixedTables(layout: plan.layout, metadata: job.metadata, totals: tables, keys: plan.keys).write(to: output.database)
+    transformer.state.phase = .indexes
+    transformer.state.unit = 0
+    try publishIndexState()
+  }
+
+  private func publishIndexState() throws {
+    try output.database.writer.flush()
+    try output.database.writer.file.sync()
+    transformer.state.nextPage = output.database.writer.nextPage
+    try job.publish(transformer.state, [])
+    job.monitor.update { $0.checkpoints += 1 }
+  }
+
+  private func buildIndexes() throws {
+    let pass = IndexPass(job: job, output: output)
+    while job.hasIndexes, transformer.state.unit < pass.count {
+      job.monitor.update { $0.activity = "index \(pass.name(transformer.state.unit))" }
+      try pass.build(transformer.state.unit)
+      transformer.state.unit += 1
+      if clock.isDue(adding: 0) { try publishIndexState() }
+      if job.monitor.isStopRequested {
+        try publishIndexState()
+        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      }
+    }
+    try output.database.finish()
+    transformer.state.phase = .finished
+    transformer.state.nextPage = output.database.writer.nextPage
+    try job.publish(transformer.state, [])
+  }
+}
+
+/// Finished records of one page of rows, with the mark of a checkpoint behind them.
+private struct Parcel: Sendable {
+  let records: RecordPage
+  let mark: CheckpointMark?
+}
+
+// Each box is used by one thread at a time: the reading or the writing one while the pipeline runs.
+private final class ScanBox: @unchecked Sendable {
+  let scan: TableScan
+  init(_ scan: TableScan) { self.scan = scan }
+}
+private final class OutputBox: @unchecked Sendable {
+  let output: StepOutput
+  init(_ output: StepOutput) { self.output = output }
+}
+
+/// The transformation's half of a checkpoint; the writing thread adds its own half once it has come to that point.
+struct CheckpointMark: Sendable {
+  let state: StepState
+  let toSync: [any File]
+  let onPublished: @Sendable () -> Void
+
+  func finish(_ output: StepOutput, _ publish: (StepState, [UInt8]) throws -> Void) throws {
+    let written = try output.checkpoint()
+    for file in toSync { try file.sync() }
+    var state = state
+    state.nextPage = written.nextPage
+    state.spools = written.spools
+    try publish(state, written.builders)
+    onPublished()
+  }
+}

@@ -1,0 +1,86 @@
+import Streams
+
+/// Where a step stands and everything the transformation has to know to go on from there (I11).
+struct StepState: Equatable {
+  /// What a step does one after the other.
+  enum Phase: UInt8 {
+    /// Units of the plan.
+    case units = 0
+    /// Tables are complete; indexes are built.
+    case indexes = 1
+    /// The step's store is complete and durable.
+    case finished = 2
+  }
+
+  /// Rows read, kept and dropped by an entity mapping, in this step.
+  struct Counts: Equatable {
+    var read: UInt64 = 0
+    var kept: UInt64 = 0
+    var dropped: UInt64 = 0
+  }
+
+  var phase = Phase.units
+  /// The unit, or the index, that comes next or is being worked on.
+  var unit = 0
+  /// The last rowid of the unit's table that is done.
+  var after: Int64?
+  /// Pages of the working file.
+  var nextPage: UInt32 = 0
+  /// Keys and link rows given out, a table each.
+  var nextKeys: [Int64]
+  var counts: [Counts]
+  /// Source rows without an entity mapping.
+  var unmapped: UInt64 = 0
+  /// Rows of the source read so far, all units together.
+  var rowsRead: UInt64 = 0
+  var lookups: [SpillingMap.State] = []
+  var patchLength: UInt64 = 0
+  var patchCount: UInt64 = 0
+  var spools: [RecordSpool.State] = []
+
+  func encode(into writer: inout ByteWriter) {
+    writer.writeUInt8(phase.rawValue)
+    writer.writeInt(unit)
+    writer.writeOptional(after) { $0.writeInt64($1) }
+    writer.writeUInt32(nextPage)
+    writer.writeArray(nextKeys) { $0.writeInt64($1) }
+    writer.writeArray(counts) { for number in [$1.read, $1.kept, $1.dropped] { $0.writeUInt64(number) } }
+    writer.writeUInt64(unmapped)
+    writer.writeUInt64(rowsRead)
+    writer.writeArray(lookups) { for number in [$1.runs, $1.logLength] { $0.writeUInt64(number) } }
+    writer.writeUInt64(patchLength)
+    writer.writeUInt64(patchCount)
+    writer.writeArray(spools) { for number in [$1.length, $1.count] { $0.writeUInt64(number) } }
+  }
+
+  init(plan: StepPlan) {
+    nextKeys = plan.keys.firstNewKeys
+    counts = Array(repeating: Counts(), count: plan.mappings.count)
+  }
+
+  /// Reads what ``encode(into:)`` wrote and checks it against the plan.
+  init(from reader: inout ByteReader, plan: StepPlan) throws {
+    guard let phase = Phase(rawValue: try reader.readUInt8()) else { throw reader.damaged("the step's phase") }
+    self.phase = phase
+    unit = try reader.readInt()
+    after = try reader.readOptional { try $0.readInt64() }
+    nextPage = try reader.readUInt32()
+    nextKeys = try reader.readArray(elementSize: 8) { try $0.readInt64() }
+    counts = try reader.readArray(elementSize: 24) {
+      Counts(read: try $0.readUInt64(), kept: try $0.readUInt64(), dropped: try $0.readUInt64())
+    }
+    unmapped = try reader.readUInt64()
+    rowsRead = try reader.readUInt64()
+    lookups = try reader.readArray(elementSize: 16) {
+      SpillingMap.State(runs: try $0.readUInt64(), logLength: try $0.readUInt64())
+    }
+    patchLength = try reader.readUInt64()
+    patchCount = try reader.readUInt64()
+    spools = try reader.readArray(elementSize: 16) {
+      RecordSpool.State(length: try $0.readUInt64(), count: try $0.readUInt64())
+    }
+    guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
+      phase == .finished || lookups.isEmpty || lookups.count == plan.lookups.count
+    else { throw reader.damaged("the step's state") }
+  }
+}
