@@ -37,8 +37,12 @@ struct SHA256 {
   }
 
   private mutating func compress() {
+    var position = 0
     for t in 0..<16 {
-      schedule[t] = block[(t * 4)..<(t * 4 + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+      var word: UInt32 = 0
+      for byte in block[position..<(position + 4)] { word = word << 8 | UInt32(byte) }
+      schedule[t] = word
+      position += 4
     }
     block.removeAll(keepingCapacity: true)
     for t in 16..<64 {

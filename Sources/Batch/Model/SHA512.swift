@@ -39,8 +39,12 @@ struct SHA512 {
   }
 
   private mutating func compress() {
+    var position = 0
     for t in 0..<16 {
-      schedule[t] = block[(t * 8)..<(t * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) }
+      var word: UInt64 = 0
+      for byte in block[position..<(position + 8)] { word = word << 8 | UInt64(byte) }
+      schedule[t] = word
+      position += 8
     }
     block.removeAll(keepingCapacity: true)
     for t in 16..<80 {

@@ -1,0 +1,101 @@
+/// The versions as places and the mapping models as ways between them. Ways are found by hash, not by name; a name only
+/// decides between several places whose hashes fit.
+struct VersionGraph {
+  struct Pair: Hashable {
+    let source: Int
+    let destination: Int
+  }
+
+  private(set) var versions: [ManagedObjectModel]
+  private(set) var hashes: [[String: [UInt8]]]
+  /// The version that follows in the same bundle, if one does.
+  private var next: [Int?] = []
+  /// Mapping models by the pair of versions that they fit.
+  private(set) var explicit: [Pair: [MappingModel]] = [:]
+  /// Mapping models that fit no pair, with the reason.
+  private(set) var unused: [String] = []
+
+  init(library: ModelLibrary) {
+    versions = library.versions
+    hashes = library.hashes
+    for bundle in library.bundles {
+      let start = next.count
+      next += bundle.versions.indices.map { $0 + 1 < bundle.versions.count ? start + $0 + 1 : nil }
+    }
+  }
+
+  /// Adds source and destination where the library does not hold them. Such a source stands in no order: the
+  /// destination is what an application would infer it to.
+  mutating func add(
+    _ source: ManagedObjectModel, _ sourceHashes: [String: [UInt8]],
+    before destination: (model: ManagedObjectModel, hashes: [String: [UInt8]])
+  ) {
+    if !hashes.contains(destination.hashes) { append(destination.model, destination.hashes) }
+    guard !hashes.contains(sourceHashes) else { return }
+    append(source, sourceHashes)
+    next[next.count - 1] = hashes.firstIndex(of: destination.hashes)
+  }
+
+  private mutating func append(_ model: ManagedObjectModel, _ hashes: [String: [UInt8]]) {
+    versions.append(model)
+    self.hashes.append(hashes)
+    next.append(nil)
+  }
+
+  /// All versions with these hashes: an author may publish a version that changes nothing.
+  func places(_ hashes: [String: [UInt8]]) -> [Int] { self.hashes.indices.filter { self.hashes[$0] == hashes } }
+
+  /// The version that inference leads to from here, unless the target lies behind.
+  func successor(of place: Int, targets: [Int]) -> Int? {
+    guard let next = next[place], !targets.contains(place) else { return nil }
+    return next
+  }
+
+  mutating func add(_ mappings: [MappingModel]) {
+    for mapping in mappings {
+      let pairs = pairs(fitting: mapping)
+      if pairs.isEmpty { unused.append(reason(unused: mapping)) }
+      for pair in pairs { explicit[pair, default: []].append(mapping) }
+    }
+  }
+
+  private func pairs(fitting mapping: MappingModel) -> [Pair] {
+    let sources = places(
+      mapping.sourceHashes, mapping.sourceModelName, mapping.entityMappings.compactMap(\.sourceEntity))
+    let destinations = places(
+      mapping.destinationHashes, mapping.destinationModelName, mapping.entityMappings.compactMap(\.destinationEntity))
+    let pairs = sources.flatMap { source in destinations.map { Pair(source: source, destination: $0) } }
+      .filter { hashes[$0.source] != hashes[$0.destination] }
+    // A mapping model of few entities may fit many pairs, as most entities stay the same from version to version.
+    let named = pairs.filter {
+      versions[$0.source].name == mapping.sourceModelName
+        && versions[$0.destination].name == mapping.destinationModelName
+    }
+    return named.isEmpty ? pairs : named
+  }
+
+  private func places(_ known: [String: [UInt8]], _ name: String?, _ entities: [String]) -> [Int] {
+    versions.indices.filter { place in
+      guard entities.allSatisfy({ hashes[place][$0] != nil }) else { return false }
+      // Without hashes only the name of the version is left; without both a mapping model would fit anything.
+      guard !known.isEmpty else { return versions[place].name == name }
+      return known.allSatisfy { hashes[place][$0.key] == $0.value }
+    }
+  }
+
+  private func reason(unused mapping: MappingModel) -> String {
+    let from = mapping.sourceModelName ?? "an unknown version"
+    let to = mapping.destinationModelName ?? "an unknown version"
+    var differing: [String] = []
+    for (name, known) in [(from, mapping.sourceHashes), (to, mapping.destinationHashes)] {
+      guard let place = versions.firstIndex(where: { $0.name == name }) else {
+        differing.append("\(name) is not known")
+        continue
+      }
+      let entities = known.filter { hashes[place][$0.key] != $0.value }.keys.sorted()
+      if !entities.isEmpty { differing.append("\(name) has other hashes for \(entities.joined(separator: ", "))") }
+    }
+    let why = differing.isEmpty ? "" : ": " + differing.joined(separator: "; ")
+    return "the mapping model \(mapping.name), made for \(from) to \(to), fits no two versions\(why)"
+  }
+}

@@ -1,0 +1,137 @@
+/// Finds the way from one version to another.
+public enum VersionPath {
+  /// The shortest list of steps from `source` to `destination`; empty when the hashes of both are equal.
+  ///
+  /// A step is made up by the mapping models whose hashes fit its two versions (where a mapping model has no hashes,
+  /// by the names of versions and entities), or else inferred, but only from a version to the next one of its bundle. A
+  /// source that is in no bundle may be inferred to the destination directly. Mapping models go before inference.
+  ///
+  /// Throws ``BatchError`` with the code `noPath` that says which step is impossible and why, or `badMapping` when
+  /// mapping models of one step map the same entities or leave entities out.
+  public static func find(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, library: ModelLibrary,
+    mappings: [MappingModel]
+  ) throws -> [MigrationStep] {
+    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    guard start != end else { return [] }
+    var graph = VersionGraph(library: library)
+    graph.add(source, start, before: (destination, end))
+    graph.add(mappings)
+    var search = PathSearch(graph: graph, targets: graph.places(end))
+    guard let steps = search.run(from: graph.places(start)) else {
+      throw search.failure(from: source, to: destination, known: library.knownVersions)
+    }
+    for step in steps {
+      try step.source.validate()
+      try step.destination.validate()
+    }
+    return steps
+  }
+}
+
+/// A breadth-first search, so that the first path found is a shortest one.
+private struct PathSearch {
+  let graph: VersionGraph
+  let targets: [Int]
+  private var arrival: [Int: MigrationStep] = [:]
+  private var origin: [Int: Int] = [:]
+  private var reached: Set<Int> = []
+  /// Why ways that were tried are closed.
+  private var brokenMappings: [String] = []
+  private var impossible: [String] = []
+
+  init(graph: VersionGraph, targets: [Int]) {
+    self.graph = graph
+    self.targets = targets
+  }
+
+  mutating func run(from start: [Int]) -> [MigrationStep]? {
+    var front = start
+    reached = Set(start)
+    while !front.isEmpty {
+      if let end = front.first(where: targets.contains) { return path(to: end) }
+      var following: [Int] = []
+      for place in front {
+        for (destination, step) in steps(from: place) where !reached.contains(destination) {
+          // Versions with equal hashes are one place: reaching one reaches all.
+          for equal in graph.places(graph.hashes[destination]) where reached.insert(equal).inserted {
+            arrival[equal] = step
+            origin[equal] = place
+            following.append(equal)
+          }
+        }
+      }
+      front = following
+    }
+    return nil
+  }
+
+  private func path(to end: Int) -> [MigrationStep] {
+    var steps: [MigrationStep] = []
+    var place = end
+    while let step = arrival[place], let before = origin[place] {
+      steps.append(step)
+      place = before
+    }
+    return steps.reversed()
+  }
+
+  private mutating func steps(from place: Int) -> [(destination: Int, step: MigrationStep)] {
+    let source = graph.versions[place]
+    var found: [(destination: Int, step: MigrationStep)] = []
+    var next = graph.successor(of: place, targets: targets)
+    let pairs = graph.explicit.filter { $0.key.source == place }.sorted { $0.key.destination < $1.key.destination }
+    for (pair, models) in pairs {
+      let destination = graph.versions[pair.destination]
+      let problems = StepCoverage.problems(models, from: source, to: destination)
+      if problems.isEmpty {
+        let names = models.map(\.name).joined(separator: " and ")
+        let reason = models.count == 1 ? "the mapping model \(names) fits" : "the mapping models \(names) fit together"
+        let step = MigrationStep(
+          source: source, destination: destination, mappingModels: models, isInferred: false, reason: reason)
+        found.append((pair.destination, step))
+        if pair.destination == next { next = nil }
+      } else {
+        brokenMappings += problems.map { "\(source.name) to \(destination.name): \($0)" }
+        // Inference must not pass over a mapping model that its author made for just this step.
+        if pair.destination == next, models.contains(where: { isMade($0, for: pair) }) { next = nil }
+      }
+    }
+    if let next, let step = inferred(VersionGraph.Pair(source: place, destination: next)) { found.append((next, step)) }
+    return found
+  }
+
+  private func isMade(_ mapping: MappingModel, for pair: VersionGraph.Pair) -> Bool {
+    let named =
+      mapping.sourceModelName == graph.versions[pair.source].name
+      && mapping.destinationModelName == graph.versions[pair.destination].name
+    return named || graph.explicit.filter { $0.value.contains(mapping) }.count == 1
+  }
+
+  private mutating func inferred(_ pair: VersionGraph.Pair) -> MigrationStep? {
+    let (source, destination) = (graph.versions[pair.source], graph.versions[pair.destination])
+    do {
+      let model = try MappingModel.inferred(
+        from: source, to: destination, sourceHashes: graph.hashes[pair.source],
+        destinationHashes: graph.hashes[pair.destination])
+      return MigrationStep(
+        source: source, destination: destination, mappingModels: [model], isInferred: true,
+        reason: "no mapping model fits this step, and it can be inferred")
+    } catch {
+      let text = (error as? BatchError)?.message ?? "\(error)"
+      impossible.append("\(source.name) to \(destination.name): \(text)")
+      return nil
+    }
+  }
+
+  func failure(from source: ManagedObjectModel, to destination: ManagedObjectModel, known: String) -> BatchError {
+    var lines = brokenMappings + impossible
+    if lines.isEmpty {
+      lines.append("no mapping model leads there, and inference goes from a version to the next one only")
+    }
+    let message = "no path leads from \(source.name) to \(destination.name):\n"
+    return BatchError(
+      brokenMappings.isEmpty ? .noPath : .badMapping, message + (lines + graph.unused).joined(separator: "\n"),
+      hint: "Supply a mapping model for the step. \(known)")
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import Batch
+
+@Suite("Paths through the versions of real applications", .enabled(if: ModelCorpus.isPresent))
+struct CorpusPathTests {
+  /// One step of an application, as its author shipped it.
+  struct Shipped {
+    let from: ManagedObjectModel
+    let to: ManagedObjectModel
+    let mapping: String
+    let name: String
+  }
+
+  static func shipped() throws -> [String: [Shipped]] {
+    var steps: [String: [Shipped]] = [:]
+    for row in try ModelCorpus.table(ModelCorpus.path("STEPS.tsv")) {
+      let bundle = "\(row["repo"] ?? "")/\(row["bundle"] ?? "")"
+      let from = try #require(ModelCorpus.versions["\(bundle)/\(row["from"] ?? "").xcdatamodel"])
+      let to = try #require(ModelCorpus.versions["\(bundle)/\(row["to"] ?? "").xcdatamodel"])
+      steps[row["repo"] ?? "", default: []].append(
+        Shipped(from: from, to: to, mapping: row["explicit_mapping_model"] ?? "", name: "\(bundle) \(from.name)"))
+    }
+    return steps
+  }
+
+  @Test("Every step that was shipped is found: with its mapping model, else by inference")
+  func everyStep() throws {
+    let mappings = try MappingCorpusTests.models.get()
+    var counts = (explicit: 0, inferred: 0)
+    var failed: [String] = []
+    for (repository, steps) in try Self.shipped() {
+      let own = mappings.filter { $0.key.hasPrefix("mappings/\(repository)/") }.sorted { $0.key < $1.key }.map(\.value)
+      // A bundle for each step keeps the path from taking another way.
+      let library = ModelLibrary(
+        bundles: steps.map { ModelBundle(path: $0.name, name: $0.name, versions: [$0.from, $0.to]) })
+      for step in steps {
+        do {
+          let path = try VersionPath.find(from: step.from, to: step.to, library: library, mappings: own)
+          // Mapping models that could not be obtained leave the step to inference.
+          let isInferred = step.mapping.isEmpty || step.mapping.contains("not obtainable")
+          if path.count != (step.from.versionHashes == step.to.versionHashes ? 0 : 1) {
+            failed.append("\(step.name): \(path.count) steps")
+          }
+          for found in path {
+            counts.explicit += isInferred ? 0 : 1
+            counts.inferred += isInferred ? 1 : 0
+            let names = found.mappingModels.map { $0.name + ".xcmappingmodel" }.joined(separator: " + ")
+            if found.isInferred != isInferred || (!isInferred && names != step.mapping) {
+              failed.append("\(step.name): \(found.reason)")
+            }
+          }
+        } catch { failed.append("\(step.name): \(error)") }
+      }
+    }
+    print("steps: \(counts.explicit) by mapping model, \(counts.inferred) inferred")
+    #expect(failed == [])
+  }
+}
