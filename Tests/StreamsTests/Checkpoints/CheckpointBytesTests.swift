@@ -156,7 +156,7 @@ func sampleCheckpoint(_ sequence: UInt64 = 7) -> Checkpoint {
   // Skipped where the tool of the lz4 project is not installed: it is the other implementation that this test asks.
   @Test(.enabled(if: LZ4FrameTests.tool != nil, "the lz4 tool is not installed"))
   func theToolOfTheLZ4ProjectOpensAPublishedFile() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try FilesTestFolder()
     let store = CheckpointStore(directory: directory.path, fileSystem: LocalFileSystem())
     try store.publish(sampleCheckpoint())
     let process = Process()

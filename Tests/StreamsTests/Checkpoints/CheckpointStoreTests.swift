@@ -2,12 +2,12 @@ import Streams
 import Testing
 
 @Suite struct CheckpointStoreTests {
-  let directory: TemporaryDirectory
+  let directory: FilesTestFolder
   let fileSystem = LocalFileSystem()
   let plan = sampleCheckpoint().planFingerprint
   let source = sampleCheckpoint().sourceFingerprint
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try FilesTestFolder() }
 
   private var store: CheckpointStore { CheckpointStore(directory: directory.file("c"), fileSystem: fileSystem) }
 

@@ -6,10 +6,10 @@ import Testing
 @testable import Streams
 
 @Suite struct LocalFileSystemTests {
-  let directory: TemporaryDirectory
+  let directory: FilesTestFolder
   let fileSystem = LocalFileSystem()
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try FilesTestFolder() }
 
   @Test func bytesComeBackFromWhereTheyWereWritten() throws {
     let file = try fileSystem.open(directory.file("a"), .create)
@@ -161,10 +161,10 @@ import Testing
 }
 
 @Suite struct LocalFileLockTests {
-  let directory: TemporaryDirectory
+  let directory: FilesTestFolder
   let fileSystem = LocalFileSystem()
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try FilesTestFolder() }
 
   @Test func exclusiveLocksExcludeAndEndWithTheFile() throws {
     let first = try fileSystem.open(directory.file("a"), .create)

@@ -2,7 +2,7 @@ import Foundation
 import Streams
 
 /// A directory of one test, removed when the test ends.
-final class TemporaryDirectory: Sendable {
+final class FilesTestFolder: Sendable {
   let path: String
 
   init() throws {

@@ -1,0 +1,145 @@
+import Streams
+
+/// The part of a cut-over that replaces an existing store.
+///
+/// The order is the promise: everything of the old store into its main file; that state recorded; the files beside it
+/// removed; a second name for the old file; only then the rename that shows the new one.
+extension CutOver {
+  /// SQLite's lock bytes: all locks that any connection to a database holds lie in this range of its file.
+  private static var sqliteLockStart: UInt64 { 1 << 30 }
+  private static var sqliteLockLength: UInt64 { 512 }
+
+  func startInPlace(
+    _ new: FileIdentity, _ newStore: String, _ backupSuffix: String, _ verifySourceUnchanged: () throws -> Void
+  ) throws -> CutOverJournal {
+    let backup = job.destination + "." + backupSuffix
+    guard !backupSuffix.isEmpty, !backupSuffix.contains("/") else {
+      throw BatchError(.refused, "\"\(backupSuffix)\" is no suffix for a backup")
+    }
+    let old = try OldStoreIdentity(job.destination, fileSystem)
+    if try !isSecondName(backup, of: old.main) { try refuseExisting(backup, "a backup of that name exists already") }
+    for suffix in ["-wal", "-journal"] { try refuseExisting(backup + suffix, "a file lies beside the backup's name") }
+    try verifySourceUnchanged()
+    guard try OldStoreIdentity(job.destination, fileSystem) == old else {
+      throw Self.changed("while it was being verified", job.destination)
+    }
+    guard let status = try fileSystem.status(job.destination) else {
+      throw Self.changed("while it was being verified", job.destination)
+    }
+    try fileSystem.adopt(status, on: newStore)
+    let isWhole = old.wal == nil && old.rollbackJournal == nil
+    return CutOverJournal(
+      phase: isWhole ? .whole : .started, newStore: FilePaths.name(of: newStore), new: new,
+      destination: job.destination, backup: backup, old: old, whole: isWhole ? old.main : nil)
+  }
+
+  func replace(_ journal: inout CutOverJournal) throws {
+    if try !isReplaced(journal) {
+      if journal.phase == .started { try makeWhole(&journal) }
+      let file = try fileSystem.open(journal.destination, .update)
+      // Until after the rename nobody can open the old store, not even to read what it is about to lose beside it.
+      defer { file.close() }
+      guard try file.lock(.exclusive, start: Self.sqliteLockStart, length: Self.sqliteLockLength) else {
+        throw Self.inUse(journal.destination)
+      }
+      try checkUntouched(journal)
+      try file.sync()
+      try removeFilesBeside(journal.destination)
+      try keepBackup(&journal, file)
+      try fileSystem.rename(job.file(journal.newStore), to: journal.destination)
+    }
+    try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
+    try fileSystem.syncDirectory(job.path)
+  }
+
+  /// Lets SQLite bring the WAL, or what a hot journal holds back, into the main file, and records that state while
+  /// the connection is still open and the WAL still there: a crash before leaves the WAL as the proof that nobody
+  /// wrote since the source was verified.
+  private func makeWhole(_ journal: inout CutOverJournal) throws {
+    let now = try OldStoreIdentity(journal.destination, fileSystem)
+    guard let old = journal.old, now.wal == old.wal, now.rollbackJournal == old.rollbackJournal,
+      now.main.isSameFile(as: old.main)
+    else { throw Self.changed("since it was verified", journal.destination) }
+    let path = journal.destination
+    var recorded = journal
+    try OldStore.makeWhole(path) {
+      recorded.whole = try OldStoreIdentity(path, fileSystem).main
+      recorded.phase = .whole
+      try recorded.write(job, fileSystem)
+    }
+    journal = recorded
+  }
+
+  /// The caller holds SQLite's locks. Whatever differs from what was recorded was written by somebody else, and a
+  /// replacement would take it out of sight.
+  private func checkUntouched(_ journal: CutOverJournal) throws {
+    let now = try OldStoreIdentity(journal.destination, fileSystem)
+    guard now.main == journal.whole, now.wal == nil || now.wal == journal.old?.wal,
+      now.rollbackJournal == nil || now.rollbackJournal == journal.old?.rollbackJournal
+    else { throw Self.changed("since it was verified", journal.destination) }
+  }
+
+  /// A rename beside an old -wal or -journal would let SQLite apply it to the new store. The main file is whole by now.
+  private func removeFilesBeside(_ path: String) throws {
+    var isAny = false
+    for suffix in ["-wal", "-shm", "-journal"] where try fileSystem.statusOfName(path + suffix) != nil {
+      try fileSystem.remove(path + suffix)
+      isAny = true
+    }
+    if isAny { try fileSystem.syncDirectory(FilePaths.directory(of: path)) }
+  }
+
+  /// A second name for the old file, which costs nothing; a copy where the file system knows no second names.
+  private func keepBackup(_ journal: inout CutOverJournal, _ file: any File) throws {
+    guard let backup = journal.backup, let main = journal.whole else { return }
+    let directory = FilePaths.directory(of: backup)
+    if try isSecondName(backup, of: main) { return try fileSystem.syncDirectory(directory) }
+    if journal.phase != .copying {
+      try refuseExisting(backup, "a backup of that name exists already")
+      do {
+        try fileSystem.link(journal.destination, to: backup)
+        return try fileSystem.syncDirectory(directory)
+      } catch let error as StreamsError where error.code == .unsupported {
+        // From here on a file of the backup's name is ours.
+        journal.phase = .copying
+        try journal.write(job, fileSystem)
+      }
+    }
+    try copy(file, to: backup)
+    try fileSystem.syncDirectory(directory)
+  }
+
+  private func copy(_ file: any File, to path: String) throws {
+    let target = try fileSystem.open(path + ".new", .create)
+    defer { target.close() }
+    let length = try file.size()
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+    defer { chunk.deallocate() }
+    var position: UInt64 = 0
+    while position < length {
+      let count = try file.read(into: chunk, at: position)
+      guard count > 0 else { throw Self.changed("while it was being copied", file.path) }
+      try target.write(UnsafeRawBufferPointer(rebasing: chunk[..<count]), at: position)
+      position += UInt64(count)
+    }
+    try target.sync()
+    if let status = try fileSystem.status(file.path) { try fileSystem.adopt(status, on: path + ".new") }
+    try fileSystem.rename(path + ".new", to: path)
+  }
+
+  private func isSecondName(_ path: String, of main: FileIdentity) throws -> Bool {
+    main.isSameFile(as: try fileSystem.statusOfName(path).map(FileIdentity.init))
+  }
+
+  private static func changed(_ when: String, _ path: String) -> BatchError {
+    BatchError(
+      .refused, "the old store was written \(when)",
+      hint: "It is left as it is. Stop the program that uses it, then migrate it again from the start", path: path)
+  }
+
+  static func inUse(_ path: String) -> BatchError {
+    BatchError(
+      .refused, "the old store is open in another process",
+      hint: "Close every program that uses it, then start again: only the cut-over is left to do", path: path)
+  }
+}

@@ -1,0 +1,118 @@
+import Glibc
+import Streams
+
+/// Where a run keeps everything of its own: a directory beside the destination, so that a rename can put the finished
+/// store in place.
+///
+/// For the destination `/x/Foo.sqlite` it is `/x/.Foo.sqlite.godwit`. The layout is described in FORMAT.md.
+public struct JobDirectory: Sendable, Equatable {
+  /// The destination: absolute, with symbolic links resolved, since a rename over a link would replace the link.
+  public let destination: String
+  /// The directory.
+  public let path: String
+
+  /// Derives the directory from the destination. Nothing is made; the destination's own directory must exist.
+  public init(destination: String) throws {
+    self.destination = try Self.resolve(destination)
+    guard try LocalFileSystem().status(self.destination)?.isDirectory != true else {
+      throw BatchError(.refused, "this is a directory, not a store", path: destination)
+    }
+    let directory = FilePaths.directory(of: self.destination)
+    path = FilePaths.join(directory, "." + FilePaths.name(of: self.destination) + ".godwit")
+  }
+
+  /// The plan of the run.
+  public var plan: String { file("plan.json") }
+  /// The lease that the running process holds.
+  public var lease: String { file("lease") }
+  /// What happened, line by line.
+  public var log: String { file("log") }
+  /// The journal of the cut-over; present only while one is under way.
+  public var cutOver: String { file("cutover.json") }
+  /// The directory of the checkpoints.
+  public var checkpoints: String { file("checkpoints") }
+  /// The directory of the models that the plan refers to.
+  public var models: String { file("models") }
+  /// The directory of the mapping models that the plan refers to.
+  public var mappings: String { file("mappings") }
+  /// The store that is being built.
+  public var newStore: String { file("store.sqlite") }
+
+  /// A working file, or any other name in the directory.
+  public func file(_ name: String) -> String { FilePaths.join(path, name) }
+
+  /// Makes the directory (mode 0700) and its subdirectories, durably. Existing ones are kept.
+  ///
+  /// Throws `refused` when something else is in its place, a symbolic link above all: whoever may write to the
+  /// destination's directory could lead the run's files elsewhere.
+  public func create(_ fileSystem: any FileSystem) throws {
+    if try !exists(fileSystem) { try fileSystem.makeDirectory(path) }
+    for directory in [checkpoints, models, mappings] { try fileSystem.makeDirectory(directory) }
+    try fileSystem.syncDirectory(path)
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+  }
+
+  /// Is there a job directory? Throws `refused` when what is there is no directory of this user. Nothing is written.
+  public func exists(_ fileSystem: any FileSystem) throws -> Bool {
+    guard let status = try fileSystem.statusOfName(path) else { return false }
+    guard status.isDirectory else {
+      throw BatchError(
+        .refused, "a \(status.isSymbolicLink ? "symbolic link" : "file") is in the place of the job directory",
+        hint: "Look at it, and remove it if nobody needs it", path: path)
+    }
+    guard status.owner == geteuid() else {
+      throw BatchError(
+        .refused, "the job directory belongs to user \(status.owner)",
+        hint: "Run as that user, or remove the directory if its run is given up", path: path)
+    }
+    return true
+  }
+
+  /// Removes the directory and everything in it. A symbolic link inside is removed, not followed.
+  ///
+  /// The journal of the cut-over goes last: while it is there, whoever comes next sees a finished job and not a new one.
+  public func remove(_ fileSystem: any FileSystem) throws {
+    guard try exists(fileSystem) else { return }
+    try removeTree(path, depth: 8, fileSystem)
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+  }
+
+  private func removeTree(_ path: String, depth: Int, _ fileSystem: any FileSystem) throws {
+    guard depth > 0 else {
+      throw BatchError(.refused, "directories are nested deeper than any run makes them", path: path)
+    }
+    let last = FilePaths.name(of: cutOver)
+    for name in try fileSystem.list(path).sorted(by: { $0 != last && $1 == last }) {
+      let inner = FilePaths.join(path, name)
+      if try fileSystem.statusOfName(inner)?.isDirectory == true {
+        try removeTree(inner, depth: depth - 1, fileSystem)
+      } else {
+        try fileSystem.remove(inner)
+      }
+    }
+    try fileSystem.removeDirectory(path)
+  }
+
+  /// An absolute path without symbolic links. The file itself may be missing, its directory may not.
+  static func resolve(_ path: String) throws -> String {
+    if let whole = realPath(path) { return whole }
+    let name = FilePaths.name(of: path)
+    guard errno == ENOENT, !name.isEmpty, name != ".", name != ".." else { throw unresolvable(path) }
+    // A link that leads nowhere must not become a file of the same name elsewhere.
+    if try LocalFileSystem().statusOfName(path) != nil { throw unresolvable(path) }
+    guard let directory = realPath(FilePaths.directory(of: path)) else { throw unresolvable(path) }
+    return FilePaths.join(directory, name)
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  private static func unresolvable(_ path: String) -> BatchError {
+    BatchError(
+      .refused, "the path leads nowhere: \(String(cString: strerror(errno)))",
+      hint: "Check its spelling; the directory of a destination must exist", path: path)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Streams
+
+/// Finds the job of a path that a person names: the destination, or the source when the destination lies elsewhere.
+///
+/// A job directory is found beside its destination without help. For a source there is one small file per job in a
+/// directory of the user. These files are a convenience: losing them loses no run.
+public struct JobRegistry: Sendable {
+  /// The directory of the entries.
+  public let directory: String
+  private let fileSystem: any FileSystem
+
+  private struct Entry: Codable {
+    var format: Int
+    var source: String
+    /// The job directory follows from it, so that an entry cannot lead anywhere else.
+    var destination: String
+  }
+
+  /// Uses a directory; it is made when the first entry is written.
+  public init(_ fileSystem: any FileSystem, directory: String? = nil) {
+    self.fileSystem = fileSystem
+    self.directory = directory ?? Self.defaultDirectory(ProcessInfo.processInfo.environment)
+  }
+
+  /// `$GODWIT_STATE/jobs`, else `$XDG_STATE_HOME/godwit/jobs`, else `$HOME/.local/state/godwit/jobs`.
+  public static func defaultDirectory(_ environment: [String: String]) -> String {
+    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    if let own = value("GODWIT_STATE") { return FilePaths.join(own, "jobs") }
+    // The XDG rule: a relative path there is ignored.
+    if let state = value("XDG_STATE_HOME"), state.hasPrefix("/") { return FilePaths.join(state, "godwit/jobs") }
+    return FilePaths.join(value("HOME") ?? "/", ".local/state/godwit/jobs")
+  }
+
+  /// The job of a destination or of a source, or nil. Nothing is written. An entry whose job is gone counts as none.
+  public func find(_ path: String) throws -> JobDirectory? {
+    let beside = try JobDirectory(destination: path)
+    if try beside.exists(fileSystem) { return beside }
+    let source = beside.destination
+    guard try fileSystem.status(entryPath(source)) != nil else { return nil }
+    let bytes = try fileSystem.readAll(entryPath(source), cap: 1 << 16)
+    guard let entry = try? JSONDecoder().decode(Entry.self, from: Data(bytes)), entry.source == source,
+      let job = try? JobDirectory(destination: entry.destination), try job.exists(fileSystem)
+    else { return nil }
+    return job
+  }
+
+  /// Writes down that this source is being migrated by that job, if it cannot be found otherwise.
+  ///
+  /// A failure must not end a run, so it is returned instead of thrown: log it.
+  @discardableResult public func record(source: String, job: JobDirectory) -> (any Error)? {
+    do {
+      let source = try JobDirectory.resolve(source)
+      guard source != job.destination else { return nil }
+      try makeDirectories()
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+      let entry = Entry(format: 1, source: source, destination: job.destination)
+      try fileSystem.writeDurably(Array(try encoder.encode(entry)), to: entryPath(source))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Forgets the job of a source. A failure is returned, not thrown.
+  @discardableResult public func forget(source: String) -> (any Error)? {
+    do {
+      let path = entryPath(try JobDirectory.resolve(source))
+      if try fileSystem.status(path) != nil { try fileSystem.remove(path) }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func entryPath(_ source: String) -> String {
+    FilePaths.join(directory, Self.hex(source) + ".json")
+  }
+
+  /// FNV-1a, 64 bits, over the path's bytes; the entry itself says which source it is for.
+  static func hex(_ path: String) -> String {
+    let hash = path.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private func makeDirectories() throws {
+    var missing: [String] = []
+    var next = directory
+    while next != "/", next != ".", try fileSystem.status(next) == nil {
+      missing.append(next)
+      next = FilePaths.directory(of: next)
+    }
+    for path in missing.reversed() { try fileSystem.makeDirectory(path) }
+  }
+}

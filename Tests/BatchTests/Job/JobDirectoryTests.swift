@@ -1,0 +1,167 @@
+import Foundation
+import Glibc
+import Streams
+import Testing
+
+@testable import Batch
+
+@Suite struct JobDirectoryTests {
+  let folder: JobTestFolder
+  let fileSystem = LocalFileSystem()
+
+  init() throws { folder = try JobTestFolder() }
+
+  @Test func itLiesBesideTheDestinationUnderAHiddenName() throws {
+    let job = try JobDirectory(destination: folder.destination)
+    #expect(job.path == folder.file(".Store.sqlite.godwit"))
+    #expect(try !job.exists(fileSystem))
+    #expect(try fileSystem.list(folder.path).isEmpty)
+    try job.create(fileSystem)
+    try job.create(fileSystem)
+    #expect(try job.exists(fileSystem))
+    for path in [job.path, job.checkpoints, job.models, job.mappings] {
+      #expect(try #require(try fileSystem.status(path)).mode & 0o7777 == 0o700)
+    }
+  }
+
+  /// A rename over a link would replace the link and leave the store where it was.
+  @Test func aLinkToAStoreHasTheJobOfTheStore() throws {
+    try fileSystem.makeDirectory(folder.file("real"))
+    try fileSystem.writeAndSync([], to: folder.file("real/A.sqlite"))
+    #expect(symlink(folder.file("real/A.sqlite"), folder.file("link.sqlite")) == 0)
+    let job = try JobDirectory(destination: folder.file("link.sqlite"))
+    #expect(job.path == folder.file("real/.A.sqlite.godwit"))
+    #expect(job.destination == folder.file("real/A.sqlite"))
+    #expect(symlink(folder.file("nowhere"), folder.file("broken.sqlite")) == 0)
+    for name in ["broken.sqlite", "none/A.sqlite", ""] {
+      #expect(throws: BatchError.self) { try JobDirectory(destination: folder.file(name) + (name == "" ? ".." : "")) }
+    }
+  }
+
+  @Test func aLinkOrAFileInItsPlaceIsRefused() throws {
+    let job = try JobDirectory(destination: folder.destination)
+    try fileSystem.makeDirectory(folder.file("elsewhere"))
+    #expect(symlink(folder.file("elsewhere"), job.path) == 0)
+    for call in [{ try job.create(fileSystem) }, { _ = try job.exists(fileSystem) }, { try job.remove(fileSystem) }] {
+      let error = #expect(throws: BatchError.self) { try call() }
+      #expect(error?.code == .refused)
+    }
+    #expect(try fileSystem.list(folder.file("elsewhere")).isEmpty)
+    try fileSystem.remove(job.path)
+    try fileSystem.writeAndSync([], to: job.path)
+    #expect(throws: BatchError.self) { try job.create(fileSystem) }
+  }
+
+  @Test func removingItFollowsNoLinks() throws {
+    let job = try folder.job()
+    try fileSystem.writeAndSync([1], to: folder.file("precious"))
+    #expect(symlink(folder.path, job.file("up")) == 0)
+    try fileSystem.writeAndSync([1], to: FilePaths.join(job.models, "a"))
+    try job.remove(fileSystem)
+    try job.remove(fileSystem)
+    #expect(try fileSystem.list(folder.path) == ["precious"])
+  }
+}
+
+@Suite struct JobRegistryTests {
+  let folder: JobTestFolder
+  let fileSystem = LocalFileSystem()
+  let registry: JobRegistry
+
+  init() throws {
+    folder = try JobTestFolder()
+    registry = JobRegistry(fileSystem, directory: folder.file("state/deep/jobs"))
+    try fileSystem.writeAndSync([], to: folder.file("source.sqlite"))
+  }
+
+  @Test func aJobIsFoundByItsDestinationAndByItsSource() throws {
+    #expect(try registry.find(folder.destination) == nil)
+    let job = try folder.job()
+    #expect(try registry.find(folder.destination) == job)
+    #expect(try registry.find(folder.file("source.sqlite")) == nil)
+    #expect(registry.record(source: folder.file("source.sqlite"), job: job) == nil)
+    #expect(try registry.find(folder.file("source.sqlite")) == job)
+    #expect(registry.forget(source: folder.file("source.sqlite")) == nil)
+    #expect(registry.forget(source: folder.file("source.sqlite")) == nil)
+    #expect(try registry.find(folder.file("source.sqlite")) == nil)
+  }
+
+  @Test func aMigrationInPlaceNeedsNoEntry() throws {
+    let job = try folder.job()
+    #expect(registry.record(source: folder.destination, job: job) == nil)
+    #expect(try fileSystem.status(registry.directory) == nil)
+  }
+
+  @Test func anEntryWhoseJobIsGoneOrThatIsDamagedIsNone() throws {
+    let job = try folder.job()
+    registry.record(source: folder.file("source.sqlite"), job: job)
+    try job.remove(fileSystem)
+    #expect(try registry.find(folder.file("source.sqlite")) == nil)
+    let name = try #require(try fileSystem.list(registry.directory).first)
+    #expect(name.count == 21)
+    _ = try folder.job()
+    try fileSystem.writeAndSync(Array("garbage".utf8), to: FilePaths.join(registry.directory, name))
+    #expect(try registry.find(folder.file("source.sqlite")) == nil)
+  }
+
+  @Test func aRegistryThatCannotBeWrittenIsReportedAndEndsNothing() throws {
+    let blocked = JobRegistry(fileSystem, directory: folder.file("source.sqlite/jobs"))
+    #expect(blocked.record(source: folder.file("source.sqlite"), job: try folder.job()) != nil)
+  }
+
+  @Test func theDirectoryFollowsTheEnvironment() {
+    #expect(JobRegistry.defaultDirectory(["GODWIT_STATE": "/g", "XDG_STATE_HOME": "/x", "HOME": "/h"]) == "/g/jobs")
+    #expect(JobRegistry.defaultDirectory(["XDG_STATE_HOME": "/x", "HOME": "/h"]) == "/x/godwit/jobs")
+    #expect(JobRegistry.defaultDirectory(["XDG_STATE_HOME": "x", "HOME": "/h"]) == "/h/.local/state/godwit/jobs")
+    #expect(JobRegistry.defaultDirectory(["GODWIT_STATE": "", "HOME": "/h"]) == "/h/.local/state/godwit/jobs")
+    // The standard's own test values of FNV-1a.
+    #expect(JobRegistry.hex("") == "cbf29ce484222325")
+    #expect(JobRegistry.hex("foobar") == "85944171f73967e8")
+  }
+}
+
+@Suite struct JobLogTests {
+  let folder: JobTestFolder
+  let fileSystem = LocalFileSystem()
+  let now: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_000_000_000) }
+
+  init() throws { folder = try JobTestFolder() }
+
+  private func text(_ path: String) throws -> String {
+    String(decoding: try fileSystem.readAll(path, cap: 1 << 20), as: UTF8.self)
+  }
+
+  @Test func linesHaveTheTimeAndAreAppended() throws {
+    let job = try folder.job()
+    for word in ["one", "two\nforged"] {
+      let log = try JobLog(job, fileSystem, now: now)
+      try log.append(word)
+      try log.sync()
+      log.close()
+      #expect(throws: StreamsError.self) { try log.append("late") }
+    }
+    #expect(try text(job.log) == "2001-09-09T01:46:40Z one\n2001-09-09T01:46:40Z two forged\n")
+  }
+
+  @Test func aLineThatACrashTookApartIsEnded() throws {
+    let job = try folder.job()
+    try fileSystem.writeAndSync(Array("half a li".utf8), to: job.log)
+    try JobLog(job, fileSystem, now: now).append("next")
+    #expect(try text(job.log) == "half a li\n2001-09-09T01:46:40Z next\n")
+  }
+
+  @Test func itNeverHoldsMoreThanTwiceItsCap() throws {
+    let job = try folder.job()
+    let log = try JobLog(job, fileSystem, cap: 200, now: now)
+    for number in 0..<100 { try log.append("line \(number)") }
+    #expect(try text(job.log).hasSuffix("line 99\n"))
+    #expect(try text(job.log).utf8.count <= 200)
+    #expect(try text(job.log + ".1").utf8.count <= 200)
+  }
+
+  @Test func aFailureIsSurfaced() throws {
+    let job = try folder.job()
+    let log = try JobLog(job, DyingFileSystem(at: 2), now: now)
+    #expect(throws: StreamsError.self) { try log.append("x") }
+  }
+}
