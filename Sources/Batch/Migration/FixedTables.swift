@@ -4,16 +4,12 @@ import Streams
 struct FixedTables {
   let layout: StoreLayout
   let metadata: StoreMetadata
-  /// Rows and the largest key of every entity table.
-  let totals: [(rows: UInt64, largest: Int64)]
-  let keys: KeyAssignment
+  /// The largest key of every entity table, or a larger one: keys of deleted objects are not given out again.
+  let largestKeys: [Int64]
 
   func write(to database: DatabaseBuilder) throws {
-    var maxima: [String: Int64] = [:]
-    for (table, total) in totals.enumerated() {
-      // Z_MAX may be larger than any key: keys of deleted objects are not given out again.
-      maxima[layout.entityTables[table].rootEntity] = max(total.largest, keys.firstNewKeys[table] - 1)
-    }
+    let roots = layout.entityTables.map(\.rootEntity)
+    let maxima = Dictionary(zip(roots, largestKeys), uniquingKeysWith: max)
     let rows = PrimaryKeyTable(layout: layout, maxima: maxima).rows
     try table("Z_PRIMARYKEY", in: database) { append in
       for row in rows {

@@ -1,6 +1,6 @@
 import Streams
 
-/// Builds the indexes of a step's store, one after the other, from the tables that are already there.
+/// Builds the indexes of a store, one after the other, from the tables that are already there.
 ///
 /// A crash within an index begins that index again; its pages lie behind the last checkpoint's length.
 struct IndexPass {
@@ -12,14 +12,16 @@ struct IndexPass {
     var isUnique: Bool
   }
 
-  private let job: StepRunner.Job
-  private let output: StepOutput
+  private let database: DatabaseBuilder
+  private let header: DatabaseHeader
+  private let files: StepFiles
   private let indexes: [Index]
 
-  init(job: StepRunner.Job, output: StepOutput) {
-    self.job = job
-    self.output = output
-    let layout = job.plan.layout
+  /// Prepares the indexes of a layout. `header` is the one that the database was begun with.
+  init(layout: StoreLayout, database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles) {
+    self.database = database
+    self.header = header
+    self.files = files
     let joins = layout.joinTables.map { join in
       Index(
         name: StoreSchemaText.automaticIndex(join), table: join.name,
@@ -52,16 +54,16 @@ struct IndexPass {
   /// Reads the index's table, sorts the keys within the memory budget, and writes the index.
   func build(_ position: Int) throws {
     let index = indexes[position]
-    let writer = output.database.writer
-    guard let tableRoot = output.database.root(of: index.table), let root = output.database.root(of: index.name) else {
+    let writer = database.writer
+    guard let tableRoot = database.root(of: index.table), let root = database.root(of: index.name) else {
       throw BatchError(.failed, "the schema lacks \(index.name)")
     }
     try writer.flush()
     let snapshot = try DatabaseSnapshot.building(
-      path: output.path, fileSystem: job.files.fileSystem, header: output.header, pageCount: writer.nextPage - 1)
+      path: writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: writer.nextPage - 1)
     defer { snapshot.close() }
     let sorter = ExternalSorter(
-      memoryBytes: job.files.budget.sortBytes, path: job.files.path("sort"), fileSystem: job.files.fileSystem)
+      memoryBytes: files.budget.sortBytes, path: files.path("sort"), fileSystem: files.fileSystem)
     try collect(index, TableScan(snapshot: snapshot, root: tableRoot, rowLimit: .max), into: sorter)
     let builder = IndexBuilder(root: root, writer: writer)
     let encoder = RecordEncoder()
@@ -73,7 +75,7 @@ struct IndexPass {
         previous.replaceSubrange(0..<previous.count, with: key)
       }
       guard SortKey.decode(key, columns: index.columns, into: encoder) else {
-        throw BatchError(.failed, "a sorted key of \(index.name) is damaged", path: job.files.path("sort"))
+        throw BatchError(.failed, "a sorted key of \(index.name) is damaged", path: files.path("sort"))
       }
       if buffer.count < encoder.length { buffer = [UInt8](repeating: 0, count: encoder.length * 2) }
       try buffer.withUnsafeMutableBytes { bytes in

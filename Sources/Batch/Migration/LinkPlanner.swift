@@ -19,13 +19,14 @@ struct LinkPlanner {
     var units: [LinkUnit] = []
     for (index, join) in drafts.layout.joinTables.enumerated() {
       // Both sides tell of the same pairs; the side that names the table is asked first.
-      let own = try units(index, join.relationship, ownerIsSource: true)
-      units += own.isEmpty && join.relationship != join.inverse ? try self.units(index, join.inverse, ownerIsSource: false) : own
+      let own = try links(index, join.relationship, ownerIsSource: true)
+      let isAnswered = !own.isEmpty || join.relationship == join.inverse
+      if !isAnswered { units += try links(index, join.inverse, ownerIsSource: false) } else { units += own }
     }
     return units
   }
 
-  private func units(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
+  private func links(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
     var found: [(key: String, unit: LinkUnit)] = []
     for draft in drafts.drafts where drafts.layout.model.isKind(draft.destination.name, of: reference.entity) {
       guard let property = draft.mapping.relationshipMappings.first(where: { $0.name == reference.name }),

@@ -8,7 +8,7 @@ struct PatchPass {
   let patches: PatchLog
 
   /// Returns the new output, which takes the place of the old one; its tables are filled but not finished.
-  func run() throws -> StepOutput {
+  func run(into path: String) throws -> StepOutput {
     let sorter = ExternalSorter(
       memoryBytes: job.files.budget.sortBytes, path: job.files.path("patches.sort"), fileSystem: job.files.fileSystem)
     var key: [UInt8] = []
@@ -28,7 +28,7 @@ struct PatchPass {
       pageCount: output.database.writer.nextPage - 1)
     defer { snapshot.close() }
     let patched = try StepOutput(
-      path: job.path + ".patched", plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
+      path: path, plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
       files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
       restoring: nil)
     let merge = PatchMerge(snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit)

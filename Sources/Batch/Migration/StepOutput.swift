@@ -20,7 +20,7 @@ final class StepOutput {
     file = try files.fileSystem.open(path, restoring == nil ? .create : .update)
     let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes)
     database = try DatabaseBuilder(file: file, header: header, schema: schema, resumingAt: restoring?.state.nextPage)
-    if let restoring {
+    if restoring != nil {
       guard try file.size() >= database.writer.length else {
         throw StreamsError(.damagedCheckpoint, "the working file is shorter than its checkpoint says", path: path)
       }
@@ -88,7 +88,7 @@ final class StepOutput {
   /// Rows of every table so far, join tables last.
   var rowCounts: [UInt64] { builders.map(\.rowCount) }
 
-  /// Closes the file.
+  /// Closes the file; its name stays.
   func close() { file.close() }
 }
 

@@ -34,7 +34,7 @@ final class StepRunner {
   init(_ job: Job, restart: StepRestart?) throws {
     self.job = job
     plan = job.plan
-    let state = try restart?.state ?? StepState(plan: plan)
+    let state = restart?.state ?? StepState(plan: plan)
     let isRestored = restart?.state.phase == .units
     lookups = try LookupTable(
       plan.lookups, model: plan.layout.model, files: job.files, restoring: isRestored ? state.lookups : nil)
@@ -46,17 +46,14 @@ final class StepRunner {
       patches: patches, compiled: plan.mappings, entities: plan.entities)
     transformer = RowTransformer(plan: plan, manager: manager, state: state)
     output = try StepOutput(
-      path: job.path, plan: plan, header: job.header, hasIndexes: job.hasIndexes, files: job.files, restoring: restart)
+      path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes, files: job.files,
+      restoring: restart)
     clock = CheckpointClock(job.monitor.interval)
     if restart == nil { try checkpoint() }
   }
 
-  /// What a finished step tells.
-  struct Result {
-    var state: StepState
-    /// Rows of every table of the destination, join tables last.
-    var rows: [UInt64]
-  }
+  /// The file that a step in this state writes: patches move it to a new one.
+  static func workingPath(_ path: String, _ state: StepState) -> String { state.isPatched ? path + ".patched" : path }
 
   /// Runs to the end. On return the step's store is complete and durable.
   func run() throws -> StepState {
@@ -148,10 +145,21 @@ final class StepRunner {
   /// Publishes where the step stands; no pipeline is running.
   private func checkpoint() throws { try mark().finish(output, job.publish) }
 
+  private var patched: StepState {
+    var state = transformer.state
+    state.isPatched = true
+    return state
+  }
+
   private func finishTables() throws {
-    if patches.count > 0 { output = try PatchPass(job: job, output: output, patches: patches).run() }
+    if patches.count > 0 {
+      job.monitor.update { $0.activity = "late changes" }
+      output = try PatchPass(job: job, output: output, patches: patches).run(into: Self.workingPath(job.path, patched))
+      transformer.state.isPatched = true
+    }
     let tables = try output.finishTables()
-    try FixedTables(layout: plan.layout, metadata: job.metadata, totals: tables, keys: plan.keys).write(to: output.database)
+    let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
+    try FixedTables(layout: plan.layout, metadata: job.metadata, largestKeys: largest).write(to: output.database)
     transformer.state.phase = .indexes
     transformer.state.unit = 0
     try publishIndexState()
@@ -166,7 +174,7 @@ final class StepRunner {
   }
 
   private func buildIndexes() throws {
-    let pass = IndexPass(job: job, output: output)
+    let pass = IndexPass(layout: plan.layout, database: output.database, header: job.header, files: job.files)
     while job.hasIndexes, transformer.state.unit < pass.count {
       job.monitor.update { $0.activity = "index \(pass.name(transformer.state.unit))" }
       try pass.build(transformer.state.unit)

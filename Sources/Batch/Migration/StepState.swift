@@ -37,6 +37,8 @@ struct StepState: Equatable {
   var patchLength: UInt64 = 0
   var patchCount: UInt64 = 0
   var spools: [RecordSpool.State] = []
+  /// Were changes to written objects applied? Then the working file is the one that ``PatchPass`` made.
+  var isPatched = false
 
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
@@ -51,6 +53,7 @@ struct StepState: Equatable {
     writer.writeUInt64(patchLength)
     writer.writeUInt64(patchCount)
     writer.writeArray(spools) { for number in [$1.length, $1.count] { $0.writeUInt64(number) } }
+    writer.writeBool(isPatched)
   }
 
   init(plan: StepPlan) {
@@ -79,6 +82,7 @@ struct StepState: Equatable {
     spools = try reader.readArray(elementSize: 16) {
       RecordSpool.State(length: try $0.readUInt64(), count: try $0.readUInt64())
     }
+    isPatched = try reader.readBool()
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
       phase == .finished || lookups.isEmpty || lookups.count == plan.lookups.count
     else { throw reader.damaged("the step's state") }
