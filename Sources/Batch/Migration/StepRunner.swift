@@ -64,6 +64,7 @@ final class StepRunner {
       transformer.state.unit += 1
       transformer.state.after = nil
     }
+    // A step that is finished is not begun again: only the run's position was not published yet.
     if transformer.state.phase == .units { try finishTables() }
     if transformer.state.phase == .indexes { try buildIndexes() }
     output.close()

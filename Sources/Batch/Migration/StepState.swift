@@ -88,3 +88,17 @@ struct StepState: Equatable {
     else { throw reader.damaged("the step's state") }
   }
 }
+
+extension StepState {
+  /// The rows that a state tells, read without its plan: for a look at a run.
+  static func rowsRead(from reader: inout ByteReader) throws -> UInt64 {
+    _ = try reader.readUInt8()
+    _ = try reader.readInt()
+    _ = try reader.readOptional { try $0.readInt64() }
+    _ = try reader.readUInt32()
+    _ = try reader.readArray(elementSize: 8) { try $0.readInt64() }
+    _ = try reader.readArray(elementSize: 24) { try $0.readRaw(24) }
+    _ = try reader.readUInt64()
+    return try reader.readUInt64()
+  }
+}
