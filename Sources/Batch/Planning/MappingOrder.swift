@@ -35,7 +35,7 @@ struct MappingOrder {
     var found: Set<String> = []
     for mapping in model.entityMappings {
       guard let policy = try policies.policy(for: mapping) else { continue }
-      for lookup in policy.lookups {
+      for lookup in policy.lookups(for: mapping) {
         for entity in step.destination.entities where step.destination.isKind(entity.name, of: lookup.entity) {
           found.insert(entity.name)
         }
