@@ -77,7 +77,7 @@ final class StepRunner {
 
   private func run(_ unit: StepUnit) throws {
     guard let root = transformer.root(of: unit) else {
-      transformer.manager.output = records.tryPop() ?? RecordPage()
+      transformer.manager.output = emptyRecords()
       try transformer.call(unit)
       return try output.take(transformer.manager.output)
     }
@@ -92,8 +92,7 @@ final class StepRunner {
         return try !monitor.isStopRequested && scan.scan.next(into: page) ? page : nil
       },
       transform: { [self] page in
-        transformer.manager.output = records.tryPop() ?? RecordPage()
-        transformer.manager.output.reset()
+        transformer.manager.output = emptyRecords()
         try transformer.transform(page, of: unit)
         try pages.push(page)
         return try parcel(bytesRead: scan.scan.bytesRead)
@@ -108,6 +107,12 @@ final class StepRunner {
       try checkpoint()
       throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
     }
+  }
+
+  private func emptyRecords() -> RecordPage {
+    let page = records.tryPop() ?? RecordPage()
+    page.reset()
+    return page
   }
 
   private func describe(_ unit: StepUnit) -> String {
