@@ -13,10 +13,9 @@ public struct GodwitCommand: ParsableCommand {
   public static let configuration = CommandConfiguration(
     commandName: ProcessInfo.processInfo.arguments.first.map { FilePaths.name(of: $0) } ?? "godwit",
     abstract: "Migrates Core Data SQLite stores of any size, without Core Data.",
-    discussion: ExitCodes.table,
-    version: version,
+    discussion: "Version \(version).\n\n\(ExitCodes.table)",
     subcommands: [
-      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self,
+      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, SampleCommand.self,
     ])
 
   /// Makes the command; the argument parser calls it.
