@@ -94,8 +94,8 @@ struct IndexPass {
         key.removeAll(keepingCapacity: true)
         guard row.decode(page.record(number)),
           SortKey.encode(
-            columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: page.rowids[number], to: &key)
-        else { throw BatchError(.failed, "a row of \(index.table) cannot be indexed", key: page.rowids[number]) }
+            columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: page.rowid(number), to: &key)
+        else { throw BatchError(.failed, "a row of \(index.table) cannot be indexed", key: page.rowid(number)) }
         try key.withUnsafeBytes { try sorter.add($0) }
       }
     }
