@@ -11,7 +11,7 @@ public final class DestinationObject {
   public private(set) var key: Int64
   private var isOpen: Bool
   /// Values that were set, as stored, a column each; nil where the mapping or the entity's default decides.
-  private var columns: [Value?]
+  private let columns: UnsafeMutableBufferPointer<Value?>
   /// The mapping that gives the columns which were not set; nil for further objects.
   private(set) var mapping: CompiledMapping?
 
@@ -22,7 +22,8 @@ public final class DestinationObject {
     self.key = key
     self.mapping = mapping
     isOpen = true
-    columns = Array(repeating: nil, count: entity.columnCount)
+    columns = .allocate(capacity: entity.columnCount)
+    columns.initialize(repeating: nil)
   }
 
   /// A reference to an object that is written, or will be.
@@ -31,7 +32,12 @@ public final class DestinationObject {
     self.manager = manager
     self.key = key
     isOpen = false
-    columns = []
+    columns = UnsafeMutableBufferPointer(start: nil, count: 0)
+  }
+
+  deinit {
+    columns.deinitialize()
+    columns.deallocate()
   }
 
   /// Makes a new object of one that nobody refers to any more.
