@@ -1,0 +1,77 @@
+import Streams
+
+/// Makes a complete store of a model, filled with objects that nobody has to protect: for trials, tests and measurements.
+///
+/// The bytes of the store follow from model, number of objects and seed alone. Every value is computed from its place, so
+/// memory does not grow with the number of objects. Entries of the model's user infos shape the data:
+/// `godwit.sample.share` of an entity (its weight in the distribution of objects), and of an attribute
+/// `godwit.sample.distinct` (number of different values), `godwit.sample.prefix` (what every text begins with) and
+/// `godwit.sample.null` = `never`.
+///
+/// Optional attributes and to-ones are NULL in one row of 16, required ones only where nothing can stand there: no object
+/// of the destination is left in a one-to-one, or distinct values have run out. Derived attributes are NULL.
+public struct StoreSampler: Sendable {
+  private let model: ManagedObjectModel
+  private let rows: UInt64
+  private let seed: UInt64
+
+  /// Prepares a sample. `rows` is the number of objects of all entities together, at most 4,294,967,295.
+  public init(model: ManagedObjectModel, rows: UInt64, seed: UInt64) {
+    self.model = model
+    self.rows = rows
+    self.seed = seed
+  }
+
+  /// Writes the store: in rollback-journal mode, with all indexes, durable on return.
+  ///
+  /// `progress` is called now and then with the part that is done, from 0 to 1. The file is written as `path` +
+  /// `.sample` and renamed at the end; after an error nothing of it is left. Throws ``BatchError`` (`refused` when the
+  /// output or a journal of its name exists, or `rows` is too large; `badModel`) and `StreamsError`.
+  public func write(
+    to path: String, fileSystem: any FileSystem, budget: MemoryBudget = .standard, progress: (Double) -> Void
+  ) throws {
+    guard rows <= UInt64(UInt32.max) else {
+      throw BatchError(.refused, "\(rows) objects are more than a sample can have: \(UInt32.max)", path: path)
+    }
+    let plan = try SamplePlan(model: model, rows: rows, seed: seed)
+    // A journal left behind by another store would be applied to this one.
+    for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
+      throw BatchError(
+        .refused, "the file exists already, and a sample replaces nothing", hint: "Choose another name or remove it",
+        path: name)
+    }
+    let files = StepFiles(prefix: path + ".sample", fileSystem: fileSystem, budget: budget)
+    do {
+      try withoutActuallyEscaping(progress) {
+        try SampleWriter(plan: plan, metadata: metadata(), files: files).write(progress: $0)
+      }
+      try fileSystem.rename(files.prefix, to: path)
+    } catch {
+      try? fileSystem.remove(files.prefix)
+      throw error
+    }
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+    progress(1)
+  }
+
+  private func metadata() -> StoreMetadata {
+    .new(uuid: uuid, versionHashes: model.versionHashes, identifiers: model.versionIdentifiers)
+  }
+
+  /// The store's identity: a UUID of version 4 made from the seed.
+  private var uuid: String {
+    let base = SampleHash.base(seed, "store")
+    let high = SampleHash.word(base, 0) & ~0xF000 | 0x4000
+    let low = SampleHash.word(base, 1) & ~(0b11 << 62) | 0b10 << 62
+    let digits = [high, low].map { word in
+      let text = String(word, radix: 16, uppercase: true)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }
+    var text = ""
+    for (place, digit) in digits.joined().enumerated() {
+      if [8, 12, 16, 20].contains(place) { text += "-" }
+      text.append(digit)
+    }
+    return text
+  }
+}
