@@ -48,7 +48,7 @@ public struct MigrationJob: Sendable {
     public var steps: Int
     /// Source rows read by this process, all steps together.
     public var rowsRead: UInt64 = 0
-    /// Rows of the result by table; empty without verification.
+    /// Objects of the result by entity; empty without verification.
     public var rows: [String: UInt64] = [:]
     /// Was the result proved?
     public var isVerified = false

@@ -21,8 +21,9 @@ struct MigrationRun {
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
     let source = try SourceStore.open(plan.source, fileSystem, recoveringIn: job.path, locking: .exclusive)
+    let uuid = source.metadata.uuid
     let steps: [MigrationStep]
-    let result: (path: String, rows: UInt64)
+    let result: Finished
     do {
       defer { source.close() }
       try checkSource(source)
@@ -31,7 +32,7 @@ struct MigrationRun {
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
     }
-    let verified = try verify(result.path, steps)
+    let verified = try verify(result, steps, uuid: uuid)
     try log.append("verified; beginning the cut-over")
     try log.sync()
     let finished = try cutOver.run(
@@ -41,7 +42,7 @@ struct MigrationRun {
       defer { again.close() }
       try checkSource(again)
     }
-    return try end(finished, rowsRead: result.rows, verified: verified)
+    return try end(finished, rowsRead: result.rowsRead, verified: verified)
   }
 
   private func checkSource(_ source: StoreReader) throws {
@@ -65,7 +66,7 @@ struct MigrationRun {
   private func stepPath(_ index: Int) -> String { job.file("step-\(index + 1).sqlite") }
 
   /// Runs the steps that are left; returns the last one's store.
-  private func runSteps(_ steps: [MigrationStep], _ source: StoreReader, _ log: JobLog) throws -> (path: String, rows: UInt64) {
+  private func runSteps(_ steps: [MigrationStep], _ source: StoreReader, _ log: JobLog) throws -> Finished {
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     let found = try store.newestValid(plan: planFingerprint, source: sourceFingerprint)
     for rejected in found?.rejected ?? [] { try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)") }
@@ -82,13 +83,13 @@ struct MigrationRun {
       let state = try runStep(steps, position, reader, source, publisher)
       rows += state.rowsRead
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
-      position = RunPosition(step: index + 1, previousStore: name)
+      position = RunPosition(step: index + 1, previousStore: name, rows: state.tableRows)
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
       try log.append("step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
-    return (job.file(name), rows)
+    return Finished(path: job.file(name), rowsRead: rows, tableRows: position.rows)
   }
 
   private func runStep(
@@ -129,20 +130,36 @@ struct MigrationRun {
     }
   }
 
-  private func verify(_ path: String, _ steps: [MigrationStep]) throws -> [String: UInt64]? {
-    guard plan.verifies, let model = steps.last?.destination else { return nil }
-    monitor.update { ($0.activity, $0.fraction) = ("verification", 0.95) }
-    _ = model
-    return [:]
+  /// What the last step left.
+  private struct Finished {
+    var path: String
+    var rowsRead: UInt64
+    var tableRows: [UInt64]
   }
 
-  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: [String: UInt64]?) throws -> MigrationJob.Report {
+  /// Proves the finished store through SQLite alone. Nil when the run was asked not to.
+  private func verify(_ result: Finished, _ steps: [MigrationStep], uuid: String) throws -> VerificationReport? {
+    guard plan.verifies, let model = steps.last?.destination else { return nil }
+    monitor.update { ($0.activity, $0.fraction) = ("verification", 0.95) }
+    let layout = try StoreLayout(model: model)
+    let names = layout.entityTables.map(\.name) + layout.joinTables.map(\.name)
+    let expected = Dictionary(zip(names, result.tableRows), uniquingKeysWith: { first, _ in first })
+    let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
+      .verify(expectedRows: expected, expectedUUID: uuid) { fraction, what in
+        monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
+      }
+    try report.throwIfViolated()
+    return report
+  }
+
+  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?) throws -> MigrationJob.Report {
     JobRegistry(fileSystem).forget(source: plan.source)
     try job.remove(fileSystem)
     monitor.update { $0.fraction = 1 }
     return MigrationJob.Report(
       destination: finished.destination, backup: finished.backup, sourceVersion: "", targetVersion: plan.target, steps: 1,
-      rowsRead: rowsRead, rows: verified ?? [:], isVerified: plan.verifies,
+      rowsRead: rowsRead, rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
+      isVerified: plan.verifies,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0)
   }
 }
@@ -178,12 +195,15 @@ struct RunPosition: Equatable {
   var step: Int
   /// The name in the job directory of the store that the step before left; nil for the source.
   var previousStore: String?
+  /// Rows of that store's tables: entity tables, then join tables.
+  var rows: [UInt64] = []
   /// Nil at the beginning of a step.
   var state: State?
 
-  init(step: Int, previousStore: String?) {
+  init(step: Int, previousStore: String?, rows: [UInt64]) {
     self.step = step
     self.previousStore = previousStore
+    self.rows = rows
   }
 
   /// The beginning of a run, or what a checkpoint tells.
@@ -195,6 +215,7 @@ struct RunPosition: Equatable {
     }
     step = try position.readInt()
     previousStore = try position.readOptional { try $0.readString(cap: 255) }
+    rows = try position.readArray(elementSize: 8) { try $0.readUInt64() }
     guard step >= 0, step <= steps, previousStore?.contains("/") != true else { throw position.damaged("the step") }
     if let state = checkpoint.sections["state"], let builders = checkpoint.sections["builders"] {
       self.state = State(step: state, builders: builders)
@@ -206,6 +227,7 @@ struct RunPosition: Equatable {
     var writer = ByteWriter()
     writer.writeInt(step)
     writer.writeOptional(previousStore) { $0.writeString($1) }
+    writer.writeArray(rows) { $0.writeUInt64($1) }
     var sections = ["position": writer.bytes]
     if let state { (sections["state"], sections["builders"]) = (state.step, state.builders) }
     return sections

@@ -164,11 +164,28 @@ final class StepRunner {
       transformer.state.isPatched = true
     }
     let tables = try output.finishTables()
+    transformer.state.tableRows = output.rowCounts
+    try checkCounts()
     let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
     try FixedTables(layout: plan.layout, metadata: job.metadata, largestKeys: largest).write(to: output.database)
     transformer.state.phase = .indexes
     transformer.state.unit = 0
     try publishIndexState()
+  }
+
+  /// No row is lost silently (I12): what a table holds is what was kept from the source and what policies made.
+  private func checkCounts() throws {
+    let state = transformer.state
+    for table in plan.layout.entityTables.indices {
+      let mappings = plan.mappings.indices.filter { plan.mappings[$0].destination.table == table }
+      let kept = mappings.reduce(UInt64(0)) { $0 + state.counts[$1].kept }
+      let made = UInt64(clamping: state.nextKeys[table] - plan.keys.firstNewKeys[table])
+      guard kept + made == state.tableRows[table] else {
+        throw BatchError(
+          .mismatch, "\(kept) objects were kept and \(made) made, but \(state.tableRows[table]) are written",
+          hint: "This is a fault of the program; the source is untouched", entity: plan.layout.entityTables[table].rootEntity)
+      }
+    }
   }
 
   private func publishIndexState() throws {

@@ -8,8 +8,6 @@ final class AttributeSampler {
   private let isUnique: Bool
   private let base: UInt64
   private let nameBits: UInt64
-  /// The value in the making; reused from row to row.
-  private var bytes: [UInt8] = []
 
   /// `isUnique`: no two rows may have the same value.
   init(_ attribute: AttributeDescription, path: String, entity: String, isUnique: Bool, seed: UInt64) throws {
@@ -21,8 +19,8 @@ final class AttributeSampler {
     nameBits = SampleWords.nameBits(count: settings.distinct ?? 1)
   }
 
-  /// Appends the value of the row with this key.
-  func append(key: UInt64, to encoder: RecordEncoder) {
+  /// Appends the value of the row with this key. `bytes` is room for the value in the making, reused from row to row.
+  func append(key: UInt64, to encoder: RecordEncoder, using bytes: inout [UInt8]) {
     let first = SampleHash.word(base, key)
     if settings.hasGaps, first >> 60 == 0 { return encoder.appendNull() }
     var number = SampleHash.mix(first)
@@ -34,8 +32,12 @@ final class AttributeSampler {
     switch type {
     case .integer16, .integer32, .integer64, .boolean: appendInteger(number, key, to: encoder)
     case .date, .double, .float, .decimal: appendDouble(number, key, to: encoder)
-    case .string, .uri: appendText(number, draw, key, to: encoder)
-    default: appendBlob(number, key, to: encoder)
+    case .string, .uri:
+      makeText(number, draw, key, &bytes)
+      bytes.withUnsafeBytes { encoder.append(type: SerialType.text(length: $0.count), body: $0) }
+    default:
+      makeBlob(number, key, &bytes)
+      bytes.withUnsafeBytes { encoder.append(type: SerialType.blob(length: $0.count), body: $0) }
     }
   }
 
@@ -75,7 +77,7 @@ final class AttributeSampler {
     if let whole = Int64(exactly: double) { encoder.append(whole) } else { encoder.append(double) }
   }
 
-  private func appendText(_ number: UInt64, _ draw: UInt64, _ key: UInt64, to encoder: RecordEncoder) {
+  private func makeText(_ number: UInt64, _ draw: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
     bytes.append(contentsOf: settings.prefix)
     if type == .uri {
@@ -93,38 +95,36 @@ final class AttributeSampler {
       if isUnique { bytes.append(0x20) }
     }
     if isUnique { SampleWords.appendDecimal(key, to: &bytes) }
-    bytes.withUnsafeBytes { encoder.append(type: SerialType.text(length: $0.count), body: $0) }
   }
 
-  private func appendBlob(_ number: UInt64, _ key: UInt64, to encoder: RecordEncoder) {
+  private func makeBlob(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
     switch type {
-    case .uuid: makeUUID(number, key)
-    case .binaryData: makeBinary(number, key)
-    default: makeArchive(number, key)
+    case .uuid: makeUUID(number, key, &bytes)
+    case .binaryData: makeBinary(number, key, &bytes)
+    default: makeArchive(number, key, &bytes)
     }
-    bytes.withUnsafeBytes { encoder.append(type: SerialType.blob(length: $0.count), body: $0) }
   }
 
-  private func makeUUID(_ number: UInt64, _ key: UInt64) {
-    appendBigEndian(SampleHash.word(number, 0))
-    appendBigEndian(isUnique ? key : SampleHash.word(number, 1))
+  private func makeUUID(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
+    Self.appendBigEndian(SampleHash.word(number, 0), to: &bytes)
+    Self.appendBigEndian(isUnique ? key : SampleHash.word(number, 1), to: &bytes)
     // Version 4 and the variant of RFC 9562.
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
   }
 
-  private func makeBinary(_ number: UInt64, _ key: UInt64) {
+  private func makeBinary(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
     // The mark of bytes that are stored in the row, not in a file beside the store (B.4).
     if isExternal { bytes.append(0x01) }
     let start = bytes.count
     let count = 10 + Int(number % 191)
-    if isUnique { appendBigEndian(key) }
-    for place in 0..<UInt64(count / 8 + 1) { appendBigEndian(SampleHash.word(number, place)) }
+    if isUnique { Self.appendBigEndian(key, to: &bytes) }
+    for place in 0..<UInt64(count / 8 + 1) { Self.appendBigEndian(SampleHash.word(number, place), to: &bytes) }
     bytes.removeLast(bytes.count - start - count)
   }
 
-  private func makeArchive(_ number: UInt64, _ key: UInt64) {
+  private func makeArchive(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
     let (template, start) = SampleArchive.template
     bytes.append(contentsOf: template[..<start])
     SampleWords.appendWord(number, syllables: 7, isCapital: true, to: &bytes)
@@ -136,7 +136,7 @@ final class AttributeSampler {
     bytes.append(contentsOf: template[(start + SampleArchive.textLength)...])
   }
 
-  private func appendBigEndian(_ word: UInt64) {
+  private static func appendBigEndian(_ word: UInt64, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
   }
 }

@@ -40,11 +40,11 @@ struct SampleWriter {
     let columns = try plan.columns(ofTable: table)
     let keys = plan.keys[table]
     let encoder = RecordEncoder()
-    var buffer = [UInt8](repeating: 0, count: 4096)
+    var (value, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
     var key: UInt64 = 0
     while key < keys.count {
       key += 1
-      encode(key, columns, keys, into: encoder)
+      encode(key, columns, keys, into: encoder, using: &value)
       try Self.append(encoder, rowid: Int64(key), to: builder, &buffer)
       if key % Self.rowsPerReport == 0 { progress.advance(by: Self.rowsPerReport) }
     }
@@ -52,7 +52,10 @@ struct SampleWriter {
     progress.advance(by: keys.count % Self.rowsPerReport)
   }
 
-  private func encode(_ key: UInt64, _ columns: [SampleColumn], _ keys: SampleKeys, into encoder: RecordEncoder) {
+  private func encode(
+    _ key: UInt64, _ columns: [SampleColumn], _ keys: SampleKeys, into encoder: RecordEncoder,
+    using value: inout [UInt8]
+  ) {
     encoder.reset()
     let position = keys.position(ofKey: key)
     for column in columns {
@@ -64,7 +67,7 @@ struct SampleWriter {
       case .nothing: encoder.appendNull()
       case .entityNumber: encoder.append(keys.entityNumber(at: position))
       case .one: encoder.append(Int64(1))
-      case .attribute(let sampler): sampler.append(key: key, to: encoder)
+      case .attribute(let sampler): sampler.append(key: key, to: encoder, using: &value)
       case .target(let sampler):
         Self.append(sampler.target(of: position).map { Int64(sampler.keys.key(at: $0)) }, to: encoder)
       case .targetEntity(let sampler):
