@@ -44,9 +44,11 @@ final class ExampleFolder {
       for book in 1...books { try Self.insert(book, users: users, &random, db) }
       let plist = StoreMetadata.new(uuid: Self.uuid, versionHashes: model.versionHashes, identifiers: [""]).encoded()
       try db.execute(sql: "INSERT INTO Z_METADATA VALUES (1, ?, ?)", arguments: [Self.uuid, Data(plist)])
-      try db.execute(sql: "INSERT INTO Z_PRIMARYKEY VALUES (1, 'Book', 0, ?), (2, 'User', 0, ?)", arguments: [
-        books * 2 + 7, users * 3,
-      ])
+      try db.execute(
+        sql: "INSERT INTO Z_PRIMARYKEY VALUES (1, 'Book', 0, ?), (2, 'User', 0, ?)",
+        arguments: [
+          books * 2 + 7, users * 3,
+        ])
     }
     try queue.close()
     return store
