@@ -114,8 +114,8 @@ struct VerificationRun {
         guard violation.table == bound.schema.name, let key = violation.examples.first?.key else { return violation }
         var named = violation
         try connection.rows(sql + String(key)) { row in
-          guard let number = Int(exactly: row.integer(0)), layout.entityNames.indices.contains(number &- 1) else { return }
-          named.entity = layout.entityNames[number &- 1]
+          let position = Int(exactly: row.integer(0)).map { $0 &- 1 } ?? -1
+          if layout.entityNames.indices.contains(position) { named.entity = layout.entityNames[position] }
         }
         return named
       }

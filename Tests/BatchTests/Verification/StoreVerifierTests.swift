@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@testable import Batch
+
+@Suite("Verification of finished stores")
+struct StoreVerifierTests {
+  @Test("A clean store passes, and the report counts its tables and entities")
+  func clean() throws {
+    let store = try VerificationStore(seed: 1)
+    var shown: [Double] = []
+    let report = try StoreVerifier(path: store.path, model: store.layout.model).verify(
+      expectedRows: store.expectedRows, expectedUUID: VerificationStore.uuid
+    ) { fraction, _ in shown.append(fraction) }
+    #expect(report.violations == [])
+    #expect(report.warnings == [])
+    #expect(shown == shown.sorted())
+    #expect(shown.last.map { abs($0 - 1) < 0.001 } == true)
+    let counted = Dictionary(uniqueKeysWithValues: report.tables.map { ($0.name, $0.rows) })
+    #expect(counted == store.expectedRows)
+    #expect(report.entities.map(\.name) == ["Book", "File", "Author", "Reader", "She\"lf"])
+    #expect(report.entities.map(\.rows) == [60, 60, 20, 10, 5])
+    try report.throwIfViolated()
+  }
+
+  @Test("Every single fault is found, with its entity, property and key")
+  func faults() throws {
+    var made = 0
+    for seed in UInt64(1)...3 {
+      var random = SeededRandom(seed)
+      let layout = try StoreLayout(model: VerificationStore.model())
+      for fault in VerificationFault.all(layout, &random) {
+        let store = try VerificationStore(seed: seed)
+        try fault.make(store)
+        let report = try store.verify()
+        let found = report.violations.filter { $0.kind == fault.kind && $0.entity == fault.entity }
+        let place: Comment = "seed \(seed), \(fault.name): \(report.violations.map(\.description))"
+        #expect(found.contains { fault.property == nil || $0.property == fault.property }, place)
+        if let key = fault.key {
+          #expect(found.contains { $0.examples.contains { $0.key == Int64(key) } }, place)
+        }
+        #expect(throws: BatchError.self) { try report.throwIfViolated() }
+        made += 1
+      }
+    }
+    print("verification: \(made) single faults found (seeds 1 to 3)")
+    #expect(made == 138)
+  }
+
+  @Test("Required values that are NULL and places that are missing are warnings with counts")
+  func warnings() throws {
+    let store = try VerificationStore(seed: 2)
+    try store.change(
+      """
+      UPDATE ZPERSON SET ZNAME = NULL WHERE Z_PK IN (3, 4, 25);
+      UPDATE ZBOOK SET Z_FOK_SHELF = NULL WHERE Z_PK IN (6, 7);
+      """)
+    let report = try store.verify()
+    #expect(report.violations == [])
+    #expect(report.warnings.map(\.kind) == [.missingOrder, .requiredNull])
+    #expect(report.warnings.map(\.count) == [1, 3])
+    #expect(
+      report.warnings.map(\.description) == [
+        "Book 7, shelf: an object of an ordered relationship has no place in it",
+        "Author 3, name: a required value is NULL, 3 times",
+      ])
+  }
+
+  @Test("The error names the first entity and key; the report survives JSON")
+  func reports() throws {
+    let store = try VerificationStore(seed: 3)
+    try store.change("UPDATE ZBOOK SET ZSHELF = 77 WHERE Z_PK > 50")
+    let report = try store.verify()
+    let error = try #require(throws: BatchError.self) { try report.throwIfViolated() }
+    #expect(error.code == .mismatch)
+    #expect(error.entity == "Book")
+    #expect(error.key == 51)
+    #expect(error.message.contains("Book 51, shelf: the key leads to no row (key 77), 10 times"))
+    #expect(report.violations.first?.examples.map(\.key) == [51, 52, 53, 54, 55])
+    let copy = try JSONDecoder().decode(VerificationReport.self, from: JSONEncoder().encode(report))
+    #expect(copy == report)
+  }
+
+  @Test("The folder stays as it was, even for a file marked as WAL")
+  func untouched() throws {
+    let store = try VerificationStore(seed: 4)
+    try store.change("PRAGMA journal_mode = WAL")
+    let before = try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: store.path))
+    #expect(bytes[18] == 2)
+    #expect(try store.verify().violations == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted() == before)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == bytes)
+  }
+
+  @Test("A store with a -wal or -journal beside it is refused, as is a missing one")
+  func unfinished() throws {
+    let store = try VerificationStore(seed: 5)
+    for suffix in ["-wal", "-journal"] {
+      try Data([1]).write(to: URL(fileURLWithPath: store.path + suffix))
+      let error = try #require(throws: BatchError.self) { try store.verify() }
+      #expect(error.code == .badStore && error.message.contains(suffix))
+      try Data().write(to: URL(fileURLWithPath: store.path + suffix))
+    }
+    let missing = StoreVerifier(path: store.path + "2", model: store.layout.model)
+    #expect(throws: BatchError.self) { try missing.verify() }
+  }
+
+  @Test("Damage anywhere is a finding or harmless, never a crash")
+  func damage() throws {
+    let store = try VerificationStore(seed: 6)
+    let url = URL(fileURLWithPath: store.path)
+    let whole = try Data(contentsOf: url)
+    var random = SeededRandom(6)
+    var found = 0
+    for round in 0..<150 {
+      var bytes = whole
+      if round % 10 == 0 {
+        bytes = bytes.prefix(Int.random(in: 0..<whole.count, using: &random))
+      } else {
+        for _ in 0..<3 {
+          bytes[Int.random(in: 0..<whole.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+      }
+      try bytes.write(to: url)
+      do {
+        if try !store.verify().violations.isEmpty { found += 1 }
+      } catch let error as BatchError {
+        // A header that claims UTF-16, or a schema beyond all bounds.
+        #expect(error.code == .badStore, "round \(round): \(error)")
+        found += 1
+      }
+    }
+    print("verification: \(found) of 150 damaged files noticed (seed 6)")
+    #expect(found > 60)
+  }
+
+  @Test("Indexes beyond the walk, with predicates, expressions or other collations, are judged by SQLite")
+  func unwalkable() throws {
+    for (sql, isFound) in [
+      ("CREATE INDEX more ON ZBOOK (ZISBN COLLATE NOCASE)", true), ("CREATE INDEX more ON ZBOOK (ZSHELF + 1)", true),
+      ("CREATE INDEX more ON ZBOOK (ZSHELF) WHERE ZSHELF > 0", true),
+    ] {
+      let store = try VerificationStore(seed: 7)
+      try store.change(sql)
+      #expect(try store.verify().violations == [])
+      try store.withoutIndex("more") {
+        try store.change("UPDATE ZBOOK SET ZSHELF = 1 + ZSHELF % 5, ZISBN = 'new' WHERE Z_PK = 5")
+      }
+      let kinds = try store.verify().violations.map(\.kind)
+      #expect(kinds.contains(.index) == isFound, "\(sql)")
+    }
+  }
+}
