@@ -44,12 +44,17 @@ final class SampleTestStore {
   func number(_ sql: String) throws -> Int { try fetch(sql).first?[0] ?? -1 }
 }
 
-/// A disk with room for so many bytes and no more; what is there can still be removed.
+/// A disk that lets files grow to so many bytes and no more; what is there can still be removed.
 struct FullFileSystem: FileSystem {
   private let base = LocalFileSystem()
   private let room: Int
+  private let sortRoom: Int
 
-  init(room: Int) { self.room = room }
+  /// `sortRoom` is for scratch files of sorting, `room` for all others.
+  init(room: Int = .max, sortRoom: Int = .max) {
+    self.room = room
+    self.sortRoom = sortRoom
+  }
 
   private final class FullFile: File, @unchecked Sendable {
     let base: any File
@@ -76,7 +81,9 @@ struct FullFileSystem: FileSystem {
     func close() { base.close() }
   }
 
-  func open(_ path: String, _ mode: OpenMode) throws -> any File { FullFile(try base.open(path, mode), room: room) }
+  func open(_ path: String, _ mode: OpenMode) throws -> any File {
+    FullFile(try base.open(path, mode), room: path.hasSuffix(".sort") ? sortRoom : room)
+  }
   func rename(_ source: String, to destination: String) throws { try base.rename(source, to: destination) }
   func link(_ source: String, to destination: String) throws { try base.link(source, to: destination) }
   func remove(_ path: String) throws { try base.remove(path) }
