@@ -1,1 +1,3 @@
 import BatchCommand
+
+GodwitCommand.main(policies: [MHWBookToBookPolicy.self, MHWUserToUserPolicy.self, LibraryBookPolicy.self])

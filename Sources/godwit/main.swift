@@ -1,1 +1,3 @@
 import BatchCommand
+
+GodwitCommand.main(policies: [])

@@ -153,7 +153,7 @@ import Testing
     while try scan.next(into: page) {
       for index in 0..<page.count {
         #expect(decoder.decode(page.record(index)))
-        found.append(Row(rowid: page.rowids[index], values: (0..<3).map { decoder.value($0) }))
+        found.append(Row(rowid: page.rowid(index), values: (0..<3).map { decoder.value($0) }))
       }
     }
     #expect(found.map(\.rowid) == expected.map(\.rowid), "seed \(seed)")

@@ -104,7 +104,9 @@ private struct Inference {
       destination: new.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
     report(match, name)
     for relationship in new {
+      // Where the objects at the other end go with their entity, their links go with them: the relationship is a new one.
       let from = match.pairs[relationship.name].flatMap { pair in old.first { $0.name == pair } }
+        .flatMap { heirs(of: $0.destinationEntity).isEmpty ? nil : $0 }
       if let from { check(relationship, from, entity: name) }
       var expression: Expression?
       if let from, from.name != relationship.name {
@@ -149,12 +151,17 @@ private struct Inference {
     problems.append("\(entity).\(new.name): the type changed from \(old.type) to \(new.type)")
   }
 
+  /// Destination entities that hold the objects of a source entity and its sub-entities; sorted.
+  private func heirs(of name: String) -> [String] {
+    entities.filter { source.isKind($0.value, of: name) }.keys.sorted()
+  }
+
   private mutating func check(_ new: RelationshipDescription, _ old: RelationshipDescription, entity: String) {
     if old.isToMany && !new.isToMany {
       problems.append("\(entity).\(new.name): the to-many became a to-one, so all but one object would be lost")
     }
     // Whatever the old relationship could point at must still be something that the new one can point at.
-    for (name, origin) in entities where source.isKind(origin, of: old.destinationEntity) {
+    for name in heirs(of: old.destinationEntity) {
       guard !destination.isKind(name, of: new.destinationEntity), destination.entity(name)?.isAbstract == false else {
         continue
       }

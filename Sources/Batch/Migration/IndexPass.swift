@@ -4,7 +4,7 @@ import Streams
 ///
 /// A crash within an index begins that index again; its pages lie behind the last checkpoint's length.
 struct IndexPass {
-  private struct Index {
+  fileprivate struct Index {
     var name: String
     var table: String
     var columns: [SortColumn]
@@ -62,31 +62,37 @@ struct IndexPass {
     let snapshot = try DatabaseSnapshot.building(
       path: writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: writer.nextPage - 1)
     defer { snapshot.close() }
-    let sorter = ExternalSorter(
-      memoryBytes: files.budget.sortBytes, path: files.path("sort"), fileSystem: files.fileSystem)
-    try collect(index, TableScan(snapshot: snapshot, root: tableRoot, rowLimit: .max), into: sorter)
-    let builder = IndexBuilder(root: root, writer: writer)
-    let encoder = RecordEncoder()
-    var buffer = [UInt8](repeating: 0, count: 1 << 10)
-    var previous: [UInt8] = []
-    try sorter.drain { key in
-      if index.isUnique {
-        try check(key, against: previous, index)
-        previous.replaceSubrange(0..<previous.count, with: key)
-      }
-      guard SortKey.decode(key, columns: index.columns, into: encoder) else {
-        throw BatchError(.failed, "a sorted key of \(index.name) is damaged", path: files.path("sort"))
-      }
-      if buffer.count < encoder.length { buffer = [UInt8](repeating: 0, count: encoder.length * 2) }
-      try buffer.withUnsafeMutableBytes { bytes in
-        encoder.write(to: bytes.baseAddress!)
-        try builder.append(UnsafeRawBufferPointer(rebasing: bytes[0..<encoder.length]))
-      }
+    let write = IndexWriter(builder: IndexBuilder(root: root, writer: writer), index: index)
+    let scan = { TableScan(snapshot: snapshot, root: tableRoot, rowLimit: .max) }
+    if try isOrdered(index, scan()) {
+      try forEachKey(index, scan()) { try write.append($0) }
+    } else {
+      let sorter = ExternalSorter(
+        memoryBytes: files.budget.sortBytes, path: files.path("sort"), fileSystem: files.fileSystem)
+      try forEachKey(index, scan()) { try sorter.add($0) }
+      try sorter.drain { try write.append($0) }
     }
-    try builder.finish()
+    try write.builder.finish()
   }
 
-  private func collect(_ index: Index, _ scan: TableScan, into sorter: ExternalSorter) throws {
+  /// Do the table's rows already stand in the index's order? Links and objects made in the order of their owners do; where
+  /// they do not, the first rows tell.
+  private func isOrdered(_ index: Index, _ scan: TableScan) throws -> Bool {
+    var previous: [UInt8] = []
+    do {
+      try forEachKey(index, scan) { key in
+        guard SortKey.precedes(previous, key) else { throw Disorder() }
+        previous.replaceSubrange(0..<previous.count, with: key)
+      }
+      return true
+    } catch is Disorder {
+      return false
+    }
+  }
+
+  private struct Disorder: Error {}
+
+  private func forEachKey(_ index: Index, _ scan: TableScan, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let (page, row) = (RowPage(), RecordDecoder())
     var key: [UInt8] = []
     while try scan.next(into: page) {
@@ -94,14 +100,48 @@ struct IndexPass {
         key.removeAll(keepingCapacity: true)
         guard row.decode(page.record(number)),
           SortKey.encode(
-            columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: page.rowids[number], to: &key)
-        else { throw BatchError(.failed, "a row of \(index.table) cannot be indexed", key: page.rowids[number]) }
-        try key.withUnsafeBytes { try sorter.add($0) }
+            columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: page.rowid(number), to: &key)
+        else { throw BatchError(.failed, "a row of \(index.table) cannot be indexed", key: page.rowid(number)) }
+        try key.withUnsafeBytes(body)
       }
     }
   }
+}
 
-  private func check(_ key: UnsafeRawBufferPointer, against previous: [UInt8], _ index: Index) throws {
+/// Writes sorted keys into an index and finds equal ones where there must be none.
+private final class IndexWriter {
+  let builder: IndexBuilder
+  private let index: IndexPass.Index
+  private let encoder = RecordEncoder()
+  private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 8)
+  private var previous: [UInt8] = []
+
+  init(builder: IndexBuilder, index: IndexPass.Index) {
+    self.builder = builder
+    self.index = index
+  }
+
+  deinit { buffer.deallocate() }
+
+  func append(_ key: UnsafeRawBufferPointer) throws {
+    if index.isUnique {
+      try check(key)
+      previous.replaceSubrange(0..<previous.count, with: key)
+    }
+    guard SortKey.decode(key, columns: index.columns, into: encoder) else {
+      throw BatchError(.failed, "a sorted key of \(index.name) is damaged")
+    }
+    let length = encoder.length
+    if buffer.count < length {
+      buffer.deallocate()
+      buffer = .allocate(byteCount: length * 2, alignment: 8)
+    }
+    guard let base = buffer.baseAddress else { return }
+    encoder.write(to: base)
+    try builder.append(UnsafeRawBufferPointer(start: base, count: length))
+  }
+
+  private func check(_ key: UnsafeRawBufferPointer) throws {
     let count = index.columns.count
     let isSame = previous.withUnsafeBytes { SortKey.isSameValue($0, key, columnCount: count) }
     // NULL differs from NULL in a unique index; its key is the tag alone.

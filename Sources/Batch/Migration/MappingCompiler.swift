@@ -118,6 +118,7 @@ struct RelationshipOrigin {
       (name, relationship) = (property.name, same)
       return
     }
+    if expression == .constant(.null) { return nil }
     guard let (path, mapping) = Self.understand(expression) else {
       throw BatchError(
         .badMapping, "the value expression of \(draft.mapping.name).\(property.name) is not supported: \(expression)",

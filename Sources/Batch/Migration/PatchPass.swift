@@ -78,7 +78,7 @@ private final class PatchMerge {
       try nextTable()
     }
     try copyRows(below: key)
-    guard position < page.count, page.rowids[position] == key else {
+    guard position < page.count, page.rowid(position) == key else {
       throw BatchError(
         .policyFailed, "a policy changed an object of \(names[table]) that does not exist",
         hint: "It was left out by the policy of its own mapping", key: key)
@@ -115,8 +115,8 @@ private final class PatchMerge {
         guard try scan.next(into: page) else { return }
       }
       while position < page.count {
-        if let key, page.rowids[position] >= key { return try flush() }
-        records.append(table: table, rowid: page.rowids[position], record: page.record(position))
+        if let key, page.rowid(position) >= key { return try flush() }
+        records.append(table: table, rowid: page.rowid(position), record: page.record(position))
         position += 1
       }
       try flush()

@@ -72,13 +72,13 @@ final class RowTransformer {
     default: break
     }
     state.rowsRead += UInt64(page.count)
-    state.after = page.rowids.last
+    if page.count > 0 { state.after = page.rowid(page.count - 1) }
     state.nextKeys = manager.nextKeys
   }
 
   private func decode(_ page: RowPage, _ index: Int, table: Int) throws -> SourceEntity {
     let bound = plan.binding.tables[table]
-    let key = page.rowids[index]
+    let key = page.rowid(index)
     guard row.decode(page.record(index)) else {
       throw BatchError(
         .badStore, "a row of \(bound.schema.name) is damaged", path: plan.graph.reader.path,
@@ -97,7 +97,7 @@ final class RowTransformer {
 
   private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
     for index in 0..<page.count {
-      let key = page.rowids[index]
+      let key = page.rowid(index)
       let entity = try decode(page, index, table: table)
       var isMapped = false
       for mappingIndex in plan.mappingsByEntity[entity.number] where indexes.contains(mappingIndex) {
@@ -116,7 +116,7 @@ final class RowTransformer {
       manager.output.append(table: mapping.destination.table, rowid: key &+ mapping.offset, encoder)
       return true
     }
-    let source = SourceObject(entity: mapping.source, graph: plan.graph, key: key, decoder: row)
+    let source = manager.source(for: mapping, key: key)
     return try manager.withSource(source, mapping) {
       if let policy = mapping.policy {
         try policy.createDestinationInstances(forSource: source, in: mapping.mapping, manager: manager)
@@ -128,7 +128,7 @@ final class RowTransformer {
 
   private func links(_ page: RowPage, _ unit: LinkUnit) throws {
     for index in 0..<page.count {
-      let rowid = page.rowids[index]
+      let rowid = page.rowid(index)
       guard row.decode(page.record(index)) else {
         throw BatchError(.badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
       }
@@ -144,7 +144,7 @@ final class RowTransformer {
     guard let policy = mapping.policy else { return }
     for rowIndex in 0..<page.count {
       guard try decode(page, rowIndex, table: table) === mapping.source else { continue }
-      let key = page.rowids[rowIndex]
+      let key = page.rowid(rowIndex)
       let destination = DestinationObject(reference: mapping.destination, key: key + mapping.offset, manager: manager)
       let source = SourceObject(entity: mapping.source, graph: plan.graph, key: key, decoder: row)
       try naming(mapping, key: key) {

@@ -17,6 +17,8 @@ public final class RunMonitor: Sendable {
     public var rows: UInt64 = 0
     /// Checkpoints published by this process.
     public var checkpoints: UInt64 = 0
+    /// Nothing done yet.
+    public init() {}
   }
 
   /// When a checkpoint is due.

@@ -25,7 +25,8 @@ struct StepDraft {
       firstNewKeys: Array(repeating: 1, count: tables + layout.joinTables.count), kept: Array(repeating: false, count: tables))
     for model in step.mappingModels { try add(model, policies) }
     try assignOffsets(reader)
-    for lookup in drafts.compactMap(\.policy).flatMap(\.lookups) where !lookups.contains(lookup) { lookups.append(lookup) }
+    let declared = drafts.flatMap { $0.policy?.lookups(for: $0.mapping) ?? [] }
+    for lookup in declared where !lookups.contains(lookup) { lookups.append(lookup) }
     for lookup in lookups { try check(lookup) }
   }
 

@@ -85,7 +85,7 @@ final class StepOutput {
     return totals
   }
 
-  /// Rows of every table so far, join tables last.
+  /// Rows of every table so far: entity tables, then join tables.
   var rowCounts: [UInt64] { builders.map(\.rowCount) }
 
   /// Closes the file; its name stays.

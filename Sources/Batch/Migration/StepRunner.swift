@@ -64,6 +64,7 @@ final class StepRunner {
       transformer.state.unit += 1
       transformer.state.after = nil
     }
+    // A step that is finished is not begun again: only the run's position was not published yet.
     if transformer.state.phase == .units { try finishTables() }
     if transformer.state.phase == .indexes { try buildIndexes() }
     output.close()
@@ -76,7 +77,7 @@ final class StepRunner {
 
   private func run(_ unit: StepUnit) throws {
     guard let root = transformer.root(of: unit) else {
-      transformer.manager.output = records.tryPop() ?? RecordPage()
+      transformer.manager.output = emptyRecords()
       try transformer.call(unit)
       return try output.take(transformer.manager.output)
     }
@@ -91,8 +92,7 @@ final class StepRunner {
         return try !monitor.isStopRequested && scan.scan.next(into: page) ? page : nil
       },
       transform: { [self] page in
-        transformer.manager.output = records.tryPop() ?? RecordPage()
-        transformer.manager.output.reset()
+        transformer.manager.output = emptyRecords()
         try transformer.transform(page, of: unit)
         try pages.push(page)
         return try parcel(bytesRead: scan.scan.bytesRead)
@@ -107,6 +107,12 @@ final class StepRunner {
       try checkpoint()
       throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
     }
+  }
+
+  private func emptyRecords() -> RecordPage {
+    let page = records.tryPop() ?? RecordPage()
+    page.reset()
+    return page
   }
 
   private func describe(_ unit: StepUnit) -> String {
@@ -158,11 +164,28 @@ final class StepRunner {
       transformer.state.isPatched = true
     }
     let tables = try output.finishTables()
+    transformer.state.tableRows = output.rowCounts
+    try checkCounts()
     let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
     try FixedTables(layout: plan.layout, metadata: job.metadata, largestKeys: largest).write(to: output.database)
     transformer.state.phase = .indexes
     transformer.state.unit = 0
     try publishIndexState()
+  }
+
+  /// No row is lost silently (I12): what a table holds is what was kept from the source and what policies made.
+  private func checkCounts() throws {
+    let state = transformer.state
+    for table in plan.layout.entityTables.indices {
+      let mappings = plan.mappings.indices.filter { plan.mappings[$0].destination.table == table }
+      let kept = mappings.reduce(UInt64(0)) { $0 + state.counts[$1].kept }
+      let made = UInt64(clamping: state.nextKeys[table] - plan.keys.firstNewKeys[table])
+      guard kept + made == state.tableRows[table] else {
+        throw BatchError(
+          .mismatch, "\(kept) objects were kept and \(made) made, but \(state.tableRows[table]) are written",
+          hint: "This is a fault of the program; the source is untouched", entity: plan.layout.entityTables[table].rootEntity)
+      }
+    }
   }
 
   private func publishIndexState() throws {

@@ -39,6 +39,8 @@ struct StepState: Equatable {
   var spools: [RecordSpool.State] = []
   /// Were changes to written objects applied? Then the working file is the one that ``PatchPass`` made.
   var isPatched = false
+  /// Rows of every table once the tables are complete: entity tables, then join tables.
+  var tableRows: [UInt64] = []
 
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
@@ -54,6 +56,7 @@ struct StepState: Equatable {
     writer.writeUInt64(patchCount)
     writer.writeArray(spools) { for number in [$1.length, $1.count] { $0.writeUInt64(number) } }
     writer.writeBool(isPatched)
+    writer.writeArray(tableRows) { $0.writeUInt64($1) }
   }
 
   init(plan: StepPlan) {
@@ -83,8 +86,23 @@ struct StepState: Equatable {
       RecordSpool.State(length: try $0.readUInt64(), count: try $0.readUInt64())
     }
     isPatched = try reader.readBool()
+    tableRows = try reader.readArray(elementSize: 8) { try $0.readUInt64() }
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
       phase == .finished || lookups.isEmpty || lookups.count == plan.lookups.count
     else { throw reader.damaged("the step's state") }
+  }
+}
+
+extension StepState {
+  /// The rows that a state tells, read without its plan: for a look at a run.
+  static func rowsRead(from reader: inout ByteReader) throws -> UInt64 {
+    _ = try reader.readUInt8()
+    _ = try reader.readInt()
+    _ = try reader.readOptional { try $0.readInt64() }
+    _ = try reader.readUInt32()
+    _ = try reader.readArray(elementSize: 8) { try $0.readInt64() }
+    _ = try reader.readArray(elementSize: 24) { try $0.readRaw(24) }
+    _ = try reader.readUInt64()
+    return try reader.readUInt64()
   }
 }

@@ -54,6 +54,7 @@ enum XMLFile {
     let whole = parser.parse()
     let line = adapter.line ?? parser.lineNumber
     if var error = adapter.failure as? BatchError {
+      error.code = code
       error.path = error.path ?? path
       error.message += " (line \(line))"
       throw error
@@ -104,7 +105,10 @@ enum XMLFile {
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
-      if failure == nil { line = parser.lineNumber }
+      // The parser mends what it can and goes on: without this a file that was cut off would pass for a small model.
+      guard failure == nil else { return }
+      failure = error
+      line = parser.lineNumber
     }
   }
 }

@@ -16,9 +16,14 @@ public struct ModelLibrary: Sendable {
 
   /// Makes a library of bundles that were read before.
   public init(bundles: [ModelBundle]) {
+    self.init(bundles: bundles, hashes: bundles.flatMap(\.versions).map(\.versionHashes))
+  }
+
+  /// Makes a library where the hashes of all versions are known already.
+  init(bundles: [ModelBundle], hashes: [[String: [UInt8]]]) {
     self.bundles = bundles
+    self.hashes = hashes
     versions = bundles.flatMap(\.versions)
-    hashes = versions.map(\.versionHashes)
   }
 
   /// The version whose entity names and hashes are all equal to those given (A.6); the first of several.

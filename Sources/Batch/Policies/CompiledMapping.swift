@@ -29,25 +29,33 @@ final class CompiledMapping {
     guard policy == nil, !needsObject else { return false }
     encoder.reset()
     encoder.appendNull()
-    for column in 1..<columns.count {
-      switch columns[column] {
-      case .value(let value): encoder.append(value)
-      case .borrow(let position, let missing):
-        if position < row.columnCount {
-          encoder.append(type: row.type(position), body: row.body(position))
-        } else {
-          encoder.append(missing)
-        }
-      case .key(let position, let map):
-        if let key = row.integer(position), let target = map.target(row) { encoder.append(key &+ target.offset) } else { encoder.appendNull() }
-      default: encoder.append(try computed(columns[column], row: row, rowid: rowid))
-      }
-    }
+    for column in 1..<columns.count { try append(column, row: row, rowid: rowid, to: encoder) }
     return true
   }
 
-  private func computed(_ source: ColumnSource, row: RecordDecoder, rowid: Int64) throws -> Value {
-    switch source {
+  /// Appends one column of a row.
+  func append(_ column: Int, row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws {
+    switch columns[column] {
+    case .value(let value): encoder.append(value)
+    case .borrow(let position, let missing):
+      if position < row.columnCount {
+        encoder.append(type: row.type(position), body: row.body(position))
+      } else {
+        encoder.append(missing)
+      }
+    case .key(let position, let map):
+      if let key = row.integer(position), let target = map.target(row) {
+        encoder.append(key &+ target.offset)
+      } else {
+        encoder.appendNull()
+      }
+    default: encoder.append(try value(column, row: row, rowid: rowid))
+    }
+  }
+
+  /// The value of one column of a row, as stored.
+  func value(_ column: Int, row: RecordDecoder, rowid: Int64) throws -> Value {
+    switch columns[column] {
     case .value(let value): return value
     case .borrow(let position, let missing): return position < row.columnCount ? row.value(position) : missing
     case .convert(let position, let missing, let from, let to):
@@ -67,16 +75,12 @@ final class CompiledMapping {
     }
   }
 
-  /// Fills a new object by the mapping's properties. Bytes that stay as they are are borrowed from the row.
-  func fill(_ object: DestinationObject, row: RecordDecoder, source: SourceObject, manager: MigrationManager) throws {
+  /// Sets what expressions give in a new object; all other columns are taken from the row when it is written.
+  func evaluate(into object: DestinationObject, source: SourceObject, manager: MigrationManager) throws {
+    guard needsObject else { return }
     for column in 1..<columns.count {
-      switch columns[column] {
-      case .borrow(let position, _) where position < row.columnCount:
-        object.borrowed.append(.init(column: column, source: position))
-      case .expression(let expression, let type):
-        object.columns[column] = type.stored(try expression.evaluate(source, policy, manager))
-      default: object.columns[column] = try computed(columns[column], row: row, rowid: source.key)
-      }
+      guard case .expression(let expression, let type) = columns[column] else { continue }
+      try object.assign(column: column, type.stored(try expression.evaluate(source, policy, manager)))
     }
   }
 }

@@ -23,6 +23,8 @@ final class DestinationEntity: Sendable {
   /// Columns with the default values of this entity's attributes, as stored.
   let defaults: [(column: Int, value: Value)]
   let isAbstract: Bool
+  /// The columns of a new object: its entity's number, Z_OPT 1, default values.
+  let template: [Value]
 
   init(name: String, layout: StoreLayout) throws {
     guard let number = layout.entityNumbers[name], let table = layout.tablePosition(ofEntity: name),
@@ -44,6 +46,11 @@ final class DestinationEntity: Sendable {
     }
     self.attributes = attributes
     self.defaults = defaults
+    var template = Array(repeating: Value.null, count: columns.count)
+    template[1] = .integer(Int64(number))
+    template[2] = .integer(1)
+    for (column, value) in defaults { template[column] = value }
+    self.template = template
     var relationships: [String: Relationship] = [:]
     for relationship in layout.model.relationships(of: name) {
       guard let storage = layout.storage(of: relationship.name, entity: name) else { continue }

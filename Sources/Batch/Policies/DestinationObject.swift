@@ -8,29 +8,22 @@ public final class DestinationObject {
   let entity: DestinationEntity
   unowned let manager: MigrationManager
   /// The object's primary key (Z_PK).
-  public let key: Int64
-  private(set) var isOpen: Bool
-  /// Values as stored, a column each; empty for a written object.
-  var columns: [Value]
-  /// Columns that still show the bytes of the source's current row.
-  var borrowed: [BorrowedColumn] = []
+  public private(set) var key: Int64
+  private var isOpen: Bool
+  /// Values that were set, as stored, a column each; nil where the mapping or the entity's default decides.
+  private let columns: UnsafeMutableBufferPointer<Value?>
+  /// The mapping that gives the columns which were not set; nil for further objects.
+  private(set) var mapping: CompiledMapping?
 
-  /// A column whose bytes are taken from the source's current row as they are.
-  struct BorrowedColumn {
-    var column: Int
-    var source: Int
-  }
-
-  /// A new, open object with its entity's default values.
-  init(new entity: DestinationEntity, key: Int64, manager: MigrationManager) {
+  /// A new, open object.
+  init(new entity: DestinationEntity, key: Int64, mapping: CompiledMapping?, manager: MigrationManager) {
     self.entity = entity
     self.manager = manager
     self.key = key
+    self.mapping = mapping
     isOpen = true
-    columns = Array(repeating: .null, count: entity.columnCount)
-    columns[1] = .integer(Int64(entity.number))
-    columns[2] = .integer(1)
-    for (column, value) in entity.defaults { columns[column] = value }
+    columns = .allocate(capacity: entity.columnCount)
+    columns.initialize(repeating: nil)
   }
 
   /// A reference to an object that is written, or will be.
@@ -39,16 +32,47 @@ public final class DestinationObject {
     self.manager = manager
     self.key = key
     isOpen = false
-    columns = []
+    columns = UnsafeMutableBufferPointer(start: nil, count: 0)
+  }
+
+  deinit {
+    columns.deinitialize()
+    columns.deallocate()
+  }
+
+  /// Makes a new object of one that nobody refers to any more.
+  func reopen(key: Int64, mapping: CompiledMapping?) {
+    self.key = key
+    self.mapping = mapping
+    isOpen = true
+    for column in columns.indices { columns[column] = nil }
   }
 
   /// The name of the object's entity.
   public var entityName: String { entity.name }
 
-  func close() {
-    isOpen = false
-    columns = []
-    borrowed = []
+  func close() { isOpen = false }
+
+  /// The value of a column of an open object, as it will be stored.
+  func stored(_ column: Int) throws -> Value {
+    if let value = columns[column] { return value }
+    if let mapping { return try mapping.value(column, row: manager.currentRow, rowid: key &- mapping.offset) }
+    return entity.template[column]
+  }
+
+  /// Appends the object's record to an encoder.
+  func encode(to encoder: RecordEncoder) throws {
+    encoder.reset()
+    encoder.appendNull()
+    for column in 1..<columns.count {
+      if let value = columns[column] {
+        encoder.append(value)
+      } else if let mapping {
+        try mapping.append(column, row: manager.currentRow, rowid: key &- mapping.offset, to: encoder)
+      } else {
+        encoder.append(entity.template[column])
+      }
+    }
   }
 
   private func failure(_ message: String, hint: String? = nil) -> BatchError {
@@ -58,7 +82,6 @@ public final class DestinationObject {
   func assign(column: Int, _ value: Value) throws {
     guard isOpen else { return try manager.patch(entity.table, key: key, column: column, value) }
     columns[column] = value
-    if !borrowed.isEmpty { borrowed.removeAll { $0.column == column } }
   }
 
   /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
@@ -74,10 +97,7 @@ public final class DestinationObject {
   public func value(_ name: String) throws -> Value {
     guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
     guard isOpen else { throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up") }
-    if let borrowed = borrowed.first(where: { $0.column == attribute.column }) {
-      return attribute.type.normalized(manager.currentRow.value(borrowed.source))
-    }
-    return attribute.type.normalized(columns[attribute.column])
+    return attribute.type.normalized(try stored(attribute.column))
   }
 
   /// Sets a to-one relationship, or clears it.

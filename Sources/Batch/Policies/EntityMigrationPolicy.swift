@@ -13,8 +13,9 @@ public protocol EntityMigrationPolicy: Sendable {
   /// Makes a policy for one entity mapping.
   init()
 
-  /// Look-ups that the policy uses.
-  var lookups: [Lookup] { get }
+  /// Look-ups that the policy uses in this entity mapping. One policy may serve several steps: it declares only what the
+  /// destination of this one has.
+  func lookups(for mapping: EntityMapping) -> [Lookup]
   /// Does ``createRelationships(forDestination:in:manager:)`` do anything? If so the rows are read a second time.
   var createsRelationships: Bool { get }
 
@@ -43,7 +44,7 @@ extension EntityMigrationPolicy {
   /// `1`
   public static var version: String { "1" }
   /// None.
-  public var lookups: [Lookup] { [] }
+  public func lookups(for mapping: EntityMapping) -> [Lookup] { [] }
   /// No.
   public var createsRelationships: Bool { false }
   /// Does nothing.

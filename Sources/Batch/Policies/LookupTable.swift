@@ -87,13 +87,11 @@ final class LookupTable {
   }
 
   /// Adds a finished object to every look-up that wants it.
-  func addAll(_ object: DestinationObject, row: RecordDecoder) throws {
+  func addAll(_ object: DestinationObject) throws {
     guard let positions = feeding[object.entity.name] else { return }
     for position in positions {
       guard let attribute = object.entity.attributes[kept[position].lookup.attribute] else { continue }
-      let borrowed = object.borrowed.first { $0.column == attribute.column }
-      let value = borrowed.map { row.value($0.source) } ?? object.columns[attribute.column]
-      guard encode(value) else { continue }
+      guard encode(try object.stored(attribute.column)) else { continue }
       try insert(position, SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number)))
     }
   }

@@ -22,6 +22,15 @@ public final class MigrationManager {
   let currentRow = RecordDecoder()
 
   private var open: [DestinationObject] = []
+  /// Objects that nobody refers to any more, by entity number: most objects live for one call.
+  private var pool: [[DestinationObject]]
+  private var sources: [SourceObject?]
+  private let linkColumns: [[LinkColumn]]
+  private enum LinkColumn {
+    case source
+    case destination
+    case order
+  }
   private let encoder = RecordEncoder()
   private var current: (source: SourceObject, mapping: CompiledMapping)?
   private var primary: DestinationObject?
@@ -40,6 +49,11 @@ public final class MigrationManager {
     self.compiled = Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.entities = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
     byNumber = [nil] + entities
+    pool = Array(repeating: [], count: entities.count + 1)
+    sources = Array(repeating: nil, count: graph.byNumber.count)
+    linkColumns = layout.joinTables.map { table in
+      table.columns.map { $0 == table.sourceColumn ? .source : $0 == table.destinationColumn ? .destination : .order }
+    }
     nextKeys = keys.firstNewKeys
   }
 
@@ -60,10 +74,9 @@ public final class MigrationManager {
         .policyFailed, "a source object can be given one destination object of its mapping",
         hint: "Use insert(entity:) for further ones", entity: source.entityName, key: source.key)
     }
-    let object = DestinationObject(new: current.mapping.destination, key: source.key + current.mapping.offset, manager: self)
-    try current.mapping.fill(object, row: currentRow, source: source, manager: self)
+    let object = make(current.mapping.destination, key: source.key &+ current.mapping.offset, mapping: current.mapping)
     primary = object
-    open.append(object)
+    try current.mapping.evaluate(into: object, source: source, manager: self)
     return object
   }
 
@@ -73,7 +86,17 @@ public final class MigrationManager {
     guard !entity.isAbstract else { throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name) }
     let key = nextKeys[entity.table]
     nextKeys[entity.table] += 1
-    let object = DestinationObject(new: entity, key: key, manager: self)
+    return make(entity, key: key, mapping: nil)
+  }
+
+  private func make(_ entity: DestinationEntity, key: Int64, mapping: CompiledMapping?) -> DestinationObject {
+    let object: DestinationObject
+    if let used = pool[entity.number].popLast() {
+      used.reopen(key: key, mapping: mapping)
+      object = used
+    } else {
+      object = DestinationObject(new: entity, key: key, mapping: mapping, manager: self)
+    }
     open.append(object)
     return object
   }
@@ -127,14 +150,13 @@ public final class MigrationManager {
 
   /// Adds a row to a join table.
   func link(_ join: Int, source: Int64, destination: Int64) throws {
-    let table = layout.joinTables[join]
     let number = layout.entityTables.count + join
     encoder.reset()
-    for column in table.columns {
+    for column in linkColumns[join] {
       switch column {
-      case table.sourceColumn: encoder.append(source)
-      case table.destinationColumn: encoder.append(destination)
-      default: encoder.append(nextKeys[number] &* 1024)
+      case .source: encoder.append(source)
+      case .destination: encoder.append(destination)
+      case .order: encoder.append(nextKeys[number] &* 1024)
       }
     }
     output.append(table: number, rowid: nextKeys[number], encoder)
@@ -157,29 +179,33 @@ public final class MigrationManager {
     try closeObjects()
   }
 
+  /// The source object for a row; one that nobody refers to any more is used again.
+  func source(for mapping: CompiledMapping, key: Int64) -> SourceObject {
+    let number = mapping.source.number
+    if sources[number] != nil, isKnownUniquelyReferenced(&sources[number]), let used = sources[number] {
+      used.key = key
+      return used
+    }
+    let source = SourceObject(entity: mapping.source, graph: graph, key: key, decoder: currentRow)
+    sources[number] = source
+    return source
+  }
+
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
     for object in open { try write(object) }
-    open.removeAll(keepingCapacity: true)
     primary = nil
+    while var object = open.popLast() {
+      if isKnownUniquelyReferenced(&object) { pool[object.entity.number].append(object) }
+    }
   }
 
   private func write(_ object: DestinationObject) throws {
-    encoder.reset()
-    encoder.appendNull()
-    var borrowed = 0
-    for column in 1..<object.columns.count {
-      if borrowed < object.borrowed.count, object.borrowed[borrowed].column == column {
-        let source = object.borrowed[borrowed].source
-        encoder.append(type: currentRow.type(source), body: currentRow.body(source))
-        borrowed += 1
-      } else {
-        encoder.append(object.columns[column])
-      }
-    }
-    try lookups.addAll(object, row: currentRow)
+    try object.encode(to: encoder)
+    try lookups.addAll(object)
     let isFurther = object !== primary && keys.keepsKeys(table: object.entity.table)
-    output.append(table: isFurther ? keys.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
+    output.append(
+      table: isFurther ? keys.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
     object.close()
   }
 }

@@ -63,7 +63,7 @@ final class SourceGraph {
       let (page, decoder) = (RowPage(), RecordDecoder())
       while try source.next(into: page) {
         for row in 0..<page.count where decoder.decode(page.record(row)) {
-          let rowid = page.rowids[row]
+          let rowid = page.rowid(row)
           guard let owner = scan.owner.read(decoder, rowid), let other = scan.other.read(decoder, rowid) else { continue }
           try add(owner, scan.order.flatMap { decoder.integer($0) } ?? 0, other)
         }

@@ -20,7 +20,7 @@ public struct MemoryBudget: Sendable, Equatable {
   /// For all look-ups together.
   var lookupBytes: Int { free / 6 }
   /// For pages of each table from which single rows are fetched.
-  var lookupCacheBytes: Int { max(1 << 18, free / 64) }
+  var lookupCacheBytes: Int { max(1 << 20, free / 16) }
   /// The largest row that is put together in memory.
   public var rowLimit: Int { free / 8 }
 }

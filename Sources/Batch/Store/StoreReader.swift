@@ -63,13 +63,13 @@ public final class StoreReader: Sendable {
     while try scan.next(into: page) {
       for row in 0..<page.count {
         guard decoder.decode(page.record(row)) else {
-          throw BatchError(.badStore, "a row of a system table is damaged", path: snapshot.path, key: page.rowids[row])
+          throw BatchError(.badStore, "a row of a system table is damaged", path: snapshot.path, key: page.rowid(row))
         }
         count += 1
         guard count <= most else {
           throw BatchError(.badStore, "a system table has more than \(most) rows", path: snapshot.path)
         }
-        try body(page.rowids[row], decoder)
+        try body(page.rowid(row), decoder)
       }
     }
   }
@@ -129,7 +129,7 @@ public final class StoreReader: Sendable {
     while try scan.next(into: page) {
       for row in 0..<page.count {
         guard decoder.decode(page.record(row)) else {
-          throw BatchError(.badStore, "a row of \(table.name) is damaged", path: path, key: page.rowids[row])
+          throw BatchError(.badStore, "a row of \(table.name) is damaged", path: path, key: page.rowid(row))
         }
         counts[decoder.integer(entity) ?? 0, default: 0] += 1
       }

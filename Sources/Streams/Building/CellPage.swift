@@ -8,8 +8,9 @@ final class CellPage {
   private(set) var count = 0
   private(set) var contentStart: Int
   private let buffer: PageBuffer
-  private(set) var overflows: [UInt32] = []
-  private(set) var children: [UInt32] = []
+  /// For every cell: the first page of its overflow chain or 0, and its child or 0.
+  private let links: UnsafeMutablePointer<(overflow: UInt32, child: UInt32)>
+  private var hasOverflows = false
   /// Bytes at the start of the page that are not the tree's: 100 on page 1.
   private let reservedAtStart: Int
 
@@ -19,7 +20,13 @@ final class CellPage {
     self.reservedAtStart = reservedAtStart
     buffer = PageBuffer(size: geometry.pageSize)
     contentStart = geometry.usableSize
+    links = .allocate(capacity: geometry.usableSize / 6 + 1)
   }
+
+  deinit { links.deallocate() }
+
+  func overflow(_ cell: Int) -> UInt32 { links[cell].overflow }
+  func child(_ cell: Int) -> UInt32 { links[cell].child }
 
   var isInterior: Bool { kind == .tableInterior || kind == .indexInterior }
   private var headerLength: Int { isInterior ? 12 : 8 }
@@ -31,8 +38,8 @@ final class CellPage {
   func addCell(length: Int, overflow: UInt32, child: UInt32 = 0) -> UnsafeMutableRawPointer {
     contentStart -= length
     buffer.base.storeBigEndian(UInt16(truncatingIfNeeded: contentStart), at: slot(count))
-    overflows.append(overflow)
-    if isInterior { children.append(child) }
+    links[count] = (overflow, child)
+    if overflow != 0 { hasOverflows = true }
     count += 1
     return buffer.base + contentStart
   }
@@ -51,15 +58,12 @@ final class CellPage {
   func removeLast() {
     contentStart += lastCell.count
     count -= 1
-    overflows.removeLast()
-    if isInterior { children.removeLast() }
   }
 
   func reset() {
     count = 0
     contentStart = geometry.usableSize
-    overflows.removeAll(keepingCapacity: true)
-    children.removeAll(keepingCapacity: true)
+    hasOverflows = false
     buffer.base.initializeMemory(as: UInt8.self, repeating: 0, count: buffer.size)
   }
 
@@ -74,8 +78,12 @@ final class CellPage {
     } else {
       try writer.write(number, buffer.base)
     }
-    for overflow in overflows where overflow != 0 { try writer.setParent(of: overflow, .firstOverflow, number) }
-    for child in children { try writer.setParent(of: child, .treeNode, number) }
+    if hasOverflows || isInterior {
+      for cell in 0..<count {
+        if links[cell].overflow != 0 { try writer.setParent(of: links[cell].overflow, .firstOverflow, number) }
+        if isInterior { try writer.setParent(of: links[cell].child, .treeNode, number) }
+      }
+    }
     if isInterior { try writer.setParent(of: rightmost, .treeNode, number) }
   }
 
@@ -99,15 +107,15 @@ final class CellPage {
     let base = UnsafeRawPointer(buffer.base)
     writer.writeRaw(UnsafeRawBufferPointer(start: base + headerLength, count: 2 * count))
     writer.writeRaw(UnsafeRawBufferPointer(start: base + contentStart, count: geometry.usableSize - contentStart))
-    writer.writeArray(overflows) { $0.writeUInt32($1) }
-    writer.writeArray(children) { $0.writeUInt32($1) }
+    writer.writeArray(0..<count) { $0.writeUInt32(links[$1].overflow) }
+    writer.writeArray(0..<(isInterior ? count : 0)) { $0.writeUInt32(links[$1].child) }
   }
 
   /// Takes over what ``encode(into:)`` wrote; everything is checked against the page before it is used.
   func restore(from reader: inout ByteReader) throws {
     reset()
     let (cells, start) = (try reader.readInt(), try reader.readInt())
-    guard cells >= 0, cells <= geometry.usableSize / 4, start <= geometry.usableSize, start >= slot(cells) else {
+    guard cells >= 0, cells <= geometry.usableSize / 6, start <= geometry.usableSize, start >= slot(cells) else {
       throw reader.damaged("an open page")
     }
     let offsets = Array(try reader.readRaw(2 * cells))
@@ -116,9 +124,11 @@ final class CellPage {
     content.withUnsafeBytes {
       if let from = $0.baseAddress { (buffer.base + start).copyMemory(from: from, byteCount: $0.count) }
     }
-    overflows = try reader.readArray { try $0.readUInt32() }
-    children = try reader.readArray { try $0.readUInt32() }
+    let overflows = try reader.readArray(elementSize: 4) { try $0.readUInt32() }
+    let children = try reader.readArray(elementSize: 4) { try $0.readUInt32() }
     guard overflows.count == cells, children.count == (isInterior ? cells : 0) else { throw reader.damaged("an open page") }
+    for cell in 0..<cells { links[cell] = (overflows[cell], isInterior ? children[cell] : 0) }
+    hasOverflows = overflows.contains { $0 != 0 }
     (count, contentStart) = (cells, start)
     var previous = geometry.usableSize
     for index in 0..<cells {

@@ -8,8 +8,9 @@ public final class IndexBuilder {
   private let writer: PageWriter
   private let overflow: OverflowWriter
   private var levels: [CellPage]
+  private var keyCount: UInt64 = 0
   /// Keys appended so far.
-  public private(set) var count: UInt64 = 0
+  public var count: UInt64 { keyCount }
 
   /// Begins an index.
   public init(root: UInt32, writer: PageWriter) {
@@ -32,15 +33,15 @@ public final class IndexBuilder {
     Varint.write(UInt64(record.count), to: cell)
     if let base = record.baseAddress { (cell + head).copyMemory(from: base, byteCount: local) }
     if spills { cell.storeBigEndian(first, at: head + local) }
-    count += 1
+    keyCount += 1
   }
 
   /// Writes a full page without its last key, which goes to the page above.
   private func passUp(level: Int) throws {
     let page = levels[level]
     let last = [UInt8](page.lastCell)
-    let lastOverflow = page.overflows[page.count - 1]
-    let rightmost = page.isInterior ? page.children[page.count - 1] : 0
+    let lastOverflow = page.overflow(page.count - 1)
+    let rightmost = page.isInterior ? page.child(page.count - 1) : 0
     page.removeLast()
     let number = try writer.allocate()
     try page.write(as: number, rightmost: rightmost, to: writer)

@@ -10,10 +10,12 @@ public final class TableBuilder {
   private let leaf: CellPage
   private var levels: [TableLevel] = []
   private let reservedAtStart: Int
+  private var last: Int64?
+  private var rows: UInt64 = 0
   /// The rowid appended last.
-  public private(set) var lastRowid: Int64?
+  public var lastRowid: Int64? { last }
   /// Rows appended so far.
-  public private(set) var rowCount: UInt64 = 0
+  public var rowCount: UInt64 { rows }
 
   /// Begins a table. Page 1 has room for less, because the file's header stands before its root.
   public init(root: UInt32, writer: PageWriter) {
@@ -26,8 +28,8 @@ public final class TableBuilder {
 
   /// Appends a row. Throws `order` when the rowid is not larger than the last one.
   public func append(rowid: Int64, record: UnsafeRawBufferPointer) throws {
-    if let lastRowid, rowid <= lastRowid {
-      throw StreamsError(.order, "rowid \(rowid) follows \(lastRowid) in a table that is built in order")
+    if let last, rowid <= last {
+      throw StreamsError(.order, "rowid \(rowid) follows \(last) in a table that is built in order")
     }
     let geometry = writer.geometry
     let local = geometry.localLength(payload: record.count, maximum: geometry.maximumTableLocal)
@@ -44,16 +46,16 @@ public final class TableBuilder {
     position += Varint.write(key, to: cell + position)
     if let base = record.baseAddress { (cell + position).copyMemory(from: base, byteCount: local) }
     if spills { cell.storeBigEndian(first, at: position + local) }
-    lastRowid = rowid
-    rowCount += 1
+    last = rowid
+    rows += 1
   }
 
   private func flushLeaf() throws {
-    guard let lastRowid else { return }
+    guard let last else { return }
     let page = try writer.allocate()
     try leaf.write(as: page, to: writer)
     leaf.reset()
-    try add(TableLevel.Child(page: page, key: lastRowid), level: 0)
+    try add(TableLevel.Child(page: page, key: last), level: 0)
   }
 
   private func add(_ child: TableLevel.Child, level: Int) throws {
@@ -73,8 +75,8 @@ public final class TableBuilder {
 
   /// Writes what a checkpoint needs to go on with this table: the open page of every level.
   public func encode(into state: inout ByteWriter) {
-    state.writeOptional(lastRowid) { $0.writeInt64($1) }
-    state.writeUInt64(rowCount)
+    state.writeOptional(last) { $0.writeInt64($1) }
+    state.writeUInt64(rows)
     leaf.encode(into: &state)
     state.writeArray(levels) { state, level in
       state.writeArray(level.children) {
@@ -86,8 +88,8 @@ public final class TableBuilder {
 
   /// Goes on from what ``encode(into:)`` wrote. Throws `damagedCheckpoint`.
   public func restore(from state: inout ByteReader) throws {
-    lastRowid = try state.readOptional { try $0.readInt64() }
-    rowCount = try state.readUInt64()
+    last = try state.readOptional { try $0.readInt64() }
+    rows = try state.readUInt64()
     try leaf.restore(from: &state)
     let children = try state.readArray { state in
       try state.readArray { TableLevel.Child(page: try $0.readUInt32(), key: try $0.readInt64()) }

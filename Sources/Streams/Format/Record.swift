@@ -6,33 +6,36 @@ public final class RecordDecoder {
   /// SQLite's limit of columns in a record.
   static let maximumColumns = 32767
 
-  /// The number of values in the record decoded last.
-  @usableFromInline var count = 0
-  @usableFromInline private(set) var types: UnsafeMutablePointer<UInt64>
-  @usableFromInline private(set) var offsets: UnsafeMutablePointer<Int>
-  @usableFromInline private(set) var base: UnsafeRawPointer?
+  private struct Column {
+    var type: UInt64
+    var offset: Int
+  }
+
+  // Plain pointers and private counters: this runs for every row, and the compiler can prove access to them exclusive.
+  private var count = 0
+  private var columns: UnsafeMutablePointer<Column>
+  private var base: UnsafeRawPointer?
   private var capacity: Int
 
   /// Makes a decoder.
   public init() {
     capacity = 64
-    types = .allocate(capacity: capacity)
-    offsets = .allocate(capacity: capacity)
+    columns = .allocate(capacity: capacity)
   }
 
-  deinit {
-    types.deallocate()
-    offsets.deallocate()
-  }
+  deinit { columns.deallocate() }
 
   /// The number of values in the record.
-  @inlinable public var columnCount: Int { count }
+  public var columnCount: Int { count }
+
   /// The serial type of a column; NULL's for a column that the record does not hold.
-  @inlinable public func type(_ column: Int) -> UInt64 { column < count ? types[column] : SerialType.null }
+  public func type(_ column: Int) -> UInt64 { column < count ? columns[column].type : SerialType.null }
+
   /// The bytes of a column's value; valid as long as the record's memory.
-  @inlinable public func body(_ column: Int) -> UnsafeRawBufferPointer {
+  public func body(_ column: Int) -> UnsafeRawBufferPointer {
     guard column < count, let base else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    return UnsafeRawBufferPointer(start: base + offsets[column], count: SerialType.length(types[column]) ?? 0)
+    let found = columns[column]
+    return UnsafeRawBufferPointer(start: base + found.offset, count: SerialType.length(found.type) ?? 0)
   }
 
   /// Decodes a record; false when its header or a length contradicts its size.
@@ -43,35 +46,33 @@ public final class RecordDecoder {
     guard let size = Varint.read(record, at: &position), size <= UInt64(record.count), size >= 1 else { return false }
     let headerEnd = Int(size)
     var bodyOffset = headerEnd
+    var found = 0
     while position < headerEnd {
       guard let type = Varint.read(record, at: &position), let length = SerialType.length(type) else { return false }
-      guard length <= record.count - bodyOffset, count < Self.maximumColumns else { return false }
-      if count == capacity { grow() }
-      types[count] = type
-      offsets[count] = bodyOffset
+      guard length <= record.count - bodyOffset, found < Self.maximumColumns else { return false }
+      if found == capacity { grow() }
+      columns[found] = Column(type: type, offset: bodyOffset)
       bodyOffset += length
-      count += 1
+      found += 1
     }
+    count = found
     return position == headerEnd
   }
 
   private func grow() {
-    let larger = capacity * 2
-    let newTypes = UnsafeMutablePointer<UInt64>.allocate(capacity: larger)
-    let newOffsets = UnsafeMutablePointer<Int>.allocate(capacity: larger)
-    newTypes.update(from: types, count: count)
-    newOffsets.update(from: offsets, count: count)
-    types.deallocate()
-    offsets.deallocate()
-    (types, offsets, capacity) = (newTypes, newOffsets, larger)
+    let larger = UnsafeMutablePointer<Column>.allocate(capacity: capacity * 2)
+    larger.update(from: columns, count: capacity)
+    columns.deallocate()
+    columns = larger
+    capacity *= 2
   }
 
   /// The integer in a column; nil when the column holds something else.
-  @inlinable
   public func integer(_ column: Int) -> Int64? {
-    let type = type(column)
-    guard SerialType.isInteger(type), let base else { return nil }
-    return SerialType.readInteger(type, base + offsets[column])
+    guard column < count, let base else { return nil }
+    let found = columns[column]
+    guard SerialType.isInteger(found.type) else { return nil }
+    return SerialType.readInteger(found.type, base + found.offset)
   }
 
   /// The value of a column, copied. Text that is not UTF-8 is repaired with replacement characters.
@@ -93,43 +94,60 @@ public final class RecordDecoder {
 ///
 /// Values keep SQLite's smallest encoding. The finished bytes are valid until the next ``reset()``.
 public final class RecordEncoder {
-  private var types: [UInt64] = []
+  private var types: UnsafeMutablePointer<UInt64>
+  private var typeCount = 0
+  private var typeCapacity = 64
   private var body: UnsafeMutableRawPointer
   private var bodyLength = 0
-  private var bodyCapacity: Int
+  private var bodyCapacity = 4096
   private var headerLength = 0
 
   /// Makes an encoder.
   public init() {
-    bodyCapacity = 4096
     body = .allocate(byteCount: bodyCapacity, alignment: 8)
-    types.reserveCapacity(64)
+    types = .allocate(capacity: typeCapacity)
   }
 
-  deinit { body.deallocate() }
+  deinit {
+    body.deallocate()
+    types.deallocate()
+  }
 
   /// Begins a new record.
   public func reset() {
-    types.removeAll(keepingCapacity: true)
+    typeCount = 0
     bodyLength = 0
     headerLength = 0
   }
 
   private func room(_ count: Int) -> UnsafeMutableRawPointer {
-    if bodyLength + count > bodyCapacity {
-      let capacity = max(bodyCapacity * 2, bodyLength + count)
-      let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
-      larger.copyMemory(from: body, byteCount: bodyLength)
-      body.deallocate()
-      (body, bodyCapacity) = (larger, capacity)
-    }
-    defer { bodyLength += count }
-    return body + bodyLength
+    if bodyLength + count > bodyCapacity { growBody(to: bodyLength + count) }
+    let start = body + bodyLength
+    bodyLength += count
+    return start
+  }
+
+  private func growBody(to needed: Int) {
+    let capacity = max(bodyCapacity * 2, needed)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+    larger.copyMemory(from: body, byteCount: bodyLength)
+    body.deallocate()
+    (body, bodyCapacity) = (larger, capacity)
   }
 
   private func add(_ type: UInt64) {
-    types.append(type)
+    if typeCount == typeCapacity { growTypes() }
+    types[typeCount] = type
+    typeCount += 1
     headerLength += Varint.length(type)
+  }
+
+  private func growTypes() {
+    let larger = UnsafeMutablePointer<UInt64>.allocate(capacity: typeCapacity * 2)
+    larger.update(from: types, count: typeCount)
+    types.deallocate()
+    types = larger
+    typeCapacity *= 2
   }
 
   /// Appends NULL.
@@ -182,7 +200,7 @@ public final class RecordEncoder {
   /// Writes the finished record; the caller has made room for ``length`` bytes.
   public func write(to target: UnsafeMutableRawPointer) {
     var position = Varint.write(UInt64(headerSize), to: target)
-    for type in types { position += Varint.write(type, to: target + position) }
+    for index in 0..<typeCount { position += Varint.write(types[index], to: target + position) }
     (target + position).copyMemory(from: body, byteCount: bodyLength)
   }
 }

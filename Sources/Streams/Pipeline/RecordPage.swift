@@ -5,10 +5,12 @@ public final class RecordPage: @unchecked Sendable {
   // Sendable by discipline: the pipeline hands a page from one thread to the next and never shares it.
   private var memory: UnsafeMutableRawPointer
   private var capacity: Int
+  private var used = 0
+  private var records = 0
   /// Bytes of all records with their heads.
-  public private(set) var byteCount = 0
+  public var byteCount: Int { used }
   /// Records in the page.
-  public private(set) var count = 0
+  public var count: Int { records }
 
   private static let headLength = 16
   private static let usualCapacity = 256 * 1024
@@ -34,27 +36,27 @@ public final class RecordPage: @unchecked Sendable {
   }
 
   private func room(table: Int, rowid: Int64, length: Int) -> UnsafeMutableRawPointer {
-    let needed = byteCount + Self.headLength + length
+    let needed = used + Self.headLength + length
     if needed > capacity {
       let larger = max(capacity * 2, needed)
       let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-      moved.copyMemory(from: memory, byteCount: byteCount)
+      moved.copyMemory(from: memory, byteCount: used)
       memory.deallocate()
       (memory, capacity) = (moved, larger)
     }
-    let head = memory + byteCount
+    let head = memory + used
     head.storeBytes(of: UInt32(table), as: UInt32.self)
     head.storeBytes(of: UInt32(length), toByteOffset: 4, as: UInt32.self)
     head.storeBytes(of: rowid, toByteOffset: 8, as: Int64.self)
-    byteCount = needed
-    count += 1
+    used = needed
+    records += 1
     return head + Self.headLength
   }
 
   /// Calls `body` with each record in order: table, rowid, bytes.
   public func forEach(_ body: (Int, Int64, UnsafeRawBufferPointer) throws -> Void) rethrows {
     var offset = 0
-    while offset < byteCount {
+    while offset < used {
       let head = memory + offset
       let length = Int(head.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
       try body(
@@ -66,8 +68,8 @@ public final class RecordPage: @unchecked Sendable {
 
   /// Forgets all records; memory beyond a usual page's is given back.
   public func reset() {
-    byteCount = 0
-    count = 0
+    used = 0
+    records = 0
     if capacity > 4 * Self.usualCapacity {
       memory.deallocate()
       capacity = Self.usualCapacity

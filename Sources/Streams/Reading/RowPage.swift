@@ -2,9 +2,14 @@
 public final class RowPage: @unchecked Sendable {
   // Sendable by discipline: the pipeline hands a page from one thread to the next and never shares it.
 
-  /// Rowids, ascending.
-  public private(set) var rowids: [Int64] = []
-  private var ends: [Int] = []
+  private struct Row {
+    var rowid: Int64
+    var end: Int
+  }
+
+  private var rows: UnsafeMutablePointer<Row>
+  private var rowCount = 0
+  private var rowCapacity: Int
   private var memory: UnsafeMutableRawPointer
   private var capacity: Int
 
@@ -17,29 +22,38 @@ public final class RowPage: @unchecked Sendable {
   public init() {
     capacity = Self.targetBytes + 65536
     memory = .allocate(byteCount: capacity, alignment: 16)
-    rowids.reserveCapacity(Self.targetRows)
-    ends.reserveCapacity(Self.targetRows)
+    rowCapacity = Self.targetRows
+    rows = .allocate(capacity: rowCapacity)
   }
 
-  deinit { memory.deallocate() }
+  deinit {
+    memory.deallocate()
+    rows.deallocate()
+  }
 
   /// Rows in the page.
-  public var count: Int { rowids.count }
+  public var count: Int { rowCount }
   /// Bytes of all payloads.
-  public var byteCount: Int { ends.last ?? 0 }
+  public var byteCount: Int { rowCount == 0 ? 0 : rows[rowCount - 1].end }
   /// Has the page enough rows to be handed on?
-  var isFull: Bool { rowids.count >= Self.targetRows || byteCount >= Self.targetBytes }
+  var isFull: Bool { rowCount >= Self.targetRows || byteCount >= Self.targetBytes }
+
+  /// The rowid of a row; rowids ascend.
+  public func rowid(_ row: Int) -> Int64 {
+    precondition(row >= 0 && row < rowCount)
+    return rows[row].rowid
+  }
 
   /// The record of a row.
   public func record(_ row: Int) -> UnsafeRawBufferPointer {
-    let start = row == 0 ? 0 : ends[row - 1]
-    return UnsafeRawBufferPointer(start: memory + start, count: ends[row] - start)
+    precondition(row >= 0 && row < rowCount)
+    let start = row == 0 ? 0 : rows[row - 1].end
+    return UnsafeRawBufferPointer(start: memory + start, count: rows[row].end - start)
   }
 
   /// Forgets all rows; memory beyond a usual page's is given back.
   func reset() {
-    rowids.removeAll(keepingCapacity: true)
-    ends.removeAll(keepingCapacity: true)
+    rowCount = 0
     if capacity > 4 * Self.targetBytes {
       memory.deallocate()
       capacity = Self.targetBytes + 65536
@@ -61,8 +75,9 @@ public final class RowPage: @unchecked Sendable {
   }
 
   func finishRow(_ rowid: Int64, length: Int) {
-    let used = byteCount
-    rowids.append(rowid)
-    ends.append(used + length)
+    // A page is handed on when it has its rows, so there is always room for one more.
+    precondition(rowCount < rowCapacity)
+    rows[rowCount] = Row(rowid: rowid, end: byteCount + length)
+    rowCount += 1
   }
 }

@@ -129,6 +129,11 @@ public struct SortKey {
     return nil
   }
 
+  /// Does a key come before another? Nothing comes before everything.
+  public static func precedes(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
+    left.isEmpty || left.withUnsafeBytes { compareKeys($0, right) < 0 }
+  }
+
   /// The rowid of a key.
   public static func rowid(_ key: UnsafeRawBufferPointer, columnCount: Int) -> Int64 {
     guard key.count >= columnCount + 8, let base = key.baseAddress else { return 0 }

@@ -264,6 +264,20 @@ import Testing
     #expect(try StoreFixture.look(at: folder.destination, in: folder) == StoreFixture.wholeNew)
   }
 
+  /// A connection in WAL mode holds a lock as long as it is open, though it does nothing.
+  @Test func aStoreWithAnIdleConnectionIsRefusedAndReplacedOnceItIsClosed() throws {
+    let folder = try JobTestFolder()
+    try StoreFixture.walOnly.write(to: folder.destination, in: folder)
+    let queue = try DatabaseQueue(path: folder.destination)
+    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZROW") } == StoreFixture.oldRows)
+    #expect(try refusal(folder)?.message == "the old store is open in another process")
+    #expect(try StoreFixture.look(at: folder.destination, in: folder) == StoreFixture.wholeOld)
+    try queue.close()
+    #expect(try CutOver(fileSystem: fileSystem, job: try folder.job()).resume() != nil)
+    #expect(try StoreFixture.look(at: folder.destination, in: folder) == StoreFixture.wholeNew)
+    #expect(try StoreFixture.look(at: folder.file("Store.sqlite.v1"), in: folder) == StoreFixture.wholeOld)
+  }
+
   @Test(arguments: ["Store.sqlite.v1", "Store.sqlite.v1-wal"]) func aTakenBackupNameIsRefused(name: String) throws {
     let folder = try JobTestFolder()
     try StoreFixture.closed.write(to: folder.destination, in: folder)

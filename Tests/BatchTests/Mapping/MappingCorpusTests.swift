@@ -21,6 +21,17 @@ struct MappingCorpusTests {
     return models
   }
 
+  /// The table lists archived expressions only. These come from Xcode's fields for a mapping and a key path (D.2), but
+  /// for the first one, which the table lacks and the list of mappings has (WooCommerce, 9 to 10, Order.statusKey).
+  static let notInTable =
+    ["$source.status"]
+    + [
+      ("ContinentToContinent", "$source.country.continent"), ("CountryToCountry", "$source.country"),
+      ("MoodToMood", "$source.countries.@distinctUnionOfSets.moods"), ("NoteToNote", "$source"),
+    ].map {
+      "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", \"\($0.0)\", \($0.1))"
+    }
+
   static func unpack(_ path: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
       .appendingPathComponent((path as NSString).lastPathComponent).path
@@ -41,18 +52,17 @@ struct MappingCorpusTests {
     let entities = models.values.flatMap(\.entityMappings)
     let attributes = entities.flatMap(\.attributeMappings)
     let relationships = entities.flatMap(\.relationshipMappings)
-    print("\(models.count) mapping models, \(entities.count), \(attributes.count), \(relationships.count)")
     #expect(models.count == 53)
+    #expect(entities.count == 598 && attributes.count == 3_872 && relationships.count == 1_973)
+    #expect(entities.filter { $0.policyClassName != nil }.count > 20)
   }
 
   @Test("Hashes of embedded models are those of the versions in XML")
   func embeddedHashes() throws {
     var equal = 0
     var different: [String] = []
-    let known = Dictionary(grouping: ModelCorpus.versions.filter { !$0.key.isEmpty }) {
-      String($0.key.prefix { $0 != "/" })
-    }.mapValues { versions in
-      Set(versions.flatMap { $0.value.versionHashes.map { [$0.key, Data($0.value).base64EncodedString()] } })
+    let known = Dictionary(grouping: ModelCorpus.hashes) { String($0.key.prefix { $0 != "/" }) }.mapValues { versions in
+      Set(versions.flatMap { $0.value.map { [$0.key, Data($0.value).base64EncodedString()] } })
     }
     for (folder, model) in try Self.models.get() {
       let repository = String(folder.dropFirst("mappings/".count).prefix { $0 != "/" })
@@ -68,8 +78,8 @@ struct MappingCorpusTests {
         + Set(model.entityMappings.compactMap(\.destinationEntity)).count
       if model.sourceHashes.count + model.destinationHashes.count != wanted { different.append("count \(folder)") }
     }
-    print("embedded models: \(equal) hashes equal")
     #expect(different == [])
+    #expect(equal == 1_168)
   }
 
   @Test("Every value expression prints as it stands in the table of expressions")
@@ -85,7 +95,7 @@ struct MappingCorpusTests {
         }
       }
     }
-    print("expressions: \(found.values.reduce(0, +)), distinct \(found.count)")
-    #expect(found.keys.filter { !table.contains($0) }.sorted() == [])
+    #expect(found.keys.filter { !table.contains($0) }.sorted() == Self.notInTable)
+    #expect(found.values.reduce(0, +) == 33 && found.count == 26)
   }
 }

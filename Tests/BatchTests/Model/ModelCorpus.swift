@@ -54,4 +54,7 @@ enum ModelCorpus {
     }
     return found
   }()
+
+  /// Hashes of every version, by the same keys.
+  static let hashes: [String: [String: [UInt8]]] = versions.mapValues(\.versionHashes)
 }

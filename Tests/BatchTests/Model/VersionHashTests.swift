@@ -62,15 +62,13 @@ struct VersionHashTests {
 
   static func compare(_ rows: [(keys: [String], entity: String, hash: String)]) -> Tally {
     var tally = Tally()
-    var hashes: [String: [String: [UInt8]]] = [:]
     for row in rows {
       guard let key = row.keys.first(where: { ModelCorpus.versions[$0] != nil }) else {
         tally.withoutXML[row.keys.first ?? "", default: 0] += 1
         continue
       }
       let candidates = [key, kept[key]].compactMap { $0 }.map { key in
-        if hashes[key] == nil { hashes[key] = ModelCorpus.versions[key]?.versionHashes }
-        return hashes[key]?[row.entity].map { Data($0).base64EncodedString() }
+        ModelCorpus.hashes[key]?[row.entity].map { Data($0).base64EncodedString() }
       }
       if candidates.contains(row.hash) {
         tally.equal += 1

@@ -1,0 +1,120 @@
+import Foundation
+import Streams
+
+/// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
+struct JobPlan: Codable, Equatable {
+  static let currentFormat = 1
+
+  var format = JobPlan.currentFormat
+  /// Absolute path of the source.
+  var source: String
+  /// Absolute path of the destination.
+  var destination: String
+  /// Target version's name.
+  var target: String
+  /// Copies of models and mapping models, relative to the job directory.
+  var models: [String]
+  var mappings: [String]
+  /// The instant that `now()` stands for, in seconds since 2001 (I8).
+  var now: Double
+  /// Peak memory in bytes.
+  var memory: Int
+  /// Seconds between checkpoints, or nil when they are counted in bytes.
+  var checkpointSeconds: Double?
+  var checkpointBytes: UInt64?
+  /// Is the finished store proved before the cut-over?
+  var verifies: Bool
+  var backupSuffix: String
+  /// Hexadecimal: the plan, the source and the policies that the run began with.
+  var planFingerprint: String
+  var sourceFingerprint: String
+  /// Policy class names and versions.
+  var policies: [String: String]
+
+  var isInPlace: Bool { source == destination }
+
+  var interval: RunMonitor.Interval {
+    checkpointBytes.map { .bytes($0) } ?? .seconds(checkpointSeconds ?? 1)
+  }
+
+  func write(to job: JobDirectory, _ fileSystem: any FileSystem) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try fileSystem.writeDurably([UInt8](try encoder.encode(self)), to: job.plan)
+  }
+
+  static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> JobPlan {
+    let bytes = try fileSystem.readAll(job.plan, cap: 1 << 20)
+    do {
+      let plan = try JSONDecoder().decode(JobPlan.self, from: Data(bytes))
+      guard plan.format == currentFormat else {
+        throw BatchError(
+          .badCheckpoint, "the run was begun by another version of the program (plan format \(plan.format))",
+          hint: "Finish it with that version, or remove the job directory and start again", path: job.plan)
+      }
+      return plan
+    } catch let error as DecodingError {
+      throw BatchError(
+        .badCheckpoint, "the plan of the run is damaged", hint: "Remove the job directory and start again; the source is untouched",
+        path: job.plan, cause: error)
+    }
+  }
+}
+
+/// What makes two plans the same: everything that the finished bytes depend on besides the source (I8).
+enum PlanFingerprint {
+  static func of(steps: [MigrationStep], policies: PolicyRegistry, now: Double) throws -> [UInt8] {
+    var writer = ByteWriter()
+    // Changes whenever the engine lays out pages or keys in another way.
+    writer.writeString("layout 1")
+    writer.writeDouble(now)
+    for step in steps {
+      for model in [step.source, step.destination] {
+        writer.writeString(model.name)
+        writer.writeString(ManagedObjectModel.versionHashesDigest(model.versionHashes))
+        try describe(model, &writer)
+      }
+      for mappingModel in step.mappingModels {
+        writer.writeString(mappingModel.name)
+        for mapping in mappingModel.entityMappings {
+          writer.writeString(text(mapping))
+          writer.writeString(try policies.version(for: mapping) ?? "")
+        }
+      }
+    }
+    return SHA256.hash(writer.bytes)
+  }
+
+  /// What of a model reaches the file: texts of the schema, default values, identifiers.
+  private static func describe(_ model: ManagedObjectModel, _ writer: inout ByteWriter) throws {
+    let layout = try StoreLayout(model: model, purpose: .reading)
+    let indexes = model.entities.map { "\($0.indexes) \($0.uniquenessConstraints) \($0.compoundIndexes)" }
+    let defaults = model.entities.flatMap { entity in
+      entity.attributes.map { "\(entity.name).\($0.name) \($0.type) \($0.isIndexed) \(String(describing: $0.defaultValue))" }
+    }
+    let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
+    for text in texts + model.versionIdentifiers { writer.writeString(text) }
+  }
+
+  /// A mapping as text that does not depend on the order of dictionaries.
+  private static func text(_ mapping: EntityMapping) -> String {
+    var plain = mapping
+    plain.userInfo = [:]
+    let info = mapping.userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return "\(plain) \(info)"
+  }
+
+  static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  static func bytes(_ hex: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = Substring(hex)
+    while rest.count >= 2 {
+      bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,73 @@
+import Streams
+
+/// How far a migration is, read from its job directory without touching it (trap 1).
+public struct JobStatus: Sendable, Codable, Equatable {
+  /// What is going on.
+  public enum State: String, Sendable, Codable {
+    /// No job directory exists.
+    case none
+    /// A live process holds the lease.
+    case running
+    /// No process holds the lease; `resume` goes on.
+    case interrupted
+    /// The new store is being put in place; `resume` finishes it.
+    case cutOver = "cut-over"
+  }
+
+  /// What is going on.
+  public var state: State
+  /// The source, when the plan can be read.
+  public var source: String?
+  /// The destination.
+  public var destination: String?
+  /// The target version.
+  public var target: String?
+  /// Who holds, or last held, the lease.
+  public var owner: String?
+  /// The number of the newest checkpoint.
+  public var checkpoint: UInt64?
+  /// The step at work, from 1.
+  public var step: Int?
+  /// Source rows that the step had read at the newest checkpoint.
+  public var rowsRead: UInt64?
+  /// What is wrong with files of the job.
+  public var problems: [String] = []
+}
+
+extension MigrationJob {
+  /// Looks at the migration of a store, found by its source or its destination. Nothing is written.
+  public func status(_ path: String) throws -> JobStatus {
+    guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
+    var status = JobStatus(state: .interrupted, destination: job.destination)
+    switch try Lease.inspect(job, fileSystem) {
+    case .live(let owner):
+      status.state = .running
+      status.owner = owner.map { "process \($0.pid) on \($0.host)" }
+    case .dead(let owner): status.owner = owner.map { "process \($0.pid) on \($0.host), ended" }
+    case .none: break
+    }
+    if status.state == .interrupted, try CutOver(fileSystem: fileSystem, job: job).isPending() { status.state = .cutOver }
+    do {
+      let plan = try JobPlan.read(job, fileSystem)
+      (status.source, status.target) = (plan.source, plan.target)
+      try addCheckpoint(job, &status)
+    } catch let error as BatchError {
+      status.problems.append("\(error)")
+    } catch let error as StreamsError {
+      status.problems.append("\(error)")
+    }
+    return status
+  }
+
+  private func addCheckpoint(_ job: JobDirectory, _ status: inout JobStatus) throws {
+    guard let found = try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() else { return }
+    status.checkpoint = found.checkpoint.sequence
+    status.problems += found.rejected.map { "\($0.path): \($0.reason)" }
+    let position = try RunPosition(found.checkpoint, steps: .max)
+    status.step = position.step + 1
+    if let state = position.state {
+      var reader = ByteReader(state.step, subject: "state")
+      status.rowsRead = try StepState.rowsRead(from: &reader)
+    }
+  }
+}

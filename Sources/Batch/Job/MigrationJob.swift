@@ -1,0 +1,217 @@
+import Foundation
+import Streams
+
+/// One migration of one store: starts it, goes on with it after an interruption, and puts the result in place.
+///
+/// Order of a run: lease, source under lock, newest checkpoint, steps, verification, cut-over, removal of the job directory.
+public struct MigrationJob: Sendable {
+  /// What a caller asks for.
+  public struct Request: Sendable {
+    /// The store to migrate.
+    public var source: String
+    /// Where the result goes; nil replaces the source and keeps a backup beside it.
+    public var output: String?
+    /// Paths of models.
+    public var models: [String]
+    /// Paths of mapping models.
+    public var mappings: [String]
+    /// The version to reach; nil for the model's current one.
+    public var target: String?
+    /// Peak memory.
+    public var memory = MemoryBudget.standard
+    /// When checkpoints are due.
+    public var interval = RunMonitor.standardInterval
+    /// Prove the finished store before the cut-over?
+    public var verifies = true
+
+    /// Makes a request with the defaults.
+    public init(source: String, output: String? = nil, models: [String], mappings: [String] = [], target: String? = nil) {
+      self.source = source
+      self.output = output
+      self.models = models
+      self.mappings = mappings
+      self.target = target
+    }
+  }
+
+  /// What a migration did.
+  public struct Report: Sendable, Equatable {
+    /// The path that has the result.
+    public var destination: String
+    /// The path that has the old store, when it was replaced.
+    public var backup: String?
+    /// Versions before and after.
+    public var sourceVersion: String
+    /// See ``sourceVersion``.
+    public var targetVersion: String
+    /// Steps of the path; 0 when the store was left alone.
+    public var steps: Int
+    /// Source rows read by this process, all steps together.
+    public var rowsRead: UInt64 = 0
+    /// Objects of the result by entity; empty without verification.
+    public var rows: [String: UInt64] = [:]
+    /// Was the result proved?
+    public var isVerified = false
+    /// Bytes of the result.
+    public var bytes: UInt64 = 0
+    /// What a person should know.
+    public var notes: [String] = []
+  }
+
+  let fileSystem: any FileSystem
+  let policies: PolicyRegistry
+
+  /// Uses a disk and the program's policies.
+  public init(fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry()) {
+    self.fileSystem = fileSystem
+    self.policies = policies
+  }
+
+  /// Plans a migration. Nothing is written.
+  public func plan(_ request: Request) throws -> MigrationPlan {
+    let source = try SourceStore.open(request.source, fileSystem, recoveringIn: nil, locking: .shared)
+    defer { source.close() }
+    return try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+  }
+
+  private func planner(models: [String], mappings: [String]) throws -> MigrationPlanner {
+    MigrationPlanner(
+      library: try ModelLibrary(paths: models), mappings: try mappings.flatMap { try MappingModelReader.read(path: $0) },
+      policies: policies)
+  }
+
+  /// Migrates a store; goes on with an interrupted run of the same plan if there is one.
+  ///
+  /// On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
+  /// ``resume(_:monitor:)``.
+  public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
+    let sourcePath = try JobDirectory(destination: request.source).destination
+    let job = try JobDirectory(destination: request.output ?? request.source)
+    if try job.exists(fileSystem), try fileSystem.status(job.plan) != nil {
+      throw BatchError(
+        .refused, "an interrupted migration to this store exists",
+        hint: "Run godwit resume, or remove \(job.path) to give it up", path: job.path)
+    }
+    let plan = try plan(request)
+    guard !plan.isUpToDate else {
+      return Report(
+        destination: sourcePath, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
+    }
+    try refuseEarly(plan, job, isInPlace: sourcePath == job.destination)
+    try job.create(fileSystem)
+    let lease = try Lease.take(in: job, fileSystem)
+    defer { lease.release() }
+    do {
+      let run = try begin(request, plan, job, source: sourcePath)
+      return try MigrationRun(job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor).run()
+    } catch {
+      // Nothing was migrated yet: a directory without a plan would only be in the way.
+      if try fileSystem.status(job.plan) == nil { try job.remove(fileSystem) }
+      throw error
+    }
+  }
+
+  private func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool) throws {
+    if !isInPlace, try fileSystem.statusOfName(job.destination) != nil {
+      throw BatchError(
+        .refused, "the output exists already", hint: "Choose another path, or remove the file; nothing was written",
+        path: job.destination)
+    }
+    let directory = FilePaths.directory(of: job.destination)
+    let free = try fileSystem.availableSpace(directory)
+    guard free >= plan.diskNeeded else {
+      throw BatchError(
+        .refused, "the migration needs \(plan.diskNeeded >> 20) MiB on the disk, \(free >> 20) MiB are free",
+        hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
+    }
+    guard access(directory, W_OK) == 0 else {
+      throw BatchError(
+        .refused, "the directory cannot be written",
+        hint: "Choose another place with --output, or run as a user who may write there; nothing was written", path: directory)
+    }
+  }
+
+  /// Writes down the plan, with copies of everything that it refers to.
+  private func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
+    let now = Date().timeIntervalSinceReferenceDate.rounded()
+    let reader = try SourceStore.open(source, fileSystem, recoveringIn: nil, locking: .shared)
+    defer { reader.close() }
+    var run = JobPlan(
+      source: source, destination: job.destination, target: plan.targetVersion.name,
+      models: try copies(request.models, "models", job), mappings: try copies(request.mappings, "mappings", job), now: now,
+      memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now),
+      planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, policies: policies, now: now)),
+      sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
+      policies: try policyVersions(plan.steps))
+    switch request.interval {
+    case .seconds(let seconds): run.checkpointSeconds = seconds
+    case .bytes(let bytes): run.checkpointBytes = bytes
+    }
+    try run.write(to: job, fileSystem)
+    let log = try JobLog(job, fileSystem)
+    defer { log.close() }
+    try log.append("started: \(plan.sourceVersion.name) to \(plan.targetVersion.name), \(plan.steps.count) steps")
+    if let error = JobRegistry(fileSystem).record(source: source, job: job) {
+      try log.append("the run cannot be found by its source, only by its destination: \(error)")
+    }
+    return run
+  }
+
+  private static func backupSuffix(_ now: Double) -> String {
+    let stamp = Date(timeIntervalSinceReferenceDate: now).formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+    return "backup-\(stamp)"
+  }
+
+  private func policyVersions(_ steps: [MigrationStep]) throws -> [String: String] {
+    var versions: [String: String] = [:]
+    for mapping in steps.flatMap(\.mappingModels).flatMap(\.entityMappings) {
+      if let name = mapping.policyClassName { versions[name] = try policies.version(for: mapping) }
+    }
+    return versions
+  }
+
+  /// Copies models or mapping models into the job directory, each under a number, so that names cannot collide.
+  private func copies(_ paths: [String], _ folder: String, _ job: JobDirectory) throws -> [String] {
+    try paths.enumerated().map { index, path in
+      let relative = "\(folder)/\(index)/\(FilePaths.name(of: try JobDirectory.resolve(path)))"
+      let target = job.file(relative)
+      let manager = FileManager.default
+      try manager.createDirectory(atPath: FilePaths.directory(of: target), withIntermediateDirectories: true)
+      if manager.fileExists(atPath: target) { try manager.removeItem(atPath: target) }
+      try manager.copyItem(atPath: path, toPath: target)
+      return relative
+    }
+  }
+
+  /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none.
+  public func resume(_ path: String, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws -> Report {
+    guard let job = try JobRegistry(fileSystem).find(path), try fileSystem.status(job.plan) != nil else {
+      throw BatchError(
+        .refused, "no interrupted migration of this store is known", hint: "Start one with godwit migrate", path: path)
+    }
+    let lease = try Lease.take(in: job, fileSystem)
+    defer { lease.release() }
+    let plan = try JobPlan.read(job, fileSystem)
+    let run = MigrationRun(
+      job: job, plan: plan, fileSystem: fileSystem, policies: policies, monitor: makeMonitor(plan.interval))
+    return try run.run()
+  }
+}
+
+/// Opens a source store; one with a hot rollback journal is recovered by SQLite on a private copy, never in place (I1).
+enum SourceStore {
+  static func open(
+    _ path: String, _ fileSystem: any FileSystem, recoveringIn directory: String?, locking: DatabaseSnapshot.Locking
+  ) throws -> StoreReader {
+    guard try fileSystem.status(path) != nil else {
+      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
+    }
+    if let journal = try fileSystem.status(path + "-journal"), journal.size > 512 {
+      throw BatchError(
+        .refused, "the store has a rollback journal of an unfinished change",
+        hint: "Open the store once with its application or with sqlite3, so that it is recovered; nothing was written",
+        path: path + "-journal")
+    }
+    return try StoreReader(path: path, fileSystem: fileSystem, locking: locking)
+  }
+}

@@ -1,0 +1,33 @@
+/// SQLite's own judgement of the file: pages, cells, the order of rows, the free list, pointer maps.
+///
+/// `quick_check` and not `integrity_check`: the latter looks up every row in every index at random, which took 27 s on a
+/// store of 2 million books where the former took 2 s. What it leaves out, that indexes equal their tables, ``TableSweep``
+/// and ``IndexSweep`` show in order; for indexes that they cannot walk, ``checkIndexes(of:on:)`` is the fallback.
+enum FileCheck {
+  private static let lineLimit = 20
+
+  static func check(weight: Double) -> StoreCheck {
+    StoreCheck(name: "the file's pages", weight: weight) { connection in
+      try lines("PRAGMA quick_check(\(lineLimit))", kind: .damaged, table: nil, on: connection)
+    }
+  }
+
+  /// Every index of one table, by random look-ups.
+  static func checkIndexes(of table: String, weight: Double) -> StoreCheck {
+    StoreCheck(name: "the indexes of \(table)", weight: weight) { connection in
+      try lines(
+        "PRAGMA integrity_check(\(StoreConnection.quoted(table)))", kind: .index, table: table, on: connection)
+    }
+  }
+
+  private static func lines(
+    _ sql: String, kind: Violation.Kind, table: String?, on connection: StoreConnection
+  ) throws -> CheckFindings {
+    var findings = CheckFindings()
+    try connection.rows(sql) { row in
+      guard let text = row.text(0), text != "ok", findings.violations.count < lineLimit else { return }
+      findings.add(Violation(kind: kind, table: table, message: "SQLite reports: \(text)"))
+    }
+    return findings
+  }
+}

@@ -1,0 +1,67 @@
+import Streams
+
+/// Checks a finished store through SQLite alone. It shares no code with the engine that reads and builds pages, so that a
+/// mistake there cannot hide itself here.
+///
+/// The file is opened read-only and unchanged by anyone: no lock is taken, no -wal or -shm is made. Two threads work, each
+/// with a small cache; sorting keys that have no index may use SQLite's temporary files.
+public struct StoreVerifier: Sendable {
+  private let path: String
+  private let model: ManagedObjectModel
+  private let fileSystem: any FileSystem
+
+  /// Prepares the verification of a store against its model.
+  public init(path: String, model: ManagedObjectModel, fileSystem: any FileSystem = LocalFileSystem()) {
+    self.path = path
+    self.model = model
+    self.fileSystem = fileSystem
+  }
+
+  /// Verifies the store.
+  ///
+  /// With `expectedRows` the store counts as built just now: names must be exactly the model's, and tables or columns
+  /// beyond them are violations. Without, they are warnings, as stores that Core Data migrated have them.
+  ///
+  /// - Parameters:
+  ///   - expectedRows: rows by table name, of entity tables and join tables; nil when nothing is known.
+  ///   - expectedUUID: the store's identity; nil when nothing is known.
+  ///   - progress: fraction done and what was finished last; called on the caller's thread.
+  /// - Returns: what was found. A damaged file is a finding, not an error.
+  /// - Throws: ``BatchError``: `bad-store` when there is no file, or one with a -wal or -journal beside it (the file alone
+  ///   is then not the store); `bad-model` or `refused` for a model without layout; `failed` when the disk fails.
+  public func verify(
+    expectedRows: [String: UInt64]? = nil, expectedUUID: String? = nil,
+    progress: (Double, String) -> Void = { _, _ in }
+  ) throws -> VerificationReport {
+    let clock = ContinuousClock()
+    let start = clock.now
+    try checkFile()
+    let layout = try StoreLayout(model: model, purpose: .reading)
+    var run = VerificationRun(
+      path: path, layout: layout, expectedRows: expectedRows, expectedUUID: expectedUUID)
+    do {
+      try run.run(progress: progress)
+    } catch let failure as StoreFailure where failure.isDamage {
+      run.findings.add(Violation(kind: .damaged, message: "SQLite cannot read the file: \(failure.message)"))
+    } catch let failure as StoreFailure {
+      throw BatchError(
+        .failed, "the verification cannot go on", hint: "Check the disk and SQLite's folder for temporary files.",
+        path: path, cause: failure)
+    }
+    let duration = (clock.now - start).components
+    return run.report(seconds: Double(duration.seconds) + Double(duration.attoseconds) / 1e18)
+  }
+
+  /// `immutable=1` would look past a journal or a WAL, and judge an old or torn state.
+  private func checkFile() throws {
+    guard try fileSystem.status(path) != nil else {
+      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store.", path: path)
+    }
+    for suffix in ["-wal", "-journal"] {
+      guard let status = try fileSystem.status(path + suffix), status.size > 0 else { continue }
+      throw BatchError(
+        .badStore, "a file \(suffix) stands beside the store, so the file alone is not its latest state",
+        hint: "Verify a finished store, or let SQLite bring all into one file first.", path: path)
+    }
+  }
+}

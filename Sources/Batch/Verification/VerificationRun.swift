@@ -1,0 +1,134 @@
+/// One verification: the parts in their order, and what they found.
+struct VerificationRun {
+  let path: String
+  let layout: StoreLayout
+  let expectedRows: [String: UInt64]?
+  let expectedUUID: String?
+
+  var findings = CheckFindings()
+  private var tables: [VerificationReport.Rows] = []
+  private var entityRows: [String: UInt64] = [:]
+
+  init(path: String, layout: StoreLayout, expectedRows: [String: UInt64]?, expectedUUID: String?) {
+    self.path = path
+    self.layout = layout
+    self.expectedRows = expectedRows
+    self.expectedUUID = expectedUUID
+  }
+
+  private static let fixedTables = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
+
+  mutating func run(progress: (Double, String) -> Void) throws {
+    let connection = try StoreConnection(path: path)
+    let schema = try readSchema(on: connection)
+    let binding: StoreBinding
+    do {
+      binding = try StoreBinding(layout: layout, schema: schema, modelName: layout.model.name, path: path)
+    } catch let error as BatchError where error.code == .badStore {
+      // Without its tables nothing can be said about rows.
+      findings.add(Violation(kind: .schema, entity: error.entity, message: error.message))
+      take([try CheckBoard.findings(of: FileCheck.check(weight: 1), on: connection)])
+      return
+    }
+    let plan = try CheckPlan(binding: binding, schema: schema, on: connection)
+    take(try CheckBoard(path: path, checks: plan.checks()).run(progress: progress))
+    take(try differences(plan, on: connection))
+    let isNew = expectedRows != nil
+    let fixed = FixedTableCheck(layout: layout, path: path, isNew: isNew)
+    let expected = Set((expectedRows ?? [:]).keys.map(NameOrder.folded))
+    take([
+      SchemaCheck(layout: layout, binding: binding, schema: schema, isNew: isNew, expected: expected).findings(),
+      try fixed.metadata(expectedUUID: expectedUUID, on: connection),
+      try fixed.primaryKeys(largest: plan.largestKeys, on: connection),
+    ])
+    compareRows(plan)
+    try nameEntities(plan, on: connection)
+  }
+
+  private func readSchema(on connection: StoreConnection) throws -> StoreSchema {
+    var rows: [SchemaRow] = []
+    try connection.rows("PRAGMA encoding") { row in
+      guard let encoding = row.text(0), encoding != "UTF-8" else { return }
+      throw BatchError(
+        .badStore, "the database holds \(encoding) text, which no Core Data store does",
+        hint: "Convert the file to UTF-8 with SQLite first.", path: path)
+    }
+    let limit = StoreSchema.maximumRows + 1
+    try connection.rows("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master LIMIT \(limit)") { row in
+      rows.append(
+        SchemaRow(
+          type: row.text(0) ?? "", name: row.text(1) ?? "", tableName: row.text(2) ?? "",
+          rootPage: UInt32(exactly: row.integer(3)) ?? 0, sql: row.text(4)))
+    }
+    return try StoreSchema(rows: rows, path: path)
+  }
+
+  private mutating func take(_ parts: [CheckFindings]) {
+    for part in parts {
+      findings.violations += part.violations
+      findings.warnings += part.warnings
+      if let walked = part.walked { tables.append(.init(name: walked.table, rows: walked.rows)) }
+      entityRows.merge(part.entityRows) { $0 &+ $1 }
+      findings.wanted.merge(part.wanted) { $1 }
+      findings.found.merge(part.found) { $1 }
+    }
+  }
+
+  /// Looks closer at the indexes whose entries are not those of their tables.
+  private func differences(_ plan: CheckPlan, on connection: StoreConnection) throws -> [CheckFindings] {
+    let swept = plan.schema.tables.compactMap { plan.table($0.name) }
+    return try swept.flatMap { table in
+      try table.indexes.compactMap { index in
+        // A walk that ended at damage has no sum, and its finding already.
+        guard let wanted = findings.wanted[index.name], let found = findings.found[index.name], wanted != found else {
+          return nil
+        }
+        let check = StoreCheck(name: "the index \(index.name)", weight: 1) {
+          try IndexSweep(table: table, index: index).differences(on: $0)
+        }
+        return try CheckBoard.findings(of: check, on: connection)
+      }
+    }
+  }
+
+  private mutating func compareRows(_ plan: CheckPlan) {
+    let found = Dictionary(tables.map { (NameOrder.folded($0.name), $0.rows) }, uniquingKeysWith: { first, _ in first })
+    for (name, expected) in (expectedRows ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let rows = found[NameOrder.folded(name)]
+      guard rows != expected else { continue }
+      let count = rows.map { "\($0)" } ?? "no readable"
+      let table = plan.table(name)
+      findings.add(
+        Violation(
+          kind: .rowCount, entity: table?.entity, property: table?.property, table: name,
+          message: "table \(name) has \(count) rows instead of \(expected)"))
+    }
+  }
+
+  /// Names the entity of the first row concerned, where it is a sub-entity of the one that declares the property.
+  private mutating func nameEntities(_ plan: CheckPlan, on connection: StoreConnection) throws {
+    for bound in plan.binding.tables {
+      guard let table = plan.table(bound.schema.name), let column = plan.column(.entity, in: bound) else { continue }
+      let sql = "SELECT \(StoreConnection.quoted(column)) FROM \(table.quoted) WHERE \(table.rowid) = "
+      func named(_ violation: Violation) throws -> Violation {
+        guard violation.table == bound.schema.name, let key = violation.examples.first?.key else { return violation }
+        var named = violation
+        try connection.rows(sql + String(key)) { row in
+          guard let number = Int(exactly: row.integer(0)), layout.entityNames.indices.contains(number &- 1) else { return }
+          named.entity = layout.entityNames[number &- 1]
+        }
+        return named
+      }
+      findings.violations = try findings.violations.map(named)
+      findings.warnings = try findings.warnings.map(named)
+    }
+  }
+
+  func report(seconds: Double) -> VerificationReport {
+    let entities = layout.entityNames.filter { layout.model.entity($0)?.isAbstract == false }
+    return VerificationReport(
+      path: path, tables: tables.filter { !Self.fixedTables.contains(NameOrder.folded($0.name)) },
+      entities: entities.map { .init(name: $0, rows: entityRows[$0] ?? 0) }, violations: findings.violations,
+      warnings: findings.warnings, seconds: seconds)
+  }
+}

@@ -1,0 +1,64 @@
+import Batch
+import Glibc
+import Streams
+
+/// The exit codes of the whole product: an interface that scripts rely on.
+enum ExitCodes {
+  static let nothingToDo: Int32 = 3
+
+  /// The table in help and manual.
+  static let table = """
+    Exit codes:
+      0    done and verified
+      1    failed
+      3    nothing to do (plan --check)
+      10   done with rejects within the allowed limit
+      11   rejects over the limit
+      12   verification mismatch
+      20   refused before writing (disk, memory, version, mapping)
+      21   lease held by a live run
+      22   checkpoint unusable
+      30   source damaged or not a Core Data store
+      64   usage
+      75   stopped, resumable
+      130  second interrupt
+    """
+
+  static func isOurs(_ error: any Error) -> Bool { error is BatchError || error is StreamsError }
+
+  static func code(of error: any Error) -> Int32 {
+    switch error {
+    case let error as BatchError: code(error)
+    case let error as StreamsError: code(error)
+    default: 1
+    }
+  }
+
+  private static func code(_ error: BatchError) -> Int32 {
+    switch error.code {
+    case .badStore: 30
+    case .badModel, .badMapping, .noModel, .noPath, .missingPolicy, .refused: 20
+    case .leaseHeld: 21
+    case .badCheckpoint: 22
+    case .mismatch: 12
+    case .stopped: 75
+    default: 1
+    }
+  }
+
+  private static func code(_ error: StreamsError) -> Int32 {
+    switch error.code {
+    case .notADatabase, .damagedDatabase: 30
+    case .damagedCheckpoint, .foreignCheckpoint: 22
+    case .locked, .tooLarge, .unsupported: 20
+    // A full disk is mended by making room: the run goes on from its last checkpoint.
+    case .diskFull: 75
+    default: 1
+    }
+  }
+
+  static func end(_ code: Int32) -> Never {
+    fflush(nil)
+    exit(code)
+  }
+}

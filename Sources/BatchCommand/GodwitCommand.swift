@@ -1,0 +1,46 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Streams
+import Synchronization
+
+/// The whole command as a library: a program of one's own calls ``main(policies:)`` and has `godwit` with its policies.
+public struct GodwitCommand: ParsableCommand {
+  /// The version of the product.
+  public static let version = "0.1.0"
+
+  /// Name, abstract and subcommands.
+  public static let configuration = CommandConfiguration(
+    commandName: ProcessInfo.processInfo.arguments.first.map { FilePaths.name(of: $0) } ?? "godwit",
+    abstract: "Migrates Core Data SQLite stores of any size, without Core Data.",
+    discussion: "Version \(version).\n\n\(ExitCodes.table)",
+    subcommands: [
+      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, SampleCommand.self,
+    ])
+
+  /// Makes the command; the argument parser calls it.
+  public init() {}
+
+  // Policies are types, and the argument parser makes the commands: they meet here, before anything runs.
+  private static let registry = Mutex(PolicyRegistry())
+  static var policies: PolicyRegistry { registry.withLock { $0 } }
+
+  /// Runs the command with the program's arguments and ends the process with one of the documented exit codes.
+  public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
+    registry.withLock { $0 = PolicyRegistry(policies) }
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+      ExitCodes.end(0)
+    } catch let code as ExitCode {
+      ExitCodes.end(code.rawValue)
+    } catch let error where ExitCodes.isOurs(error) {
+      Console.error("\(name): \(error)")
+      ExitCodes.end(ExitCodes.code(of: error))
+    } catch {
+      exit(withError: error)
+    }
+  }
+
+  private static var name: String { configuration.commandName ?? "godwit" }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Streams
+
+struct InspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect", abstract: "Says what a store is: version, entities, rows, log, traps. Never writes.")
+
+  @Argument(help: "The store.") var store: String
+  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.") var models: [String] = []
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  func run() throws {
+    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let found = try StoreInspection(path: store, models: library, fileSystem: LocalFileSystem())
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return Console.print(String(decoding: try encoder.encode(found), as: UTF8.self))
+    }
+    Console.print(Self.text(found))
+  }
+
+  private static func text(_ found: StoreInspection) -> String {
+    var lines = ["\(found.path)"]
+    lines.append("  version      \(found.version ?? found.versionProblem ?? "unknown (give --models)")")
+    lines.append("  identifiers  \(found.versionIdentifiers.joined(separator: ", "))")
+    lines.append("  UUID         \(found.uuid)")
+    lines.append("  framework    \(found.frameworkVersion.map(String.init) ?? "unknown")")
+    let size = UInt64(found.pages) * UInt64(found.pageSize)
+    lines.append("  database     \(Console.size(size)) in pages of \(found.pageSize), auto_vacuum \(found.autoVacuum)")
+    lines.append("  journal      \(found.journalMode), \(found.walFrames) pages in the -wal file")
+    lines.append("  entities     number, rows, version hash")
+    for entity in found.entities.sorted(by: { $0.number < $1.number }) {
+      let rows = entity.rows.map { Console.count($0) } ?? "no table"
+      lines.append("    \(entity.name): \(entity.number), \(rows), \(entity.versionHash?.prefix(16) ?? "no hash")")
+    }
+    return (lines + found.traps.map { "  look out: \($0)" }).joined(separator: "\n")
+  }
+}
+
+struct PlanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan", abstract: "Says how a store would be migrated. Never writes.")
+
+  @Argument(help: "The store.") var store: String
+  @OptionGroup var models: ModelOptions
+  @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  func run() throws {
+    let request = MigrationJob.Request(
+      source: store, models: models.models, mappings: models.mappings, target: models.to)
+    let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
+    Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
+    if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }
+  }
+}
+
+/// A plan as people and scripts read it.
+struct PlanText: Codable {
+  struct Step: Codable {
+    var from: String
+    var to: String
+    var inferred: Bool
+    var reason: String
+    var mappingModels: [Part]
+  }
+  struct Part: Codable {
+    var name: String
+    var entityMappings: [String]
+    var policies: [String]
+  }
+
+  var format = 1
+  var store: String
+  var version: String
+  var target: String
+  var steps: [Step]
+  var rows: [String: UInt64]
+  var totalRows: UInt64
+  var bytes: UInt64
+  var diskNeeded: UInt64
+  var notes: [String]
+
+  init(_ plan: MigrationPlan) {
+    store = plan.source
+    version = plan.sourceVersion.name
+    target = plan.targetVersion.name
+    steps = plan.steps.map { step in
+      Step(
+        from: step.source.name, to: step.destination.name, inferred: step.isInferred, reason: step.reason,
+        mappingModels: step.mappingModels.map { model in
+          Part(
+            name: model.name, entityMappings: model.entityMappings.map(\.name),
+            policies: Set(model.entityMappings.compactMap(\.policyClassName)).sorted())
+        })
+    }
+    rows = Dictionary(plan.rows.map { ($0.entity, $0.rows) }, uniquingKeysWith: { first, _ in first })
+    totalRows = plan.rows.reduce(0) { $0 + $1.rows }
+    bytes = plan.bytes
+    diskNeeded = plan.diskNeeded
+    notes = plan.notes
+  }
+
+  func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
+
+  var text: String {
+    guard !steps.isEmpty else { return "\(store): at version \(version), nothing to do" }
+    var lines = ["\(store): version \(version) to \(target)"]
+    for (index, step) in steps.enumerated() {
+      lines.append("step \(index + 1): \(step.from) to \(step.to), \(step.inferred ? "inferred" : "mapped") (\(step.reason))")
+      for part in step.mappingModels {
+        let policies = part.policies.isEmpty ? "" : "; policies: \(part.policies.joined(separator: ", "))"
+        lines.append("  \(part.name): \(part.entityMappings.joined(separator: ", "))\(policies)")
+      }
+    }
+    lines.append("rows: \(Console.count(totalRows)), \(Console.size(bytes))")
+    for entity in rows.keys.sorted() { lines.append("  \(entity): \(Console.count(rows[entity] ?? 0))") }
+    lines.append("disk needed: \(Console.size(diskNeeded))")
+    return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
+  }
+}

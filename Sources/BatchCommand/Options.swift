@@ -1,0 +1,53 @@
+import ArgumentParser
+import Batch
+
+struct ModelOptions: ParsableArguments {
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: "Models: a .xcdatamodeld, a .xcdatamodel, or a folder of them.")
+  var models: [String]
+
+  @Option(
+    name: .long, parsing: .upToNextOption, help: "Mapping models: a .xcmappingmodel, or a folder of them.")
+  var mappings: [String] = []
+
+  @Option(name: .long, help: "The version to migrate to; without it the model's current version.")
+  var to: String?
+}
+
+/// A number of bytes: 1048576, 64M, 64MiB, 100kB.
+struct ByteCount: ExpressibleByArgument {
+  let bytes: UInt64
+
+  init(bytes: UInt64) { self.bytes = bytes }
+
+  init?(argument: String) {
+    let digits = argument.prefix { $0.isNumber || $0 == "." }
+    guard let number = Double(digits), number >= 0 else { return nil }
+    let factors: [String: Double] = [
+      "": 1, "b": 1, "k": 0x1p10, "kib": 0x1p10, "kb": 1e3, "m": 0x1p20, "mib": 0x1p20, "mb": 1e6, "g": 0x1p30, "gib": 0x1p30,
+      "gb": 1e9,
+    ]
+    guard let factor = factors[argument.dropFirst(digits.count).lowercased()], number * factor < 1e18 else { return nil }
+    bytes = UInt64(number * factor)
+  }
+}
+
+/// When checkpoints are due: a time (500ms, 2s, 1min) or a size.
+struct CheckpointInterval: ExpressibleByArgument {
+  let interval: RunMonitor.Interval
+
+  init(interval: RunMonitor.Interval) { self.interval = interval }
+
+  init?(argument: String) {
+    let digits = argument.prefix { $0.isNumber || $0 == "." }
+    let units: [String: Double] = ["ms": 0.001, "s": 1, "min": 60]
+    if let factor = units[argument.dropFirst(digits.count).lowercased()], let number = Double(digits) {
+      interval = .seconds(number * factor)
+    } else if let size = ByteCount(argument: argument), size.bytes > 0 {
+      interval = .bytes(size.bytes)
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import Batch
+import Streams
+
+struct SampleCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sample", abstract: "Makes a store of any model, filled with objects, the same for the same seed.",
+    discussion: """
+      Entries in the model's user info shape the data: godwit.sample.share of an entity is its share of the objects; of an \
+      attribute, godwit.sample.distinct is the number of different values, godwit.sample.prefix what they begin with, and \
+      godwit.sample.null = never leaves out NULL.
+      """)
+
+  @Argument(help: "The model: a .xcdatamodeld or a .xcdatamodel.") var model: String
+  @Option(name: .long, help: "The version.") var version: String
+  @Option(name: .long, help: "Objects in all.") var rows: UInt64
+  @Option(name: .long, help: "Another seed gives other data.") var seed: UInt64 = 1
+  @Option(name: .long, help: "The store to make; it must not exist.") var output: String
+  @Flag(name: .long, help: "Show no progress.") var quiet = false
+
+  func run() throws {
+    let model = try ModelLibrary(paths: [model]).target(named: version)
+    let line = ProgressLine(isQuiet: quiet)
+    defer { line.clear() }
+    try StoreSampler(model: model, rows: rows, seed: seed).write(to: output, fileSystem: LocalFileSystem()) { fraction in
+      var progress = RunMonitor.Progress()
+      progress.fraction = fraction
+      progress.rows = UInt64(fraction * Double(rows))
+      line.show(progress)
+    }
+  }
+}

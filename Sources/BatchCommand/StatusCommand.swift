@@ -1,0 +1,29 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Says how far a migration is. Never writes.",
+    discussion: "The path is that of the source or of the destination.")
+
+  @Argument(help: "The store, or the output of a migration.") var store: String
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  func run() throws {
+    let status = try MigrationJob(policies: GodwitCommand.policies).status(store)
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return Console.print(String(decoding: try encoder.encode(status), as: UTF8.self))
+    }
+    guard status.state != .none else { return Console.print("\(store): no migration is under way") }
+    var lines = ["\(status.destination ?? store): \(status.state.rawValue)"]
+    if let source = status.source { lines.append("  source       \(source)") }
+    if let target = status.target { lines.append("  target       \(target)") }
+    if let owner = status.owner { lines.append("  owner        \(owner)") }
+    if let step = status.step { lines.append("  step         \(step), \(status.rowsRead ?? 0) rows read in it") }
+    if let checkpoint = status.checkpoint { lines.append("  checkpoint   \(checkpoint)") }
+    Console.print((lines + status.problems.map { "  problem: \($0)" }).joined(separator: "\n"))
+  }
+}
