@@ -198,14 +198,19 @@ final class StepRunner {
 
   private func buildIndexes() throws {
     let pass = IndexPass(layout: plan.layout, database: output.database, header: job.header, files: job.files)
-    while job.hasIndexes, transformer.state.unit < pass.count {
-      job.monitor.update { $0.activity = "index \(pass.name(transformer.state.unit))" }
-      try pass.build(transformer.state.unit)
-      transformer.state.unit += 1
-      if clock.isDue(adding: 0) { try publishIndexState() }
-      if job.monitor.isStopRequested {
-        try publishIndexState()
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+    if job.hasIndexes {
+      try pass.run(from: transformer.state.unit) { written in
+        transformer.state.unit = written
+        job.monitor.update { progress in
+          progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
+          let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
+          progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
+        }
+        if job.monitor.isStopRequested {
+          try publishIndexState()
+          throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+        }
+        if clock.isDue(adding: 0) { try publishIndexState() }
       }
     }
     try output.database.finish()

@@ -8,10 +8,10 @@ final class LookupTable {
   }
 
   private let model: ManagedObjectModel
-  private var kept: [Kept] = []
+  @exclusivity(unchecked) private var kept: [Kept] = []
   /// Positions in `kept`, by the entity whose objects feed them.
-  private var feeding: [String: [Int]] = [:]
-  private var keyBytes: [UInt8] = []
+  @exclusivity(unchecked) private var feeding: [String: [Int]] = [:]
+  @exclusivity(unchecked) private var keyBytes: [UInt8] = []
   let lookups: [Lookup]
 
   /// Makes the look-ups, empty or from the states that a checkpoint tells.

@@ -16,8 +16,8 @@ public final class PageWriter {
   public let file: any File
 
   private let region: PageBuffer
-  private var regionStart: UInt32
-  private var maps: [UInt32: PointerMapPage] = [:]
+  @exclusivity(unchecked) private var regionStart: UInt32
+  @exclusivity(unchecked) private var maps: [UInt32: PointerMapPage] = [:]
 
   private struct PointerMapPage {
     var buffer: PageBuffer

@@ -8,10 +8,10 @@ public final class TableBuilder {
   private let writer: PageWriter
   private let overflow: OverflowWriter
   private let leaf: CellPage
-  private var levels: [TableLevel] = []
+  @exclusivity(unchecked) private var levels: [TableLevel] = []
   private let reservedAtStart: Int
-  private var last: Int64?
-  private var rows: UInt64 = 0
+  @exclusivity(unchecked) private var last: Int64?
+  @exclusivity(unchecked) private var rows: UInt64 = 0
   /// The rowid appended last.
   public var lastRowid: Int64? { last }
   /// Rows appended so far.

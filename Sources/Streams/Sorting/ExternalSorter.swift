@@ -13,8 +13,8 @@ public final class ExternalSorter {
 
   private let memory: UnsafeMutableRawBufferPointer
   private let entryLimit: Int
-  private var used = 0
-  private var entries: [Entry] = []
+  @exclusivity(unchecked) private var used = 0
+  @exclusivity(unchecked) private var entries: [Entry] = []
   private let fileSystem: any FileSystem
   private let path: String
   private var spill: (any File)?

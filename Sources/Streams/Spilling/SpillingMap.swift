@@ -21,10 +21,10 @@ public final class SpillingMap {
   private let path: String
   private let fileSystem: any FileSystem
   private let table: HashTable
-  private var runs: [SpilledRun] = []
+  @exclusivity(unchecked) private var runs: [SpilledRun] = []
   private var log: any File
   private var logLength: UInt64 = 0
-  private var pending: [UInt8] = []
+  @exclusivity(unchecked) private var pending: [UInt8] = []
   private let tableBytes: Int
 
   /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, not the filters of spilled runs,
