@@ -157,4 +157,21 @@ struct StoreVerifierTests {
       #expect(kinds.contains(.index) == isFound, "\(sql)")
     }
   }
+
+  @Test("An index over a column that SQLite would read from the table is judged by SQLite too")
+  func wideTable() throws {
+    let store = try VerificationStore(seed: 8)
+    let columns = (1...70).map { "C\($0) INTEGER" }.joined(separator: ", ")
+    try store.change(
+      """
+      CREATE TABLE WIDE (Z_PK INTEGER PRIMARY KEY, \(columns));
+      INSERT INTO WIDE (C70) VALUES (1), (2), (3);
+      CREATE INDEX last ON WIDE (C70);
+      """)
+    let verifier = StoreVerifier(path: store.path, model: store.layout.model)
+    #expect(try verifier.verify().violations == [])
+    try store.withoutIndex("last") { try store.change("UPDATE WIDE SET C70 = 9 WHERE Z_PK = 2") }
+    let violations = try verifier.verify().violations
+    #expect(violations.contains { $0.kind == .index && $0.table == "WIDE" })
+  }
 }
