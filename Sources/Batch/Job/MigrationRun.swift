@@ -28,7 +28,7 @@ struct MigrationRun {
       defer { source.close() }
       try checkSource(source)
       steps = try MigrationPlanner(library: library, mappings: mappings, policies: policies)
-        .plan(source, target: plan.target).steps
+        .plan(source, target: plan.target, countsRows: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
     }

@@ -10,7 +10,7 @@ final class LookupTable {
   private let model: ManagedObjectModel
   @exclusivity(unchecked) private var kept: [Kept] = []
   /// Positions in `kept`, by the entity whose objects feed them.
-  @exclusivity(unchecked) private var feeding: [String: [Int]] = [:]
+  private let feeding: NameTable<[Int]>
   @exclusivity(unchecked) private var keyBytes: [UInt8] = []
   let lookups: [Lookup]
 
@@ -18,6 +18,7 @@ final class LookupTable {
   init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws {
     self.model = model
     self.lookups = lookups
+    var feeding: [String: [Int]] = [:]
     let share = files.budget.lookupBytes / max(1, lookups.count)
     for (index, lookup) in lookups.enumerated() {
       let path = files.path("lookup.\(index)")
@@ -30,6 +31,7 @@ final class LookupTable {
         feeding[entity.name, default: []].append(index)
       }
     }
+    self.feeding = NameTable(feeding)
   }
 
   /// Does any look-up want objects of this entity?

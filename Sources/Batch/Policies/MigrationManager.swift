@@ -8,7 +8,7 @@ public final class MigrationManager {
   public var model: ManagedObjectModel { layout.model }
 
   let layout: StoreLayout
-  let entities: [String: DestinationEntity]
+  let entities: NameTable<DestinationEntity>
   let byNumber: [DestinationEntity?]
   let keys: KeyAssignment
   let graph: SourceGraph
@@ -34,7 +34,7 @@ public final class MigrationManager {
   private let encoder = RecordEncoder()
   @exclusivity(unchecked) private var current: (source: SourceObject, mapping: CompiledMapping)?
   @exclusivity(unchecked) private var primary: DestinationObject?
-  private let compiled: [String: CompiledMapping]
+  private let compiled: NameTable<CompiledMapping>
   /// The first mapping of every source entity, by Z_ENT.
   private let bySource: [CompiledMapping?]
 
@@ -48,8 +48,9 @@ public final class MigrationManager {
     self.graph = graph
     self.lookups = lookups
     self.patches = patches
-    self.compiled = Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first })
-    self.entities = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
+    self.compiled = NameTable(
+      Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first }))
+    self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) }))
     byNumber = [nil] + entities
     bySource = graph.byNumber.map { entity in compiled.first { $0.source === entity } }
     pool = Array(repeating: [], count: entities.count + 1)
