@@ -1,7 +1,8 @@
 import Streams
 
 /// An entity mapping made ready for rows: for every column of the destination, where it comes from.
-final class CompiledMapping {
+final class CompiledMapping: @unchecked Sendable {
+  // Sendable: nothing changes after init, neither what the pointer leads to.
   let mapping: EntityMapping
   let source: SourceEntity
   let destination: DestinationEntity
