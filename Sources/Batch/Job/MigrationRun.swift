@@ -86,7 +86,8 @@ struct MigrationRun {
       position = RunPosition(step: index + 1, previousStore: name, rows: state.tableRows)
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
-      try log.append("step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
+      try log.append(
+        "step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
     return Finished(path: job.file(name), rowsRead: rows, tableRows: position.rows)
@@ -157,8 +158,10 @@ struct MigrationRun {
     try job.remove(fileSystem)
     monitor.update { $0.fraction = 1 }
     return MigrationJob.Report(
-      destination: finished.destination, backup: finished.backup, sourceVersion: "", targetVersion: plan.target, steps: 1,
-      rowsRead: rowsRead, rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
+      destination: finished.destination, backup: finished.backup, sourceVersion: plan.sourceVersion, targetVersion: plan.target,
+      steps: plan.steps,
+      rowsRead: rowsRead,
+      rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       isVerified: plan.verifies,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0)
   }

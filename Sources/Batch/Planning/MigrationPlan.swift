@@ -63,7 +63,9 @@ public struct MigrationPlanner: Sendable {
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     var notes: [String] = []
     if !steps.isEmpty { try Self.check(binding.extras, reader, &notes) }
-    for step in steps where step.isInferred && countsRows { try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding) }
+    for step in steps where step.isInferred && countsRows {
+      try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding)
+    }
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: target, steps: steps, rows: rows, bytes: bytes,
       // Two stores exist at once from the second step on; a quarter more for what steps add, and for sorting.
@@ -93,9 +95,13 @@ public struct MigrationPlanner: Sendable {
     if !extras.history.isEmpty {
       notes.append("persistent history (\(extras.history.joined(separator: ", "))) refers to the old version and is left out")
     }
-    if !reader.schema.triggers.isEmpty { notes.append("\(reader.schema.triggers.count) triggers are left out; Core Data makes its own again") }
+    if !reader.schema.triggers.isEmpty {
+      notes.append("\(reader.schema.triggers.count) triggers are left out; Core Data makes its own again")
+    }
     if !extras.columns.isEmpty {
-      notes.append("columns that the model does not know are left out: " + extras.columns.map { "\($0.table).\($0.column)" }.joined(separator: ", "))
+      notes.append(
+        "columns that the model does not know are left out: "
+          + extras.columns.map { "\($0.table).\($0.column)" }.joined(separator: ", "))
     }
   }
 }

@@ -96,7 +96,9 @@ public final class DestinationObject {
   /// The value of an attribute of an open object. A written object's values cannot be read.
   public func value(_ name: String) throws -> Value {
     guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
-    guard isOpen else { throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up") }
+    guard isOpen else {
+      throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up")
+    }
     return attribute.type.normalized(try stored(attribute.column))
   }
 

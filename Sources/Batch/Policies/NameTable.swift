@@ -26,4 +26,3 @@ struct NameTable<Element: Sendable>: Sendable {
     return nil
   }
 }
-

@@ -120,7 +120,9 @@ final class CellPage {
     }
     let offsets = Array(try reader.readRaw(2 * cells))
     let content = Array(try reader.readRaw(geometry.usableSize - start))
-    offsets.withUnsafeBytes { if cells > 0 { (buffer.base + headerLength).copyMemory(from: $0.baseAddress!, byteCount: $0.count) } }
+    offsets.withUnsafeBytes {
+      if cells > 0 { (buffer.base + headerLength).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+    }
     content.withUnsafeBytes {
       if let from = $0.baseAddress { (buffer.base + start).copyMemory(from: from, byteCount: $0.count) }
     }

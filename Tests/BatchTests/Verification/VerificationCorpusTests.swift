@@ -8,8 +8,7 @@ import Testing
 @Suite("Verification of real stores", .enabled(if: StoreCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))
 struct VerificationCorpusTests {
   /// A copy in one file: what stands in a -wal is brought in by SQLite.
-  private static func withWhole<Result>(_ entry: StoreCorpus.Entry, _ body: (String) throws -> Result) throws -> Result
-  {
+  private static func withWhole<Result>(_ entry: StoreCorpus.Entry, _ body: (String) throws -> Result) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("real-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
