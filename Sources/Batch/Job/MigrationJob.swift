@@ -88,6 +88,7 @@ public struct MigrationJob: Sendable {
     let sourcePath = try JobDirectory(destination: request.source).destination
     let job = try JobDirectory(destination: request.output ?? request.source)
     if try job.exists(fileSystem), try fileSystem.status(job.plan) != nil {
+      try Lease.take(in: job, fileSystem).release()
       throw BatchError(
         .refused, "an interrupted migration to this store exists",
         hint: "Run godwit resume, or remove \(job.path) to give it up", path: job.path)

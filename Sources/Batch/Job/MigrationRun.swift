@@ -24,6 +24,7 @@ struct MigrationRun {
     let uuid = source.metadata.uuid
     let steps: [MigrationStep]
     let result: Finished
+    let verified: VerificationReport?
     do {
       defer { source.close() }
       try checkSource(source)
@@ -31,8 +32,8 @@ struct MigrationRun {
         .plan(source, target: plan.target, countsRows: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
+      verified = try verify(result, steps, uuid: uuid)
     }
-    let verified = try verify(result, steps, uuid: uuid)
     try log.append("verified; beginning the cut-over")
     try log.sync()
     let finished = try cutOver.run(
@@ -97,6 +98,7 @@ struct MigrationRun {
     _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
   ) throws -> StepState {
     let index = position.step
+    let directory = job.path
     let files = StepFiles(
       prefix: job.file("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory))
     let stepPlan = try StepPlan(step: steps[index], reader: reader, policies: policies, files: files, now: plan.now)
@@ -110,6 +112,8 @@ struct MigrationRun {
       state.encode(into: &writer)
       var next = position
       next.state = RunPosition.State(step: writer.bytes, builders: builders)
+      // The names of files that the state refers to are durable before it is (I3).
+      try fileSystem.syncDirectory(directory)
       try publisher.publish(next)
     }
     return try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()

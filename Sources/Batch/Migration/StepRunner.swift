@@ -86,16 +86,17 @@ final class StepRunner {
       TableScan(
         snapshot: job.reader.snapshot, root: root, after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
-    try Pipeline<RowPage, Parcel>.run(
+    try Pipeline<ScannedPage, Parcel>.run(
       read: {
         let page = pages.tryPop() ?? RowPage()
-        return try !monitor.isStopRequested && scan.scan.next(into: page) ? page : nil
+        guard try !monitor.isStopRequested && scan.scan.next(into: page) else { return nil }
+        return ScannedPage(rows: page, bytesRead: scan.scan.bytesRead)
       },
-      transform: { [self] page in
+      transform: { [self] scanned in
         transformer.manager.output = emptyRecords()
-        try transformer.transform(page, of: unit)
-        try pages.push(page)
-        return try parcel(bytesRead: scan.scan.bytesRead)
+        try transformer.transform(scanned.rows, of: unit)
+        try pages.push(scanned.rows)
+        return try parcel(bytesRead: scanned.bytesRead)
       },
       write: { parcel in
         try output.output.take(parcel.records)
@@ -218,6 +219,12 @@ final class StepRunner {
     transformer.state.nextPage = output.database.writer.nextPage
     try job.publish(transformer.state, [])
   }
+}
+
+/// A page of rows, with the bytes that the scan had read by then.
+private struct ScannedPage: Sendable {
+  let rows: RowPage
+  let bytesRead: UInt64
 }
 
 /// Finished records of one page of rows, with the mark of a checkpoint behind them.

@@ -56,7 +56,9 @@ final class SourceGraph {
   }
 
   private func makeRun(_ relationship: SourceEntity.Relationship, _ identifier: String) throws -> RelationRun {
-    let path = scratch.path("relation.\(runs.count)")
+    // Named by what it holds, not by order of use: a resumed run may ask for another relationship first.
+    let name = SHA256.hash(Array(identifier.utf8)).prefix(8).map { String($0, radix: 16) }.joined(separator: "-")
+    let path = scratch.path("relation.\(name)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
     return try RelationRun(path: path, identifier: identifier, scratch: scratch) { add in
       let source = TableScan(snapshot: self.reader.snapshot, root: scan.root, rowLimit: self.rowLimit)
