@@ -28,14 +28,20 @@ public struct GodwitCommand: ParsableCommand {
   /// Runs the command with the program's arguments and ends the process with one of the documented exit codes.
   public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
     registry.withLock { $0 = PolicyRegistry(policies) }
+    var aftermath = ""
     do {
       var command = try parseAsRoot()
-      try command.run()
+      do {
+        try command.run()
+      } catch {
+        aftermath = (command as? any StoreCommand).map { Aftermath.text($0.changed, after: error) } ?? ""
+        throw error
+      }
       ExitCodes.end(0)
     } catch let code as ExitCode {
       ExitCodes.end(code.rawValue)
     } catch let error where ExitCodes.isOurs(error) {
-      Console.error("\(name): \(error)")
+      Console.error("\(name): \(error)\(aftermath)")
       ExitCodes.end(ExitCodes.code(of: error))
     } catch {
       exit(withError: error)

@@ -3,13 +3,15 @@ import Batch
 import Foundation
 import Streams
 
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Says what a store is: version, entities, rows, log, traps. Never writes.")
 
   @Argument(help: "The store.") var store: String
   @Option(name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.") var models: [String] = []
   @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
@@ -40,7 +42,7 @@ struct InspectCommand: ParsableCommand {
   }
 }
 
-struct PlanCommand: ParsableCommand {
+struct PlanCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan", abstract: "Says how a store would be migrated. Never writes.")
 
@@ -48,6 +50,8 @@ struct PlanCommand: ParsableCommand {
   @OptionGroup var models: ModelOptions
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
   @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
 
   func run() throws {
     let request = MigrationJob.Request(

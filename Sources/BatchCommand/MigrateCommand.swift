@@ -2,7 +2,7 @@ import ArgumentParser
 import Batch
 import Foundation
 
-struct MigrateCommand: ParsableCommand {
+struct MigrateCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a store to another version of its model.",
     discussion: """
@@ -14,6 +14,8 @@ struct MigrateCommand: ParsableCommand {
   @OptionGroup var models: ModelOptions
   @Option(name: .long, help: "Where the result goes; the source is not touched then.") var output: String?
   @OptionGroup var options: RunOptions
+
+  var changed: String? { output ?? store }
 
   func run() throws {
     let monitored = options.monitored(interval: options.checkpointEvery.interval)
@@ -27,7 +29,7 @@ struct MigrateCommand: ParsableCommand {
   }
 }
 
-struct ResumeCommand: ParsableCommand {
+struct ResumeCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Finishes an interrupted migration.",
     discussion: "The path is that of the source or of the destination; models, mappings and settings are those of the run.")
@@ -35,6 +37,8 @@ struct ResumeCommand: ParsableCommand {
   @Argument(help: "The store, or the output of the interrupted migration.") var store: String
   @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+
+  var changed: String? { store }
 
   func run() throws {
     let options = RunOptions.quiet(quiet, json: json)
@@ -143,7 +147,8 @@ struct RunSummary: Codable {
 
   var text: String {
     guard steps > 0 else { return "\(destination): already at version \(targetVersion), nothing to do" }
-    var lines = ["\(destination): version \(targetVersion), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]
+    let version = targetVersion.isEmpty ? "the new store is in place" : "version \(targetVersion)"
+    var lines = ["\(destination): \(version), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]
     if let backup { lines.append("backup: \(backup)") }
     lines.append(
       "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "

@@ -2,13 +2,15 @@ import ArgumentParser
 import Batch
 import Foundation
 
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Says how far a migration is. Never writes.",
     discussion: "The path is that of the source or of the destination.")
 
   @Argument(help: "The store, or the output of a migration.") var store: String
   @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
 
   func run() throws {
     let status = try MigrationJob(policies: GodwitCommand.policies).status(store)

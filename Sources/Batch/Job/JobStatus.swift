@@ -47,6 +47,8 @@ extension MigrationJob {
     case .none: break
     }
     if status.state == .interrupted, try CutOver(fileSystem: fileSystem, job: job).isPending() { status.state = .cutOver }
+    // Before its plan and after its end a run is nothing that could go on; a kill can leave either.
+    if status.state == .interrupted, try fileSystem.status(job.plan) == nil { return JobStatus(state: .none) }
     do {
       let plan = try JobPlan.read(job, fileSystem)
       (status.source, status.target) = (plan.source, plan.target)

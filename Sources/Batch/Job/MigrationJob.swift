@@ -87,12 +87,7 @@ public struct MigrationJob: Sendable {
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
     let sourcePath = try JobDirectory(destination: request.source).destination
     let job = try JobDirectory(destination: request.output ?? request.source)
-    if try job.exists(fileSystem), try fileSystem.status(job.plan) != nil {
-      try Lease.take(in: job, fileSystem).release()
-      throw BatchError(
-        .refused, "an interrupted migration to this store exists",
-        hint: "Run godwit resume, or remove \(job.path) to give it up", path: job.path)
-    }
+    try refuseExistingRun(job)
     let plan = try plan(request)
     guard !plan.isUpToDate else {
       return Report(
@@ -110,6 +105,30 @@ public struct MigrationJob: Sendable {
       if try fileSystem.status(job.plan) == nil { try job.remove(fileSystem) }
       throw error
     }
+  }
+
+  /// Refuses when a run of this destination exists, alive or interrupted.
+  private func refuseExistingRun(_ job: JobDirectory) throws {
+    guard try job.exists(fileSystem) else { return }
+    guard try isBegun(job) else { return try removeLeftover(job) }
+    // A live run first: the advice to remove its directory would be a trap.
+    try Lease.take(in: job, fileSystem).release()
+    guard try isBegun(job) else { return }
+    throw BatchError(
+      .refused, "an interrupted migration to this store exists",
+      hint: "Run godwit resume, or remove \(job.path) to give it up; nothing was written", path: job.path)
+  }
+
+  /// Has the directory's run a plan, or a cut-over to finish? A kill in the removal of the directory leaves only the latter.
+  private func isBegun(_ job: JobDirectory) throws -> Bool {
+    try fileSystem.status(job.plan) != nil || fileSystem.status(job.cutOver) != nil
+  }
+
+  /// Removes a directory that a kill left before its run had a plan, or after its end: nothing in it means anything.
+  private func removeLeftover(_ job: JobDirectory) throws {
+    let lease = try Lease.take(in: job, fileSystem)
+    defer { lease.release() }
+    if try !isBegun(job) { try job.remove(fileSystem) }
   }
 
   private func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool) throws {
@@ -201,16 +220,28 @@ public struct MigrationJob: Sendable {
 
   /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none.
   public func resume(_ path: String, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws -> Report {
-    guard let job = try JobRegistry(fileSystem).find(path), try fileSystem.status(job.plan) != nil else {
+    let found = try JobRegistry(fileSystem).find(path)
+    guard let job = found, try isBegun(job) else {
+      if let found { try removeLeftover(found) }
       throw BatchError(
         .refused, "no interrupted migration of this store is known", hint: "Start one with godwit migrate", path: path)
     }
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
+    guard try fileSystem.status(job.plan) != nil else { return try endRemoval(job) }
     let plan = try JobPlan.read(job, fileSystem)
     let run = MigrationRun(
       job: job, plan: plan, fileSystem: fileSystem, policies: policies, monitor: makeMonitor(plan.interval))
     return try run.run()
+  }
+
+  /// The run was done and its directory half removed: the plan is gone, so little can be reported.
+  private func endRemoval(_ job: JobDirectory) throws -> Report {
+    let finished = try CutOver(fileSystem: fileSystem, job: job).resume()
+    try job.remove(fileSystem)
+    return Report(
+      destination: job.destination, backup: finished?.backup, sourceVersion: "", targetVersion: "", steps: 1,
+      bytes: try fileSystem.status(job.destination)?.size ?? 0)
   }
 }
 

@@ -176,8 +176,9 @@ struct MigrationRun {
   private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, notes: [String]) throws
     -> MigrationJob.Report
   {
-    JobRegistry(fileSystem).forget(source: plan.source)
     try job.remove(fileSystem)
+    // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
+    JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.fraction = 1 }
     return MigrationJob.Report(
       destination: finished.destination, backup: finished.backup, sourceVersion: plan.sourceVersion, targetVersion: plan.target,

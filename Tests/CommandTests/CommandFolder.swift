@@ -1,0 +1,89 @@
+import Foundation
+
+@testable import Batch
+
+/// A temporary folder with a store to migrate; what the programs print and remember lies outside of it.
+final class CommandFolder {
+  static let models = ["--models", ExampleFolder.models, "--mappings", ExampleFolder.mappings]
+
+  private let root: String
+  /// The folder that the programs work in.
+  let path: String
+  /// The programs' memory of their runs.
+  let state: String
+  private var count = 0
+
+  init() throws {
+    root = FileManager.default.temporaryDirectory.appendingPathComponent("command-\(UUID().uuidString)").path
+    (path, state) = (root + "/work", root + "/state")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: root) }
+
+  /// A path outside of the work folder.
+  func newPath(_ name: String) -> String {
+    count += 1
+    return "\(root)/\(count)-\(name)"
+  }
+
+  func file(_ name: String) -> String { path + "/" + name }
+
+  /// Runs a program to its end.
+  func run(_ name: String, _ arguments: [String], launcher: [String] = []) throws -> CommandProcess.Outcome {
+    try CommandProcess(name, arguments, in: self, launcher: launcher).wait()
+  }
+
+  /// A store of the example's first version with that many objects.
+  func sample(_ name: String = "Library.sqlite", rows: Int, seed: UInt64 = 1) throws -> String {
+    let path = file(name)
+    let made = try run(
+      "godwit",
+      ["sample", ExampleFolder.models, "--version", "Library 1", "--rows", "\(rows)", "--seed", "\(seed)", "--output", path])
+    guard made.code == 0 else { throw CommandProcess.Missing(description: "no sample store: \(made.error)") }
+    return path
+  }
+
+  /// Starts a migration in place with many checkpoints, kills it once two of them are there, and returns the job directory.
+  func interrupted(_ store: String, every interval: String = "20kB", with signal: Int32 = SIGKILL) throws -> String {
+    let (process, job) = try running(store, every: interval)
+    process.send(signal)
+    let outcome = try process.wait()
+    guard outcome.code == (signal == SIGKILL ? 128 + SIGKILL : 75) else {
+      throw CommandProcess.Missing(description: "the run was not interrupted: \(outcome)")
+    }
+    return job
+  }
+
+  /// A migration in place that has made at least two checkpoints and goes on.
+  func running(_ store: String, every interval: String = "20kB") throws -> (process: CommandProcess, job: String) {
+    let job = try JobDirectory(destination: store)
+    let process = try CommandProcess(
+      "book-migration", ["migrate", store, "--checkpoint-every", interval] + Self.models, in: self)
+    while process.isRunning, Self.checkpoints(job.path).count < 2 { usleep(2000) }
+    return (process, job.path)
+  }
+
+  /// Published checkpoints of a job, oldest first.
+  static func checkpoints(_ job: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: job + "/checkpoints")) ?? []
+    return names.filter { $0.hasSuffix(".lz4") }.sorted().map { "\(job)/checkpoints/\($0)" }
+  }
+
+  /// Everything in the work folder: names, kinds, modes, times of change and contents.
+  func tree() throws -> [String: String] {
+    var found: [String: String] = [:]
+    let manager = FileManager.default
+    for name in try manager.subpathsOfDirectory(atPath: path) + [""] {
+      let whole = path + "/" + name
+      var status = stat()
+      guard lstat(whole, &status) == 0 else { throw CommandProcess.Missing(description: "\(whole) vanished") }
+      let isFile = status.st_mode & S_IFMT == S_IFREG
+      let hash = isFile ? SHA256.hash([UInt8](try Data(contentsOf: URL(fileURLWithPath: whole)))) : []
+      found[name] = "\(status.st_mode) \(status.st_ino) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(hash)"
+    }
+    return found
+  }
+
+  static func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+}

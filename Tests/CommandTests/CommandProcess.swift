@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+
+/// A program of this package, started as a person starts it: what it prints goes to files, its input is empty.
+final class CommandProcess {
+  struct Outcome {
+    /// The exit code; 128 and the signal's number when a signal ended it, as shells count.
+    var code: Int32
+    var output: String
+    var error: String
+  }
+
+  struct Missing: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private let process = Process()
+  private let output: String
+  private let error: String
+
+  var pid: Int32 { process.processIdentifier }
+  var isRunning: Bool { process.isRunning }
+
+  /// Starts a program; `launcher` is one that starts it in its turn, as another user for example.
+  init(_ name: String, _ arguments: [String], in folder: CommandFolder, launcher: [String] = []) throws {
+    let words = launcher + [try Self.path(of: name)] + arguments
+    (output, error) = (folder.newPath("output"), folder.newPath("error"))
+    process.executableURL = URL(fileURLWithPath: words[0])
+    process.arguments = Array(words.dropFirst())
+    var environment = ProcessInfo.processInfo.environment
+    environment["GODWIT_STATE"] = folder.state
+    environment["SWIFT_BACKTRACE"] = "enable=no"
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    for path in [output, error] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+    process.standardOutput = FileHandle(forWritingAtPath: output)
+    process.standardError = FileHandle(forWritingAtPath: error)
+    try process.run()
+  }
+
+  // A test that fails midway must leave no stopped process behind.
+  deinit { if process.isRunning { send(SIGKILL) } }
+
+  func send(_ signal: Int32) { kill(pid, signal) }
+
+  func wait() throws -> Outcome {
+    process.waitUntilExit()
+    let isSignal = process.terminationReason == .uncaughtSignal
+    return Outcome(
+      code: process.terminationStatus + (isSignal ? 128 : 0), output: try String(contentsOfFile: output, encoding: .utf8),
+      error: try String(contentsOfFile: error, encoding: .utf8))
+  }
+
+  /// The programs lie beside the tests' own: which file that is depends on how the tests were started.
+  static func path(of name: String) throws -> String {
+    let programs = [Bundle.main.executablePath ?? ""] + ProcessInfo.processInfo.arguments
+    let folders = programs.filter { $0.contains("/") }.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
+    for folder in folders where FileManager.default.isExecutableFile(atPath: folder + "/" + name) {
+      return folder + "/" + name
+    }
+    throw Missing(description: "\(name) is not built: it is in none of \(folders); run swift build first")
+  }
+}

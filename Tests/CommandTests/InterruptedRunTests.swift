@@ -1,0 +1,232 @@
+import Foundation
+import GRDB
+import Glibc
+import Testing
+
+@testable import Batch
+
+// Every test has a run of its own that really is interrupted; one after the other, so that they do not slow each other down.
+@Suite("A run that was interrupted", .serialized)
+struct InterruptedRunTests {
+  private let folder: CommandFolder
+  private let store: String
+
+  init() throws {
+    folder = try CommandFolder()
+    store = try folder.sample(rows: 6000)
+  }
+
+  private func expectResumable(_ text: String = "verified") throws {
+    let outcome = try folder.run("book-migration", ["resume", store])
+    #expect(outcome.code == 0 && outcome.output.contains(text), "\(outcome)")
+    #expect(try ExampleFolder.rows(store, "PRAGMA integrity_check") == ["[integrity_check:\"ok\"]"])
+    #expect(try folder.tree().keys.filter { $0.contains(".godwit") }.isEmpty)
+  }
+
+  // Trap 12: a stopped owner keeps its lease, so that it cannot go on beside another.
+  @Test("A live run keeps others away, even while it is stopped, and ends undisturbed")
+  func lease() throws {
+    let (process, job) = try folder.running(store)
+    process.send(SIGSTOP)
+    // The kernel stops the process in its own time; what it still writes is no change by the others.
+    usleep(200_000)
+    let words = [job, "process \(process.pid)", "is running this job", "wait for it", "nothing was written"]
+    for arguments in [["migrate", store] + CommandFolder.models, ["resume", store]] {
+      try expectRefusal(21, words, arguments, in: folder)
+    }
+    let status = try folder.run("godwit", ["status", store])
+    #expect(status.code == 0 && status.output.contains("running"))
+    process.send(SIGCONT)
+    let outcome = try process.wait()
+    #expect(outcome.code == 0 && outcome.output.contains("verified"), "\(outcome)")
+  }
+
+  enum Damage: String, CaseIterable {
+    case truncated
+    case flipped
+    case empty
+  }
+
+  private func damage(_ path: String, _ damage: Damage) throws {
+    var bytes = try CommandFolder.bytes(path)
+    switch damage {
+    case .truncated: bytes.removeLast(5)
+    case .flipped: bytes[bytes.count / 2] ^= 0x10
+    case .empty: bytes = Data()
+    }
+    try bytes.write(to: URL(fileURLWithPath: path))
+  }
+
+  @Test("Only damaged checkpoints are refused, each named, and nothing is begun anew", arguments: Damage.allCases)
+  func allDamaged(_ kind: Damage) throws {
+    let job = try folder.interrupted(store)
+    let checkpoints = CommandFolder.checkpoints(job)
+    #expect(checkpoints.count == 2)
+    let source = try CommandFolder.bytes(store)
+    for path in checkpoints { try damage(path, kind) }
+    let outcome = try folder.run("book-migration", ["resume", store])
+    #expect(outcome.code == 22, "\(outcome)")
+    for word in checkpoints + ["no checkpoint can be used", "started again", "source is untouched"] {
+      #expect(outcome.error.contains(word), "\(word): \(outcome.error)")
+    }
+    #expect(try CommandFolder.bytes(store) == source && CommandFolder.checkpoints(job) == checkpoints)
+  }
+
+  @Test("A damaged newest checkpoint sends the run back to the one before it", arguments: Damage.allCases)
+  func newestDamaged(_ kind: Damage) throws {
+    let job = try folder.interrupted(store)
+    let newest = try #require(CommandFolder.checkpoints(job).last)
+    try damage(newest, kind)
+    let status = try folder.run("godwit", ["status", store])
+    #expect(status.output.contains("problem: \(newest)"), "\(status)")
+    try expectResumable()
+  }
+
+  @Test("A program without the policy refuses, naming it; the right one goes on")
+  func missingPolicy() throws {
+    let job = try folder.interrupted(store)
+    let source = try CommandFolder.bytes(store)
+    let outcome = try folder.run("godwit", ["resume", store])
+    #expect(outcome.code == 20 && outcome.error.contains("LibraryBookPolicy"), "\(outcome)")
+    #expect(try CommandFolder.bytes(store) == source && CommandFolder.checkpoints(job).count == 2)
+    try expectResumable()
+  }
+
+  @Test("A source that changed meanwhile is refused and keeps its change")
+  func changedSource() throws {
+    _ = try folder.interrupted(store)
+    let queue = try DatabaseQueue(path: store)
+    try queue.write { try $0.execute(sql: "UPDATE ZUSER SET ZNAME = 'another' WHERE Z_PK = (SELECT min(Z_PK) FROM ZUSER)") }
+    try queue.close()
+    let source = try CommandFolder.bytes(store)
+    let outcome = try folder.run("book-migration", ["resume", store])
+    #expect(outcome.code == 22, "\(outcome)")
+    for word in [store, "source changed", "start again", "source is untouched"] {
+      #expect(outcome.error.contains(word), "\(word): \(outcome.error)")
+    }
+    #expect(try CommandFolder.bytes(store) == source)
+  }
+
+  @Test("SIGTERM and SIGINT end a run with 75, and it can be resumed", arguments: [SIGTERM, SIGINT])
+  func stopped(signal: Int32) throws {
+    let source = try CommandFolder.bytes(store)
+    _ = try folder.interrupted(store, with: signal)
+    #expect(try CommandFolder.bytes(store) == source)
+    try expectResumable()
+  }
+
+  @Test("Another migration of the store is refused while one is interrupted")
+  func secondMigration() throws {
+    let job = try folder.interrupted(store)
+    let words = [job, "interrupted migration", "resume", "nothing was written"]
+    // The lease is asked for, which names who asked: all else stays.
+    let before = try folder.tree().filter { !$0.key.hasSuffix("/lease") && !$0.key.isEmpty }
+    let outcome = try folder.run("book-migration", ["migrate", store] + CommandFolder.models)
+    #expect(outcome.code == 20)
+    for word in words { #expect(outcome.error.contains(word), "\(word): \(outcome.error)") }
+    #expect(try folder.tree().filter { !$0.key.hasSuffix("/lease") && !$0.key.isEmpty } == before)
+  }
+
+  @Test("A store that is open elsewhere at the cut-over is left alone, and the cut-over is finished later")
+  func inUse() throws {
+    let source = try CommandFolder.bytes(store)
+    let job = try refusedAtCutOver()
+    #expect(try CommandFolder.bytes(store) == source)
+    let status = try folder.run("godwit", ["status", store])
+    #expect(status.code == 0 && status.output.contains("cut-over"), "\(status)")
+    // Nothing is left that would need a policy.
+    let outcome = try folder.run("godwit", ["resume", store])
+    #expect(outcome.code == 0, "\(outcome)")
+    #expect(try CommandFolder.bytes(store) != source && !FileManager.default.fileExists(atPath: job))
+  }
+
+  // Trap 18: what a kill in the removal leaves is the journal of the cut-over alone, or an empty directory.
+  @Test("Its directory half removed at the very end is a finished run", arguments: [true, false])
+  func halfRemoved(keepsJournal: Bool) throws {
+    let job = try refusedAtCutOver()
+    let journal = try String(contentsOfFile: job + "/cutover.json", encoding: .utf8)
+    #expect(try folder.run("book-migration", ["resume", store]).code == 0)
+    try FileManager.default.createDirectory(atPath: job, withIntermediateDirectories: true)
+    if keepsJournal {
+      try journal.replacing(#/"phase" : "[a-z]+"/#, with: #""phase" : "done""#)
+        .write(toFile: job + "/cutover.json", atomically: false, encoding: .utf8)
+    }
+    let done = try CommandFolder.bytes(store)
+    let outcome = try folder.run("book-migration", ["resume", store])
+    #expect(outcome.code == (keepsJournal ? 0 : 20), "\(outcome)")
+    #expect(try CommandFolder.bytes(store) == done && !FileManager.default.fileExists(atPath: job))
+  }
+
+  /// Runs a migration up to its cut-over, which is refused since the store is read here. Returns the job directory.
+  private func refusedAtCutOver() throws -> String {
+    let (process, job) = try folder.running(store)
+    // A run lets others read until the cut-over, which needs the store for itself.
+    let queue = try DatabaseQueue(path: store)
+    let outcome = try queue.read { db in
+      _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM ZUSER")
+      return try process.wait()
+    }
+    try queue.close()
+    #expect(outcome.code == 20, "\(outcome)")
+    for word in [store, "open in another process", "Close every program", "old store is whole"] {
+      #expect(outcome.error.contains(word), "\(word): \(outcome.error)")
+    }
+    return job
+  }
+}
+
+@Suite("Commands that only look")
+struct LookingTests {
+  private let folder: CommandFolder
+
+  init() throws { folder = try CommandFolder() }
+
+  private func expectNoWrites(_ store: String, at location: SourceLocation = #_sourceLocation) throws {
+    let before = try folder.tree()
+    for arguments in [
+      ["plan", store] + CommandFolder.models, ["plan", store, "--json"] + CommandFolder.models, ["inspect", store],
+      ["inspect", store, "--models", ExampleFolder.models], ["status", store], ["status", store, "--json"],
+    ] {
+      let outcome = try folder.run("book-migration", arguments)
+      #expect(outcome.code == 0 && outcome.error.isEmpty, "\(arguments): \(outcome)", sourceLocation: location)
+      #expect(try folder.tree() == before, "\(arguments)", sourceLocation: location)
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.state), sourceLocation: location)
+  }
+
+  // Trap 1.
+  @Test("plan, inspect and status change nothing beside a store and an interrupted run of it")
+  func noWrites() throws {
+    let store = try folder.sample(rows: 6000)
+    try expectNoWrites(store)
+    _ = try folder.interrupted(store)
+    try expectNoWrites(store)
+  }
+
+  // Traps 1 and 13.
+  @Test("They change nothing of a store whose last rows are only in its log, with and without a -shm", arguments: [true, false])
+  func writeAheadLog(hasSharedMemory: Bool) throws {
+    let made = try folder.sample(rows: 500)
+    let queue = try DatabaseQueue(path: made)
+    try queue.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+      try db.execute(sql: "UPDATE ZUSER SET ZNAME = 'in the log'")
+    }
+    let store = folder.file("Log.sqlite")
+    for suffix in ["", "-wal"] + (hasSharedMemory ? ["-shm"] : []) {
+      try FileManager.default.copyItem(atPath: made + suffix, toPath: store + suffix)
+    }
+    try queue.close()
+    try expectNoWrites(store)
+    let found = try folder.run("book-migration", ["inspect", store])
+    #expect(found.output.contains("journal      wal") && found.output.contains("look out"))
+  }
+
+  @Test("plan --check says with its exit code whether something is to be done")
+  func check() throws {
+    let store = try folder.sample(rows: 100)
+    let arguments = ["plan", store, "--check"] + CommandFolder.models
+    #expect(try folder.run("book-migration", arguments).code == 0)
+    #expect(try folder.run("book-migration", arguments + ["--to", "Library 1"]).code == 3)
+  }
+}
