@@ -7,8 +7,8 @@ final class SourceGraph {
   let entities: [String: SourceEntity]
   /// Entities by Z_ENT; the first element is unused.
   let byNumber: [SourceEntity?]
-  @exclusivity(unchecked) private var lookups: [Int: RowLookup] = [:]
-  @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
+  private var lookups: [Int: RowLookup] = [:]
+  private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
   private let rowLimit: Int
 
@@ -49,18 +49,29 @@ final class SourceGraph {
 
   /// Keys at the other end of a to-many relationship.
   func keys(of relationship: SourceEntity.Relationship, named name: String, owner: SourceObject) throws -> [Int64] {
-    let identifier = "\(owner.entity.table).\(name)"
-    let run = try runs[identifier] ?? makeRun(relationship, identifier)
+    let identifier = Self.fileName(relationship)
+    let run = try runs[identifier] ?? makeRun(relationship, named: name, identifier)
     runs[identifier] = run
     return try run.values(owner.key)
   }
 
-  private func makeRun(_ relationship: SourceEntity.Relationship, _ identifier: String) throws -> RelationRun {
-    // Named by what it holds, not by order of use: a resumed run may ask for another relationship first.
-    let name = SHA256.hash(Array(identifier.utf8)).prefix(8).map { String($0, radix: 16) }.joined(separator: "-")
-    let path = scratch.path("relation.\(name)")
+  /// Follows from where the links lie and nothing else: a resumed run asks for relationships in another order, and two
+  /// entities of one table may have different ones of one name.
+  private static func fileName(_ relationship: SourceEntity.Relationship) -> String {
+    let place =
+      switch relationship.storage {
+      case .ownKey(let table, let column, _, _): "own.\(table).\(column)"
+      case .inverseKey(let table, let column, _): "inverse.\(table).\(column)"
+      case .ownerKey(let table, let column, _): "owner.\(table).\(column)"
+      case .join(let table, let ownerIsSource): "join.\(table).\(ownerIsSource ? "source" : "destination")"
+      }
+    return place + (relationship.isOrdered ? ".ordered" : "")
+  }
+
+  private func makeRun(_ relationship: SourceEntity.Relationship, named name: String, _ file: String) throws -> RelationRun {
+    let path = scratch.path("relation.\(file)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
-    return try RelationRun(path: path, identifier: identifier, scratch: scratch) { add in
+    return try RelationRun(path: path, identifier: name, scratch: scratch) { add in
       let source = TableScan(snapshot: self.reader.snapshot, root: scan.root, rowLimit: self.rowLimit)
       let (page, decoder) = (RowPage(), RecordDecoder())
       while try source.next(into: page) {

@@ -13,7 +13,7 @@ final class HashTable {
   @exclusivity(unchecked) private(set) var arena: [UInt8] = []
   private let byteLimit: Int
 
-  init(byteLimit: Int) { self.byteLimit = max(byteLimit, 1 << 12) }
+  init(byteLimit: Int) { self.byteLimit = min(max(byteLimit, 1 << 12), 1 << 30) }
 
   var isFull: Bool {
     arena.count + slots.count * (MemoryLayout<Slot>.stride + 8) >= byteLimit

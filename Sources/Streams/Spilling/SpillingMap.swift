@@ -73,7 +73,7 @@ public final class SpillingMap {
     let run = try SpilledRun.write(table, path: "\(path).\(runs.count).run", fileSystem: fileSystem)
     runs.append(run)
     table.removeAll()
-    log.close()
+    // Not closed here: a checkpoint that is on its way may still have to sync this log. It closes with its last holder.
     pending.removeAll(keepingCapacity: true)
     log = try fileSystem.open("\(path).\(runs.count).log", .create)
     logLength = 0
