@@ -35,6 +35,7 @@ struct ResumeCommand: StoreCommand {
     discussion: "The path is that of the source or of the destination; models, mappings and settings are those of the run.")
 
   @Argument(help: "The store, or the output of the interrupted migration.") var store: String
+  @Option(name: .long, help: "Peak memory, for example 64M; without it that of the run.") var memory: ByteCount?
   @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON.") var json = false
 
@@ -45,7 +46,7 @@ struct ResumeCommand: StoreCommand {
     let job = MigrationJob(policies: GodwitCommand.policies)
     var monitored: RunOptions.Monitored?
     try options.finish(monitored) {
-      try job.resume(store) { interval in
+      try job.resume(store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }) { interval in
         let made = options.monitored(interval: interval)
         monitored = made
         return made.monitor

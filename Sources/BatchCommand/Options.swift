@@ -42,7 +42,7 @@ struct CheckpointInterval: ExpressibleByArgument {
   init?(argument: String) {
     let digits = argument.prefix { $0.isNumber || $0 == "." }
     let units: [String: Double] = ["ms": 0.001, "s": 1, "min": 60]
-    if let factor = units[argument.dropFirst(digits.count).lowercased()], let number = Double(digits) {
+    if let factor = units[argument.dropFirst(digits.count).lowercased()], let number = Double(digits), number > 0, number < 1e9 {
       interval = .seconds(number * factor)
     } else if let size = ByteCount(argument: argument), size.bytes > 0 {
       interval = .bytes(size.bytes)

@@ -101,8 +101,11 @@ public struct MigrationJob: Sendable {
       let run = try begin(request, plan, job, source: sourcePath)
       return try MigrationRun(job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor).run()
     } catch {
-      // Nothing was migrated yet: a directory without a plan would only be in the way.
-      if try fileSystem.status(job.plan) == nil { try job.remove(fileSystem) }
+      // Nothing was migrated yet: a directory without a checkpoint would only be in the way.
+      if try fileSystem.list(job.checkpoints).isEmpty, try fileSystem.status(job.cutOver) == nil {
+        JobRegistry(fileSystem).forget(source: sourcePath)
+        try job.remove(fileSystem)
+      }
       throw error
     }
   }
@@ -168,12 +171,14 @@ public struct MigrationJob: Sendable {
   /// Writes down the plan, with copies of everything that it refers to.
   private func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
-    let reader = try SourceStore.open(source, fileSystem, recoveringIn: nil, locking: .shared)
+    // As strict as the run itself: a store that is in use is refused before anything is written.
+    let reader = try SourceStore.open(source, fileSystem, recoveringIn: nil, locking: .exclusive)
     defer { reader.close() }
     var run = JobPlan(
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, target: plan.targetVersion.name,
       steps: plan.steps.count,
-      models: try copies(request.models, "models", job), mappings: try copies(request.mappings, "mappings", job), now: now,
+      models: try copies(request.models, "models", ["xcdatamodeld", "xcdatamodel"], job),
+      mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
       memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now),
       planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
@@ -205,21 +210,41 @@ public struct MigrationJob: Sendable {
     return versions
   }
 
-  /// Copies models or mapping models into the job directory, each under a number, so that names cannot collide.
-  private func copies(_ paths: [String], _ folder: String, _ job: JobDirectory) throws -> [String] {
-    try paths.enumerated().map { index, path in
-      let relative = "\(folder)/\(index)/\(FilePaths.name(of: try JobDirectory.resolve(path)))"
-      let target = job.file(relative)
-      let manager = FileManager.default
-      try manager.createDirectory(atPath: FilePaths.directory(of: target), withIntermediateDirectories: true)
-      if manager.fileExists(atPath: target) { try manager.removeItem(atPath: target) }
-      try manager.copyItem(atPath: path, toPath: target)
+  /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide. Only
+  /// what the readers read is copied, and it is durable on return.
+  private func copies(_ paths: [String], _ folder: String, _ extensions: Set<String>, _ job: JobDirectory) throws -> [String] {
+    var packages: [String] = []
+    for path in paths {
+      let path = try JobDirectory.resolve(path)
+      // A file is named by itself: a mapping model's xcmapping.xml.
+      packages += PackageFolders.isFolder(path) ? try PackageFolders.find(extensions, below: path, code: .badModel) : [path]
+    }
+    return try packages.enumerated().map { index, package in
+      let relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
+      try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
+      try copy(package, to: job.file(relative), depth: 8)
       return relative
     }
   }
 
+  private func copy(_ path: String, to target: String, depth: Int) throws {
+    guard try fileSystem.status(path)?.isDirectory == true else {
+      return try fileSystem.writeDurably(try fileSystem.readAll(path, cap: 256 << 20), to: target)
+    }
+    guard depth > 0 else { throw BatchError(.badModel, "folders are nested too deeply", path: path) }
+    try fileSystem.makeDirectory(target)
+    for name in try fileSystem.list(path) {
+      try copy(FilePaths.join(path, name), to: FilePaths.join(target, name), depth: depth - 1)
+    }
+    try fileSystem.syncDirectory(target)
+  }
+
   /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none.
-  public func resume(_ path: String, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws -> Report {
+  ///
+  /// `memory` replaces the run's own budget; the finished bytes do not depend on it.
+  public func resume(_ path: String, memory: MemoryBudget? = nil, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws
+    -> Report
+  {
     let found = try JobRegistry(fileSystem).find(path)
     guard let job = found, try isBegun(job) else {
       if let found { try removeLeftover(found) }
@@ -229,7 +254,8 @@ public struct MigrationJob: Sendable {
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
     guard try fileSystem.status(job.plan) != nil else { return try endRemoval(job) }
-    let plan = try JobPlan.read(job, fileSystem)
+    var plan = try JobPlan.read(job, fileSystem)
+    if let memory { plan.memory = memory.total }
     let run = MigrationRun(
       job: job, plan: plan, fileSystem: fileSystem, policies: policies, monitor: makeMonitor(plan.interval))
     return try run.run()

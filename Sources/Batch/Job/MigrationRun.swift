@@ -32,18 +32,22 @@ struct MigrationRun {
         .plan(source, target: plan.target, countsRows: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
+      // Once more at the end: a source that could only be locked for reading may have changed under the run.
+      try recheckSource()
       verified = try verify(result, steps, uuid: uuid)
     }
     try log.append("verified; beginning the cut-over")
     try log.sync()
     let finished = try cutOver.run(
       newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
-    ) {
-      let again = try SourceStore.open(plan.source, fileSystem, recoveringIn: nil, locking: .shared)
-      defer { again.close() }
-      try checkSource(again)
-    }
+    ) { try recheckSource() }
     return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
+  }
+
+  private func recheckSource() throws {
+    let again = try SourceStore.open(plan.source, fileSystem, recoveringIn: nil, locking: .none)
+    defer { again.close() }
+    try checkSource(again)
   }
 
   private func checkSource(_ source: StoreReader) throws {
@@ -146,7 +150,10 @@ struct MigrationRun {
   /// Removes what finished steps no longer need: their scratch files, and the stores that they read.
   private func removeFiles(upTo index: Int, keeping kept: String) throws {
     for name in try fileSystem.list(job.path) where name != kept {
-      if (0...index + 1).contains(where: { name.hasPrefix("step-\($0).") }) { try fileSystem.remove(job.file(name)) }
+      // The store that the step read stays until the next step is done: the checkpoint before this one still needs it.
+      let isInput = name.hasPrefix("step-\(index).sqlite")
+      let isDone = (0...index + 1).contains { name.hasPrefix("step-\($0).") }
+      if isDone, !isInput { try fileSystem.remove(job.file(name)) }
     }
   }
 
@@ -169,7 +176,17 @@ struct MigrationRun {
       .verify(expectedRows: expected, expectedUUID: uuid) { fraction, what in
         monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
       }
-    try report.throwIfViolated()
+    do {
+      try report.throwIfViolated()
+    } catch var error as BatchError {
+      if report.violations.contains(where: { $0.kind == .dangling }) {
+        error.hint =
+          result.notes.isEmpty
+          ? "If the source holds such keys already, remove \(job.path) and run again with --verify none"
+          : "Objects that were left out are still referred to (\(result.notes.joined(separator: "; "))): clear those keys in the policy"
+      }
+      throw error
+    }
     return report
   }
 

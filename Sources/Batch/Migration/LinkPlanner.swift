@@ -7,6 +7,9 @@ struct LinkUnit {
   let ownerIsSource: Bool
   let ownerOffset: Int64
   let otherOffset: Int64
+  /// Where the row tells the place of the other among the owner's, and of the owner among the other's.
+  let order: Int?
+  let inverseOrder: Int?
   /// The relationship, for messages.
   let name: String
 }
@@ -37,10 +40,14 @@ struct LinkPlanner {
         origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
       let offsets = Set((map.byNumber.compactMap { $0?.offset }))
       guard let otherOffset = offsets.first else { continue }
+      try requireAllCarried(draft.source.name, of: origin, "\(draft.source.name).\(origin.name)")
+      try requireAllCarried(origin.relationship.destination, of: origin, "\(draft.source.name).\(origin.name)")
       let unit = LinkUnit(
         join: join,
         scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
         ownerIsSource: ownerIsSource, ownerOffset: draft.offset, otherOffset: otherOffset,
+        order: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: true).order,
+        inverseOrder: drafts.graph.inverseOrder(origin.relationship.storage),
         name: "\(draft.source.name).\(origin.name)")
       let key = "\(origin.relationship.storage)"
       if let same = found.first(where: { $0.key == key }) {
@@ -51,6 +58,18 @@ struct LinkPlanner {
       guard offsets.count == 1 else { throw ambiguous(unit) }
     }
     return found.map(\.unit)
+  }
+
+  // A join table holds the links of a whole hierarchy: of an entity that nobody carries over, links would lead nowhere.
+  private func requireAllCarried(_ entity: String, of origin: RelationshipOrigin, _ name: String) throws {
+    guard case .join = origin.relationship.storage else { return }
+    let model = drafts.graph.binding.layout.model
+    for candidate in model.entities where !candidate.isAbstract && model.isKind(candidate.name, of: entity) {
+      guard !drafts.drafts.contains(where: { $0.source.name == candidate.name }) else { continue }
+      throw BatchError(
+        .badMapping, "the links of \(name) may belong to \(candidate.name), which no entity mapping carries over",
+        hint: "Map \(candidate.name) as well, or make the links in a policy", entity: candidate.name)
+    }
   }
 
   // A join table does not tell the entities of its keys, so they must all move alike.

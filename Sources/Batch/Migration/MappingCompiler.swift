@@ -63,9 +63,11 @@ struct MappingCompiler {
 
   private func toOne(_ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {
     guard let relationship = draft.destination.relationships[property.name],
-      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage,
-      let origin = try RelationshipOrigin(property, draft, drafts)
+      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
     else { return }
+    guard let origin = try RelationshipOrigin(property, draft, drafts) else {
+      return try formerlyInverseless(relationship, draft, &columns)
+    }
     guard case .ownKey(let table, let key, let sourceEntity, let sourceOrder) = origin.relationship.storage else {
       throw BatchError(
         .badMapping, "\(property.name) would become a to-one relationship of the to-many \(origin.name)",
@@ -79,6 +81,29 @@ struct MappingCompiler {
     if let entityColumn { columns[entityColumn] = .keyEntity(positions[key], map) }
     if let orderColumn {
       columns[orderColumn] = sourceOrder.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
+    }
+  }
+
+  /// A to-many that had no inverse kept its keys in the destination's rows: a new inverse to-one takes them over.
+  private func formerlyInverseless(
+    _ relationship: DestinationEntity.Relationship, _ draft: MappingDraft, _ columns: inout [ColumnSource]
+  ) throws {
+    guard let inverse = relationship.inverse,
+      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
+    else { return }
+    for owner in drafts.drafts where layout.model.isKind(owner.destination.name, of: relationship.destination) {
+      guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == inverse }),
+        let origin = try RelationshipOrigin(property, owner, drafts),
+        case .ownerKey(let table, let key, let order) = origin.relationship.storage, table == draft.source.table
+      else { continue }
+      let positions = drafts.graph.binding.tables[table].positions
+      let map = KeyMap(byNumber: [], single: .init(offset: owner.offset, number: owner.destination.number))
+      columns[column] = .key(positions[key], map)
+      if let entityColumn { columns[entityColumn] = .keyEntity(positions[key], map) }
+      if let orderColumn {
+        columns[orderColumn] = order.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
+      }
+      return
     }
   }
 

@@ -134,8 +134,10 @@ final class RowTransformer {
       }
       guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
       let (from, to) = (owner &+ unit.ownerOffset, other &+ unit.otherOffset)
+      let (order, inverse) = (unit.order.flatMap { row.integer($0) }, unit.inverseOrder.flatMap { row.integer($0) })
       try manager.link(
-        unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from)
+        unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from,
+        sourceOrder: unit.ownerIsSource ? inverse : order, destinationOrder: unit.ownerIsSource ? order : inverse)
     }
   }
 

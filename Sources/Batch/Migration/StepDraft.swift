@@ -22,7 +22,8 @@ struct StepDraft {
     self.entities = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
     let tables = layout.entityTables.count
     keys = KeyAssignment(
-      firstNewKeys: Array(repeating: 1, count: tables + layout.joinTables.count), kept: Array(repeating: false, count: tables))
+      firstNewKeys: Array(repeating: 1, count: tables + layout.joinTables.count + 1), kept: Array(repeating: false, count: tables)
+    )
     for model in step.mappingModels { try add(model, policies) }
     try assignOffsets(reader)
     let declared = drafts.flatMap { $0.policy?.lookups(for: $0.mapping) ?? [] }
@@ -53,7 +54,15 @@ struct StepDraft {
           .badMapping, "the filter predicate of \(mapping.name) is not supported: \(mapping.filterPredicate ?? "")",
           hint: "Leave objects out in a policy", entity: mapping.sourceEntity)
       }
-      guard let sourceName = mapping.sourceEntity, let destinationName = mapping.destinationEntity else { continue }
+      guard let sourceName = mapping.sourceEntity, let destinationName = mapping.destinationEntity else {
+        guard policy == nil else {
+          throw BatchError(
+            .badMapping,
+            "entity mapping \(mapping.name) has a policy but no \(mapping.sourceEntity == nil ? "source" : "destination") entity",
+            hint: "Give the policy to a mapping of an entity that both versions have")
+        }
+        continue
+      }
       guard let source = graph.entities[sourceName], let destination = entities[destinationName] else {
         throw BatchError(
           .badMapping, "entity mapping \(mapping.name) names an entity that the models of the step do not have",

@@ -53,7 +53,9 @@ final class StepPlan {
     var byEntity: [[Int]] = Array(repeating: [], count: graph.byNumber.count)
     for (index, mapping) in mappings.enumerated() { byEntity[mapping.source.number].append(index) }
     mappingsByEntity = byEntity
-    units = try drafts.units(links: LinkPlanner(drafts: drafts).units())
+    let links = try LinkPlanner(drafts: drafts).units()
+    try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
+    units = drafts.units(links: links)
   }
 }
 

@@ -28,6 +28,7 @@ final class StepRunner {
   private let pages = BoundedQueue<RowPage>(capacity: 16)
   private let records = BoundedQueue<RecordPage>(capacity: 16)
   private var pagesDone: UInt64 = 0
+  private var indexedLength = 0
   private var pagesTotal: UInt64 = 1
 
   /// Prepares a step, from its beginning or from where a checkpoint left it.
@@ -35,12 +36,14 @@ final class StepRunner {
     self.job = job
     plan = job.plan
     let state = restart?.state ?? StepState(plan: plan)
-    let isRestored = restart?.state.phase == .units
+    // When the tables are complete, look-ups and changes are not needed any more; older checkpoints still name their files.
+    let needsLogs = state.phase == .units
     lookups = try LookupTable(
-      plan.lookups, model: plan.layout.model, files: job.files, restoring: isRestored ? state.lookups : nil)
+      needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files,
+      restoring: restart != nil && needsLogs ? state.lookups : nil)
     patches = try PatchLog(
-      path: job.files.path("patches"), fileSystem: job.files.fileSystem,
-      restoring: restart == nil ? nil : (state.patchLength, state.patchCount))
+      path: job.files.path(needsLogs ? "patches" : "patches.closed"), fileSystem: job.files.fileSystem,
+      restoring: restart != nil && needsLogs ? (state.patchLength, state.patchCount) : nil)
     let manager = MigrationManager(
       sourceModel: plan.step.source, layout: plan.layout, keys: plan.keys, graph: plan.graph, lookups: lookups,
       patches: patches, compiled: plan.mappings, entities: plan.entities)
@@ -199,6 +202,7 @@ final class StepRunner {
 
   private func buildIndexes() throws {
     let pass = IndexPass(layout: plan.layout, database: output.database, header: job.header, files: job.files)
+    indexedLength = Int(clamping: output.database.writer.length)
     if job.hasIndexes {
       try pass.run(from: transformer.state.unit) { written in
         transformer.state.unit = written
@@ -211,7 +215,9 @@ final class StepRunner {
           try publishIndexState()
           throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
         }
-        if clock.isDue(adding: 0) { try publishIndexState() }
+        let length = Int(clamping: output.database.writer.length)
+        if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
+        indexedLength = length
       }
     }
     try output.database.finish()

@@ -88,7 +88,8 @@ struct StepState: Equatable {
     isPatched = try reader.readBool()
     tableRows = try reader.readArray(elementSize: 8) { try $0.readUInt64() }
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
-      phase == .finished || lookups.isEmpty || lookups.count == plan.lookups.count
+      phase != .units
+        || (lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2)
     else { throw reader.damaged("the step's state") }
   }
 }

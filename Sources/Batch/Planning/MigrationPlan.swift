@@ -68,8 +68,8 @@ public struct MigrationPlanner: Sendable {
     }
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: target, steps: steps, rows: rows, bytes: bytes,
-      // Two stores exist at once from the second step on; a quarter more for what steps add, and for sorting.
-      diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 2)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
+      // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
+      diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
   }
 
   static func rows(_ reader: StoreReader, _ binding: StoreBinding) throws -> [MigrationPlan.EntityRows] {

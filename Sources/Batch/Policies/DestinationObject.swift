@@ -111,7 +111,17 @@ public final class DestinationObject {
     try check(object, is: relationship.destination, name)
     try assign(column: column, object.map { .integer($0.key) } ?? .null)
     if let entityColumn { try assign(column: entityColumn, object.map { .integer(Int64($0.entity.number)) } ?? .null) }
-    if let order { try assign(column: order, object == nil ? .null : .integer(manager.nextOrder(key))) }
+    if let order { try assign(column: order, object == nil ? .null : .integer(manager.nextOrder())) }
+    if let object { try setInverse(relationship, in: object) }
+  }
+
+  /// The other side of a one-to-one holds a key as well.
+  private func setInverse(_ relationship: DestinationEntity.Relationship, in object: DestinationObject) throws {
+    guard let inverse = relationship.inverse.flatMap({ object.entity.relationships[$0] }),
+      case .ownKey(_, let column, let entityColumn, _) = inverse.storage
+    else { return }
+    try object.assign(column: column, .integer(key))
+    if let entityColumn { try object.assign(column: entityColumn, .integer(Int64(entity.number))) }
   }
 
   /// Adds an object to a to-many relationship; the inverse follows.
@@ -123,9 +133,9 @@ public final class DestinationObject {
     case .inverseKey(_, let column, let order), .ownerKey(_, let column, let order):
       if case .inverseKey = relationship.storage, let inverse = relationship.inverse { return try object.set(inverse, to: self) }
       try object.assign(column: column, .integer(key))
-      if let order { try object.assign(column: order, .integer(manager.nextOrder(object.key))) }
+      if let order { try object.assign(column: order, .integer(manager.nextOrder())) }
     case .join(let table, let ownerIsSource):
-      try manager.link(table, source: ownerIsSource ? key : object.key, destination: ownerIsSource ? object.key : key)
+      try manager.linkOnce(table, source: ownerIsSource ? key : object.key, destination: ownerIsSource ? object.key : key)
     }
   }
 

@@ -10,7 +10,11 @@ struct KeyAssignment: Sendable {
   /// Does the table hold rows that keep their keys? Then further ones wait in a spool until those are written.
   var kept: [Bool]
 
+  /// The last of the numbers counts places in ordered relationships.
+  var orderSlot: Int { firstNewKeys.count - 1 }
+  /// Tables of the store: entity tables and join tables.
+  var tableCount: Int { firstNewKeys.count - 1 }
   func keepsKeys(table: Int) -> Bool { kept[table] }
   /// The number by which records for a table's spool are told from records for the table.
-  func spoolNumber(_ table: Int) -> Int { firstNewKeys.count + table }
+  func spoolNumber(_ table: Int) -> Int { tableCount + table }
 }

@@ -26,10 +26,18 @@ public final class MigrationManager {
   @exclusivity(unchecked) private var pool: [[DestinationObject]]
   @exclusivity(unchecked) private var sources: [SourceObject?]
   private let linkColumns: [[LinkColumn]]
+  /// Links that policies made in the call at work: a set holds an object once, however often it is added.
+  private var madeLinks: [MadeLink] = []
+  private struct MadeLink: Equatable {
+    var join: Int
+    var source: Int64
+    var destination: Int64
+  }
   private enum LinkColumn {
     case source
     case destination
-    case order
+    case sourceOrder
+    case destinationOrder
   }
   private let encoder = RecordEncoder()
   @exclusivity(unchecked) private var current: (source: SourceObject, mapping: CompiledMapping)?
@@ -56,7 +64,12 @@ public final class MigrationManager {
     pool = Array(repeating: [], count: entities.count + 1)
     sources = Array(repeating: nil, count: graph.byNumber.count)
     linkColumns = layout.joinTables.map { table in
-      table.columns.map { $0 == table.sourceColumn ? .source : $0 == table.destinationColumn ? .destination : .order }
+      table.columns.map {
+        $0 == table.sourceColumn
+          ? .source
+          : $0 == table.destinationColumn
+            ? .destination : $0 == table.sourceOrderColumn ? .sourceOrder : .destinationOrder
+      }
     }
     nextKeys = keys.firstNewKeys
   }
@@ -164,21 +177,38 @@ public final class MigrationManager {
 
   // MARK: Called by the engine
 
-  func nextOrder(_ key: Int64) -> Int64 { key &* 1024 }
+  /// A place behind all places given out before: what is added later comes later.
+  func nextOrder() -> Int64 {
+    let slot = keys.orderSlot
+    nextKeys[slot] += 1
+    return nextKeys[slot] &* 1024
+  }
 
   func patch(_ table: Int, key: Int64, column: Int, _ value: Value) throws {
     try patches.add(table: table, key: key, column: column, value)
   }
 
+  /// Adds a row to a join table for a policy, once a call.
+  func linkOnce(_ join: Int, source: Int64, destination: Int64) throws {
+    let made = MadeLink(join: join, source: source, destination: destination)
+    guard !madeLinks.contains(made) else { return }
+    madeLinks.append(made)
+    try link(join, source: source, destination: destination)
+  }
+
   /// Adds a row to a join table.
-  func link(_ join: Int, source: Int64, destination: Int64) throws {
+  /// The order among the destination's or the source's objects is taken over where it is known.
+  func link(
+    _ join: Int, source: Int64, destination: Int64, sourceOrder: Int64? = nil, destinationOrder: Int64? = nil
+  ) throws {
     let number = layout.entityTables.count + join
     encoder.reset()
     for column in linkColumns[join] {
       switch column {
       case .source: encoder.append(source)
       case .destination: encoder.append(destination)
-      case .order: encoder.append(nextKeys[number] &* 1024)
+      case .sourceOrder: encoder.append(sourceOrder ?? nextKeys[number] &* 1024)
+      case .destinationOrder: encoder.append(destinationOrder ?? nextKeys[number] &* 1024)
       }
     }
     output.append(table: number, rowid: nextKeys[number], encoder)
@@ -217,6 +247,7 @@ public final class MigrationManager {
   func closeObjects() throws {
     for object in open { try write(object) }
     primary = nil
+    if !madeLinks.isEmpty { madeLinks.removeAll(keepingCapacity: true) }
     while var object = open.popLast() {
       if isKnownUniquelyReferenced(&object) { pool[object.entity.number].append(object) }
     }

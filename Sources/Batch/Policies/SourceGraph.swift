@@ -102,6 +102,12 @@ final class SourceGraph {
     var order: Int?
   }
 
+  /// Where a join table's row tells the place of the owner among the objects that the other leads to.
+  func inverseOrder(_ storage: RelationshipStorage) -> Int? {
+    guard case .join(let table, let ownerIsSource) = storage else { return nil }
+    return ownerIsSource ? binding.joins[table].sourceOrderPosition : binding.joins[table].destinationOrderPosition
+  }
+
   /// How the pairs (owner, other) of a relationship are read from one table.
   func pairScan(_ storage: RelationshipStorage, isOrdered: Bool) throws -> PairScan {
     switch storage {

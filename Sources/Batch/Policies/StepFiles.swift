@@ -11,16 +11,16 @@ public struct MemoryBudget: Sendable, Equatable {
   public static let standard = MemoryBudget(total: 64 << 20)
 
   /// Makes a budget; what is below the minimum is raised to it.
-  public init(total: Int) { self.total = max(total, Self.minimum) }
+  public init(total: Int) { self.total = min(max(total, Self.minimum), 1 << 40) }
 
   // Program, runtime and pipeline take about 32 MiB whatever the store; the rest is shared.
   private var free: Int { total - (32 << 20) }
   /// For sorting index keys.
-  var sortBytes: Int { free / 3 }
+  var sortBytes: Int { min(free / 3, 1 << 30) }
   /// For all look-ups together.
-  var lookupBytes: Int { free / 6 }
+  var lookupBytes: Int { min(free / 6, 1 << 30) }
   /// For pages of each table from which single rows are fetched.
-  var lookupCacheBytes: Int { max(1 << 20, free / 16) }
+  var lookupCacheBytes: Int { min(max(1 << 20, free / 16), 1 << 28) }
   /// The largest row that is put together in memory.
   public var rowLimit: Int { free / 8 }
 }
