@@ -53,7 +53,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["BatchCommand", "godwit", "BookMigration"],
+      dependencies: ["Batch", "BatchCommand", "godwit", "BookMigration", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
   ]
 )

@@ -73,7 +73,8 @@ struct RefusalTests {
     // Two models that do not belong together: neither a mapping model nor inference leads from one to the other.
     let other = folder.file("Other.xcdatamodel")
     try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
-    let model = #"<model type="com.apple.IDECoreDataModeler.DataModel"><entity name="Lamp"><attribute name="watts""#
+    let model =
+      #"<model type="com.apple.IDECoreDataModeler.DataModel"><entity name="Lamp"><attribute name="watts""#
       + #" optional="YES" attributeType="Integer 16"/></entity></model>"#
     try model.write(toFile: other + "/contents", atomically: false, encoding: .utf8)
     let first = ExampleFolder.models + "/Library 1.xcdatamodel"

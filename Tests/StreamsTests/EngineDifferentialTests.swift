@@ -106,7 +106,8 @@ import Testing
           #expect(row[0] == expected.rowid)
           #expect(Array(row.databaseValues.dropFirst()) == expected.values.map(\.databaseValue), "seed \(seed)")
         }
-        let byIndex = try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT c1, c0 FROM t\(index) INDEXED BY i\(index) ORDER BY c1 DESC, c0)")
+        let byIndex = try Int.fetchOne(
+          db, sql: "SELECT count(*) FROM (SELECT c1, c0 FROM t\(index) INDEXED BY i\(index) ORDER BY c1 DESC, c0)")
         #expect(byIndex == rows.count)
       }
       try db.execute(sql: "DELETE FROM t0 WHERE rowid % 3 = 0; INSERT INTO t0 (c0, c1) SELECT c1, c0 FROM t0 LIMIT 200")

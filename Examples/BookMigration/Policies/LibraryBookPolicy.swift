@@ -20,8 +20,7 @@ struct LibraryBookPolicy: EntityMigrationPolicy {
     let file = try manager.insert(entity: "File")
     try file.set("fileURL", source.value("fileURL"))
     try file.set("book", to: book)
-    guard let user = try source.object("user") else { return }
-    let users = try manager.destinationInstances(forEntityMappingNamed: "UserToUser", sourceInstances: [user])
+    let users = try manager.destinationInstances(forSourceRelationshipNamed: "user", sourceInstances: [source])
     try file.set("user", to: users.first)
   }
 }

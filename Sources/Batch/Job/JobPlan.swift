@@ -10,8 +10,11 @@ struct JobPlan: Codable, Equatable {
   var source: String
   /// Absolute path of the destination.
   var destination: String
-  /// Target version's name.
+  /// Versions before and after.
+  var sourceVersion: String
   var target: String
+  /// Steps of the path.
+  var steps: Int
   /// Copies of models and mapping models, relative to the job directory.
   var models: [String]
   var mappings: [String]
@@ -55,7 +58,8 @@ struct JobPlan: Codable, Equatable {
       return plan
     } catch let error as DecodingError {
       throw BatchError(
-        .badCheckpoint, "the plan of the run is damaged", hint: "Remove the job directory and start again; the source is untouched",
+        .badCheckpoint, "the plan of the run is damaged",
+        hint: "Remove the job directory and start again; the source is untouched",
         path: job.plan, cause: error)
     }
   }

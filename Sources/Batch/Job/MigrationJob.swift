@@ -137,6 +137,13 @@ public struct MigrationJob: Sendable {
         .refused, "the output exists already", hint: "Choose another path, or remove the file; nothing was written",
         path: job.destination)
     }
+    let external = FilePaths.join(FilePaths.directory(of: plan.source), ".\(Self.stem(plan.source))_SUPPORT")
+    if !isInPlace, try fileSystem.status(external) != nil {
+      throw BatchError(
+        .refused, "the store keeps external data in \(external), which --output does not take along",
+        hint: "Migrate in place, or copy store and folder elsewhere and migrate that copy; nothing was written", path: plan.source
+      )
+    }
     let directory = FilePaths.directory(of: job.destination)
     let free = try fileSystem.availableSpace(directory)
     guard free >= plan.diskNeeded else {
@@ -151,13 +158,21 @@ public struct MigrationJob: Sendable {
     }
   }
 
+  /// The name of a store without its extension: what Core Data names the folder of external data after.
+  private static func stem(_ path: String) -> String {
+    let name = FilePaths.name(of: path)
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+    return String(name[..<dot])
+  }
+
   /// Writes down the plan, with copies of everything that it refers to.
   private func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
     let reader = try SourceStore.open(source, fileSystem, recoveringIn: nil, locking: .shared)
     defer { reader.close() }
     var run = JobPlan(
-      source: source, destination: job.destination, target: plan.targetVersion.name,
+      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, target: plan.targetVersion.name,
+      steps: plan.steps.count,
       models: try copies(request.models, "models", job), mappings: try copies(request.mappings, "mappings", job), now: now,
       memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now),
       planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, policies: policies, now: now)),
@@ -238,12 +253,23 @@ enum SourceStore {
     guard try fileSystem.status(path) != nil else {
       throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
     }
-    if let journal = try fileSystem.status(path + "-journal"), journal.size > 512 {
+    if try isHotJournal(path + "-journal", fileSystem) {
       throw BatchError(
         .refused, "the store has a rollback journal of an unfinished change",
         hint: "Open the store once with its application or with sqlite3, so that it is recovered; nothing was written",
         path: path + "-journal")
     }
     return try StoreReader(path: path, fileSystem: fileSystem, locking: locking)
+  }
+
+  /// A rollback journal that still has its header's magic number; a finished one is removed, cut or zeroed.
+  /// Source of the rule: SQLite, "Database File Format", section 3.
+  private static func isHotJournal(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {
+    guard let status = try fileSystem.status(path), status.size > 0 else { return false }
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    var magic = [UInt8](repeating: 0, count: 8)
+    let count = try magic.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+    return count == 8 && magic == [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
   }
 }

@@ -17,22 +17,23 @@ struct MigrationRun {
     defer { log.close() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil) }
+    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
     let source = try SourceStore.open(plan.source, fileSystem, recoveringIn: job.path, locking: .exclusive)
     let uuid = source.metadata.uuid
     let steps: [MigrationStep]
     let result: Finished
+    let verified: VerificationReport?
     do {
       defer { source.close() }
       try checkSource(source)
       steps = try MigrationPlanner(library: library, mappings: mappings, policies: policies)
-        .plan(source, target: plan.target).steps
+        .plan(source, target: plan.target, countsRows: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
+      verified = try verify(result, steps, uuid: uuid)
     }
-    let verified = try verify(result, steps, uuid: uuid)
     try log.append("verified; beginning the cut-over")
     try log.sync()
     let finished = try cutOver.run(
@@ -42,7 +43,7 @@ struct MigrationRun {
       defer { again.close() }
       try checkSource(again)
     }
-    return try end(finished, rowsRead: result.rowsRead, verified: verified)
+    return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
   }
 
   private func checkSource(_ source: StoreReader) throws {
@@ -83,19 +84,36 @@ struct MigrationRun {
       let state = try runStep(steps, position, reader, source, publisher)
       rows += state.rowsRead
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
-      position = RunPosition(step: index + 1, previousStore: name, rows: state.tableRows)
+      position = RunPosition(
+        step: index + 1, previousStore: name, rows: state.tableRows, notes: position.notes + leftOut(state, steps[index]))
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
-      try log.append("step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
+      try log.append(
+        "step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
-    return Finished(path: job.file(name), rowsRead: rows, tableRows: position.rows)
+    return Finished(path: job.file(name), rowsRead: rows, tableRows: position.rows, notes: position.notes)
+  }
+
+  /// Source rows that did not become objects of their own, by the rule that left them out (I12).
+  private func leftOut(_ state: StepState, _ step: MigrationStep) -> [String] {
+    var notes: [String] = []
+    let mappings = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
+    for (mapping, counts) in zip(mappings, state.counts) where counts.dropped > 0 {
+      let rule = mapping.policyClassName ?? mapping.name
+      notes.append("\(counts.dropped) of \(counts.read) objects of \(mapping.sourceEntity ?? "") were left out by \(rule)")
+    }
+    if state.unmapped > 0 {
+      notes.append("\(state.unmapped) objects of \(step.source.name) have no entity mapping and were left out")
+    }
+    return notes
   }
 
   private func runStep(
     _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
   ) throws -> StepState {
     let index = position.step
+    let directory = job.path
     let files = StepFiles(
       prefix: job.file("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory))
     let stepPlan = try StepPlan(step: steps[index], reader: reader, policies: policies, files: files, now: plan.now)
@@ -109,6 +127,8 @@ struct MigrationRun {
       state.encode(into: &writer)
       var next = position
       next.state = RunPosition.State(step: writer.bytes, builders: builders)
+      // The names of files that the state refers to are durable before it is (I3).
+      try fileSystem.syncDirectory(directory)
       try publisher.publish(next)
     }
     return try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
@@ -135,6 +155,7 @@ struct MigrationRun {
     var path: String
     var rowsRead: UInt64
     var tableRows: [UInt64]
+    var notes: [String]
   }
 
   /// Proves the finished store through SQLite alone. Nil when the run was asked not to.
@@ -152,91 +173,19 @@ struct MigrationRun {
     return report
   }
 
-  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?) throws -> MigrationJob.Report {
+  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, notes: [String]) throws
+    -> MigrationJob.Report
+  {
     try job.remove(fileSystem)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.fraction = 1 }
     return MigrationJob.Report(
-      destination: finished.destination, backup: finished.backup, sourceVersion: "", targetVersion: plan.target, steps: 1,
-      rowsRead: rowsRead, rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
+      destination: finished.destination, backup: finished.backup, sourceVersion: plan.sourceVersion, targetVersion: plan.target,
+      steps: plan.steps,
+      rowsRead: rowsRead,
+      rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       isVerified: plan.verifies,
-      bytes: try fileSystem.status(finished.destination)?.size ?? 0)
-  }
-}
-
-/// Makes positions of a run durable, one checkpoint after the other.
-private final class RunPublisher: @unchecked Sendable {
-  // Sendable by discipline: the migrating thread publishes while no pipeline runs, the writing thread while one does.
-  private let store: CheckpointStore
-  private let plan: [UInt8]
-  private let source: [UInt8]
-  private var last: UInt64
-
-  init(store: CheckpointStore, plan: [UInt8], source: [UInt8], last: UInt64?) {
-    (self.store, self.plan, self.source, self.last) = (store, plan, source, last ?? 0)
-  }
-
-  func publish(_ position: RunPosition) throws {
-    last += 1
-    try store.publish(
-      Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: position.sections))
-  }
-}
-
-/// Where a run goes on: the step, the store that it reads, and the state within it.
-struct RunPosition: Equatable {
-  /// A step's own state and the open pages of its builders.
-  struct State: Equatable {
-    var step: [UInt8]
-    var builders: [UInt8]
-  }
-
-  /// The step at work, from 0; the number of steps when all are done.
-  var step: Int
-  /// The name in the job directory of the store that the step before left; nil for the source.
-  var previousStore: String?
-  /// Rows of that store's tables: entity tables, then join tables.
-  var rows: [UInt64] = []
-  /// Nil at the beginning of a step.
-  var state: State?
-
-  init(step: Int, previousStore: String?, rows: [UInt64]) {
-    self.step = step
-    self.previousStore = previousStore
-    self.rows = rows
-  }
-
-  /// The beginning of a run, or what a checkpoint tells.
-  init(_ checkpoint: Checkpoint?, steps: Int) throws {
-    step = 0
-    guard let checkpoint else { return }
-    guard var position = checkpoint.reader(of: "position") else {
-      throw StreamsError(.damagedCheckpoint, "the checkpoint does not say where the run stands")
-    }
-    step = try position.readInt()
-    previousStore = try position.readOptional { try $0.readString(cap: 255) }
-    rows = try position.readArray(elementSize: 8) { try $0.readUInt64() }
-    guard step >= 0, step <= steps, previousStore?.contains("/") != true else { throw position.damaged("the step") }
-    if let state = checkpoint.sections["state"], let builders = checkpoint.sections["builders"] {
-      self.state = State(step: state, builders: builders)
-    }
-  }
-
-  /// The sections of a checkpoint.
-  var sections: [String: [UInt8]] {
-    var writer = ByteWriter()
-    writer.writeInt(step)
-    writer.writeOptional(previousStore) { $0.writeString($1) }
-    writer.writeArray(rows) { $0.writeUInt64($1) }
-    var sections = ["position": writer.bytes]
-    if let state { (sections["state"], sections["builders"]) = (state.step, state.builders) }
-    return sections
-  }
-
-  func restart(plan: StepPlan) throws -> StepRestart? {
-    guard let state else { return nil }
-    var reader = ByteReader(state.step, subject: "state")
-    return StepRestart(state: try StepState(from: &reader, plan: plan), builders: state.builders)
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: notes)
   }
 }

@@ -3,7 +3,8 @@ import Streams
 /// Builds the indexes of a store, one after the other, from the tables that are already there.
 ///
 /// A crash within an index begins that index again; its pages lie behind the last checkpoint's length.
-struct IndexPass {
+final class IndexPass: @unchecked Sendable {
+  // Sendable: nothing changes after init but the database, which the writing thread alone touches.
   fileprivate struct Index {
     var name: String
     var table: String
@@ -51,26 +52,72 @@ struct IndexPass {
   /// The name of an index.
   func name(_ position: Int) -> String { indexes[position].name }
 
-  /// Reads the index's table, sorts the keys within the memory budget, and writes the index.
-  func build(_ position: Int) throws {
-    let index = indexes[position]
-    let writer = database.writer
-    guard let tableRoot = database.root(of: index.table), let root = database.root(of: index.name) else {
-      throw BatchError(.failed, "the schema lacks \(index.name)")
+  /// Builds all indexes from one on: while one is written, the keys of the next are sorted on a thread of their own.
+  ///
+  /// `body` is called after every index with the number of those that are written; when it throws, the pass ends.
+  func run(from first: Int, _ body: (Int) throws -> Void) throws {
+    guard first < count else { return }
+    try database.writer.flush()
+    let pageCount = database.writer.nextPage - 1
+    var ready = try prepare(first, pageCount: pageCount)
+    for position in first..<count {
+      let box = PreparedBox()
+      let worker =
+        position + 1 < count
+        ? try Worker { [self] in box.prepared = try prepare(position + 1, pageCount: pageCount) } : nil
+      var failure: (any Error)?
+      do {
+        try write(ready)
+        try body(position + 1)
+      } catch {
+        failure = error
+      }
+      if let error = failure ?? worker?.join() {
+        _ = worker?.join()
+        throw error
+      }
+      if let next = box.prepared { ready = next }
     }
-    try writer.flush()
+  }
+
+  private final class PreparedBox: @unchecked Sendable {
+    // Sendable: written before the thread ends, read after it was joined.
+    var prepared: Prepared?
+  }
+
+  /// An index whose keys are ready to be written: sorted, or found in order in the table itself.
+  private struct Prepared {
+    let position: Int
+    let scan: TableScan
+    let snapshot: DatabaseSnapshot
+    let sorter: ExternalSorter?
+  }
+
+  /// Reads the index's table and sorts the keys, within half of the memory for sorting: the index before may be written
+  /// meanwhile. Nothing of this touches the file's pages, so their numbers do not depend on it (I8).
+  private func prepare(_ position: Int, pageCount: UInt32) throws -> Prepared {
+    let index = indexes[position]
+    guard let root = database.root(of: index.table) else { throw BatchError(.failed, "the schema lacks \(index.table)") }
     let snapshot = try DatabaseSnapshot.building(
-      path: writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: writer.nextPage - 1)
-    defer { snapshot.close() }
-    let write = IndexWriter(builder: IndexBuilder(root: root, writer: writer), index: index)
-    let scan = { TableScan(snapshot: snapshot, root: tableRoot, rowLimit: .max) }
-    if try isOrdered(index, scan()) {
-      try forEachKey(index, scan()) { try write.append($0) }
-    } else {
-      let sorter = ExternalSorter(
-        memoryBytes: files.budget.sortBytes, path: files.path("sort"), fileSystem: files.fileSystem)
-      try forEachKey(index, scan()) { try sorter.add($0) }
+      path: database.writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: pageCount)
+    let scan = { TableScan(snapshot: snapshot, root: root, rowLimit: .max) }
+    if try isOrdered(index, scan()) { return Prepared(position: position, scan: scan(), snapshot: snapshot, sorter: nil) }
+    let sorter = ExternalSorter(
+      memoryBytes: files.budget.sortBytes / 2, path: files.path("sort.\(position % 2)"), fileSystem: files.fileSystem)
+    try forEachKey(index, scan()) { try sorter.add($0) }
+    return Prepared(position: position, scan: scan(), snapshot: snapshot, sorter: sorter)
+  }
+
+  /// Writes an index.
+  private func write(_ prepared: Prepared) throws {
+    defer { prepared.snapshot.close() }
+    let index = indexes[prepared.position]
+    guard let root = database.root(of: index.name) else { throw BatchError(.failed, "the schema lacks \(index.name)") }
+    let write = IndexWriter(builder: IndexBuilder(root: root, writer: database.writer), index: index)
+    if let sorter = prepared.sorter {
       try sorter.drain { try write.append($0) }
+    } else {
+      try forEachKey(index, prepared.scan) { try write.append($0) }
     }
     try write.builder.finish()
   }

@@ -94,7 +94,11 @@ private final class PatchMerge {
     guard row.decode(page.record(position)) else { throw BatchError(.failed, "a written row is damaged", key: changedKey) }
     encoder.reset()
     for column in 0..<row.columnCount {
-      if let value = changes[column] { encoder.append(value) } else { encoder.append(type: row.type(column), body: row.body(column)) }
+      if let value = changes[column] {
+        encoder.append(value)
+      } else {
+        encoder.append(type: row.type(column), body: row.body(column))
+      }
     }
     records.append(table: table, rowid: changedKey, encoder)
     position += 1

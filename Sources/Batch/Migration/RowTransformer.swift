@@ -4,7 +4,7 @@ import Streams
 final class RowTransformer {
   private let plan: StepPlan
   let manager: MigrationManager
-  var state: StepState
+  @exclusivity(unchecked) var state: StepState
   private let encoder = RecordEncoder()
   private let row: RecordDecoder
 

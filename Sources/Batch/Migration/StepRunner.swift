@@ -86,16 +86,17 @@ final class StepRunner {
       TableScan(
         snapshot: job.reader.snapshot, root: root, after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
-    try Pipeline<RowPage, Parcel>.run(
+    try Pipeline<ScannedPage, Parcel>.run(
       read: {
         let page = pages.tryPop() ?? RowPage()
-        return try !monitor.isStopRequested && scan.scan.next(into: page) ? page : nil
+        guard try !monitor.isStopRequested && scan.scan.next(into: page) else { return nil }
+        return ScannedPage(rows: page, bytesRead: scan.scan.bytesRead)
       },
-      transform: { [self] page in
+      transform: { [self] scanned in
         transformer.manager.output = emptyRecords()
-        try transformer.transform(page, of: unit)
-        try pages.push(page)
-        return try parcel(bytesRead: scan.scan.bytesRead)
+        try transformer.transform(scanned.rows, of: unit)
+        try pages.push(scanned.rows)
+        return try parcel(bytesRead: scanned.bytesRead)
       },
       write: { parcel in
         try output.output.take(parcel.records)
@@ -198,14 +199,19 @@ final class StepRunner {
 
   private func buildIndexes() throws {
     let pass = IndexPass(layout: plan.layout, database: output.database, header: job.header, files: job.files)
-    while job.hasIndexes, transformer.state.unit < pass.count {
-      job.monitor.update { $0.activity = "index \(pass.name(transformer.state.unit))" }
-      try pass.build(transformer.state.unit)
-      transformer.state.unit += 1
-      if clock.isDue(adding: 0) { try publishIndexState() }
-      if job.monitor.isStopRequested {
-        try publishIndexState()
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+    if job.hasIndexes {
+      try pass.run(from: transformer.state.unit) { written in
+        transformer.state.unit = written
+        job.monitor.update { progress in
+          progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
+          let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
+          progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
+        }
+        if job.monitor.isStopRequested {
+          try publishIndexState()
+          throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+        }
+        if clock.isDue(adding: 0) { try publishIndexState() }
       }
     }
     try output.database.finish()
@@ -213,6 +219,12 @@ final class StepRunner {
     transformer.state.nextPage = output.database.writer.nextPage
     try job.publish(transformer.state, [])
   }
+}
+
+/// A page of rows, with the bytes that the scan had read by then.
+private struct ScannedPage: Sendable {
+  let rows: RowPage
+  let bytesRead: UInt64
 }
 
 /// Finished records of one page of rows, with the mark of a checkpoint behind them.

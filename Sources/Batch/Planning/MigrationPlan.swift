@@ -49,7 +49,9 @@ public struct MigrationPlanner: Sendable {
   /// Plans the migration of a store to a version; nil means the current version of its bundle.
   ///
   /// Throws ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
-  public func plan(_ reader: StoreReader, target name: String?) throws -> MigrationPlan {
+  ///
+  /// `countsRows` may be false where only the steps matter: counting reads the whole store.
+  public func plan(_ reader: StoreReader, target name: String?, countsRows: Bool = true) throws -> MigrationPlan {
     let hashes = reader.metadata.versionHashes
     guard let source = library.model(matching: hashes) else { throw library.noModel(for: hashes, path: reader.path) }
     let target = try library.target(named: name, from: source)
@@ -57,11 +59,13 @@ public struct MigrationPlanner: Sendable {
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
-    let rows = try Self.rows(reader, binding)
+    let rows = countsRows ? try Self.rows(reader, binding) : []
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     var notes: [String] = []
     if !steps.isEmpty { try Self.check(binding.extras, reader, &notes) }
-    for step in steps where step.isInferred { try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding) }
+    for step in steps where step.isInferred && countsRows {
+      try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding)
+    }
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: target, steps: steps, rows: rows, bytes: bytes,
       // Two stores exist at once from the second step on; a quarter more for what steps add, and for sorting.
@@ -91,9 +95,13 @@ public struct MigrationPlanner: Sendable {
     if !extras.history.isEmpty {
       notes.append("persistent history (\(extras.history.joined(separator: ", "))) refers to the old version and is left out")
     }
-    if !reader.schema.triggers.isEmpty { notes.append("\(reader.schema.triggers.count) triggers are left out; Core Data makes its own again") }
+    if !reader.schema.triggers.isEmpty {
+      notes.append("\(reader.schema.triggers.count) triggers are left out; Core Data makes its own again")
+    }
     if !extras.columns.isEmpty {
-      notes.append("columns that the model does not know are left out: " + extras.columns.map { "\($0.table).\($0.column)" }.joined(separator: ", "))
+      notes.append(
+        "columns that the model does not know are left out: "
+          + extras.columns.map { "\($0.table).\($0.column)" }.joined(separator: ", "))
     }
   }
 }

@@ -100,7 +100,9 @@ public struct StoreInspection: Sendable, Codable {
 
   private static func traps(_ reader: StoreReader, journalBytes: UInt64) -> [String] {
     var traps: [String] = []
-    if reader.snapshot.logFrames > 0 { traps.append("\(reader.snapshot.logFrames) pages lie in the -wal file: never move the store without it") }
+    if reader.snapshot.logFrames > 0 {
+      traps.append("\(reader.snapshot.logFrames) pages lie in the -wal file: never move the store without it")
+    }
     if journalBytes > 0 { traps.append("a -journal file exists: a change was not finished") }
     let names = reader.schema.tables.map { $0.name.uppercased() }
     if names.contains("ACHANGE") { traps.append("persistent history is kept; it refers to this version's entity numbers") }

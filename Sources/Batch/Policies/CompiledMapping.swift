@@ -1,7 +1,8 @@
 import Streams
 
 /// An entity mapping made ready for rows: for every column of the destination, where it comes from.
-final class CompiledMapping {
+final class CompiledMapping: @unchecked Sendable {
+  // Sendable: nothing changes after init, neither what the pointer leads to.
   let mapping: EntityMapping
   let source: SourceEntity
   let destination: DestinationEntity
@@ -10,6 +11,8 @@ final class CompiledMapping {
   let policy: (any EntityMigrationPolicy)?
   let columns: [ColumnSource]
   private let needsObject: Bool
+  /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are such.
+  private let borrowed: UnsafeMutablePointer<Int>
 
   init(
     mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
@@ -21,8 +24,14 @@ final class CompiledMapping {
     self.offset = offset
     self.policy = policy
     self.columns = columns
+    borrowed = .allocate(capacity: columns.count)
+    for (column, source) in columns.enumerated() {
+      if case .borrow(let position, _) = source { borrowed[column] = position } else { borrowed[column] = -1 }
+    }
     needsObject = columns.contains { if case .expression = $0 { true } else { false } }
   }
+
+  deinit { borrowed.deallocate() }
 
   /// Migrates a row without policy and without objects of its own. False when the row needs them.
   func encode(_ row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws -> Bool {
@@ -35,14 +44,13 @@ final class CompiledMapping {
 
   /// Appends one column of a row.
   func append(_ column: Int, row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws {
+    let position = borrowed[column]
+    if position >= 0, position < row.columnCount {
+      return encoder.append(type: row.type(position), body: row.body(position))
+    }
     switch columns[column] {
     case .value(let value): encoder.append(value)
-    case .borrow(let position, let missing):
-      if position < row.columnCount {
-        encoder.append(type: row.type(position), body: row.body(position))
-      } else {
-        encoder.append(missing)
-      }
+    case .borrow(_, let missing): encoder.append(missing)
     case .key(let position, let map):
       if let key = row.integer(position), let target = map.target(row) {
         encoder.append(key &+ target.offset)

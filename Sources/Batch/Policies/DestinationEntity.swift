@@ -18,8 +18,8 @@ final class DestinationEntity: Sendable {
   /// Position in the layout's entity tables, which is also the table's number in the output.
   let table: Int
   let columnCount: Int
-  let attributes: [String: Attribute]
-  let relationships: [String: Relationship]
+  let attributes: NameTable<Attribute>
+  let relationships: NameTable<Relationship>
   /// Columns with the default values of this entity's attributes, as stored.
   let defaults: [(column: Int, value: Value)]
   let isAbstract: Bool
@@ -44,7 +44,7 @@ final class DestinationEntity: Sendable {
       attributes[attribute.name] = Attribute(column: column, type: attribute.type)
       if let value = attribute.defaultValue { defaults.append((column, attribute.type.stored(value))) }
     }
-    self.attributes = attributes
+    self.attributes = NameTable(attributes)
     self.defaults = defaults
     var template = Array(repeating: Value.null, count: columns.count)
     template[1] = .integer(Int64(number))
@@ -58,6 +58,6 @@ final class DestinationEntity: Sendable {
         storage: storage, destination: relationship.destinationEntity, inverse: relationship.inverseName,
         isOrdered: relationship.isOrdered)
     }
-    self.relationships = relationships
+    self.relationships = NameTable(relationships)
   }
 }

@@ -9,11 +9,11 @@ public final class DestinationObject {
   unowned let manager: MigrationManager
   /// The object's primary key (Z_PK).
   public private(set) var key: Int64
-  private var isOpen: Bool
+  @exclusivity(unchecked) private var isOpen: Bool
   /// Values that were set, as stored, a column each; nil where the mapping or the entity's default decides.
   private let columns: UnsafeMutableBufferPointer<Value?>
   /// The mapping that gives the columns which were not set; nil for further objects.
-  private(set) var mapping: CompiledMapping?
+  @exclusivity(unchecked) private(set) var mapping: CompiledMapping?
 
   /// A new, open object.
   init(new entity: DestinationEntity, key: Int64, mapping: CompiledMapping?, manager: MigrationManager) {
@@ -96,7 +96,9 @@ public final class DestinationObject {
   /// The value of an attribute of an open object. A written object's values cannot be read.
   public func value(_ name: String) throws -> Value {
     guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
-    guard isOpen else { throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up") }
+    guard isOpen else {
+      throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up")
+    }
     return attribute.type.normalized(try stored(attribute.column))
   }
 

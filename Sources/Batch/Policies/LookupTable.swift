@@ -8,16 +8,17 @@ final class LookupTable {
   }
 
   private let model: ManagedObjectModel
-  private var kept: [Kept] = []
+  @exclusivity(unchecked) private var kept: [Kept] = []
   /// Positions in `kept`, by the entity whose objects feed them.
-  private var feeding: [String: [Int]] = [:]
-  private var keyBytes: [UInt8] = []
+  private let feeding: NameTable<[Int]>
+  @exclusivity(unchecked) private var keyBytes: [UInt8] = []
   let lookups: [Lookup]
 
   /// Makes the look-ups, empty or from the states that a checkpoint tells.
   init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws {
     self.model = model
     self.lookups = lookups
+    var feeding: [String: [Int]] = [:]
     let share = files.budget.lookupBytes / max(1, lookups.count)
     for (index, lookup) in lookups.enumerated() {
       let path = files.path("lookup.\(index)")
@@ -30,6 +31,7 @@ final class LookupTable {
         feeding[entity.name, default: []].append(index)
       }
     }
+    self.feeding = NameTable(feeding)
   }
 
   /// Does any look-up want objects of this entity?

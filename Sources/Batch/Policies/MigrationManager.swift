@@ -8,23 +8,23 @@ public final class MigrationManager {
   public var model: ManagedObjectModel { layout.model }
 
   let layout: StoreLayout
-  let entities: [String: DestinationEntity]
+  let entities: NameTable<DestinationEntity>
   let byNumber: [DestinationEntity?]
   let keys: KeyAssignment
   let graph: SourceGraph
   let lookups: LookupTable
   let patches: PatchLog
   /// Keys and link rows given out so far, a table each: entity tables first, then join tables.
-  var nextKeys: [Int64]
+  @exclusivity(unchecked) var nextKeys: [Int64]
   /// Where finished records go.
-  var output = RecordPage()
+  @exclusivity(unchecked) var output = RecordPage()
   /// Decodes the source's current row.
   let currentRow = RecordDecoder()
 
-  private var open: [DestinationObject] = []
+  @exclusivity(unchecked) private var open: [DestinationObject] = []
   /// Objects that nobody refers to any more, by entity number: most objects live for one call.
-  private var pool: [[DestinationObject]]
-  private var sources: [SourceObject?]
+  @exclusivity(unchecked) private var pool: [[DestinationObject]]
+  @exclusivity(unchecked) private var sources: [SourceObject?]
   private let linkColumns: [[LinkColumn]]
   private enum LinkColumn {
     case source
@@ -32,9 +32,11 @@ public final class MigrationManager {
     case order
   }
   private let encoder = RecordEncoder()
-  private var current: (source: SourceObject, mapping: CompiledMapping)?
-  private var primary: DestinationObject?
-  private let compiled: [String: CompiledMapping]
+  @exclusivity(unchecked) private var current: (source: SourceObject, mapping: CompiledMapping)?
+  @exclusivity(unchecked) private var primary: DestinationObject?
+  private let compiled: NameTable<CompiledMapping>
+  /// The first mapping of every source entity, by Z_ENT.
+  private let bySource: [CompiledMapping?]
 
   init(
     sourceModel: ManagedObjectModel, layout: StoreLayout, keys: KeyAssignment, graph: SourceGraph, lookups: LookupTable,
@@ -46,9 +48,11 @@ public final class MigrationManager {
     self.graph = graph
     self.lookups = lookups
     self.patches = patches
-    self.compiled = Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first })
-    self.entities = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
+    self.compiled = NameTable(
+      Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first }))
+    self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) }))
     byNumber = [nil] + entities
+    bySource = graph.byNumber.map { entity in compiled.first { $0.source === entity } }
     pool = Array(repeating: [], count: entities.count + 1)
     sources = Array(repeating: nil, count: graph.byNumber.count)
     linkColumns = layout.joinTables.map { table in
@@ -131,6 +135,24 @@ public final class MigrationManager {
     return sourceInstances.filter { $0.entity.name == mapping.mapping.sourceEntity }.map {
       DestinationObject(reference: mapping.destination, key: $0.key + mapping.offset, manager: self)
     }
+  }
+
+  /// The destination objects of what a relationship of a source object leads to, whichever entity mapping makes them. A to-one
+  /// is followed by its key alone, without a look at the other row.
+  public func destinationInstances(forSourceRelationshipNamed name: String, sourceInstances: [SourceObject]) throws
+    -> [DestinationObject]
+  {
+    try sourceInstances.flatMap { source in
+      guard let target = try source.target(name) else {
+        return try source.objects(name).compactMap { try destination($0.entity, key: $0.key) }
+      }
+      return try target.key.flatMap { try destination(target.entity, key: $0) }.map { [$0] } ?? []
+    }
+  }
+
+  private func destination(_ source: SourceEntity, key: Int64) throws -> DestinationObject? {
+    guard let mapping = bySource[source.number] else { return nil }
+    return DestinationObject(reference: mapping.destination, key: key &+ mapping.offset, manager: self)
   }
 
   /// The source object of a destination object that an entity mapping made; nil for others.

@@ -18,8 +18,8 @@ final class SourceEntity: Sendable {
   let number: Int
   /// Position in the layout's entity tables.
   let table: Int
-  let attributes: [String: Attribute]
-  let relationships: [String: Relationship]
+  let attributes: NameTable<Attribute>
+  let relationships: NameTable<Relationship>
 
   init(name: String, binding: StoreBinding) throws {
     let layout = binding.layout
@@ -40,7 +40,7 @@ final class SourceEntity: Sendable {
       guard let found = position(layout.column(forAttribute: attribute.name, ofEntity: name)) else { continue }
       attributes[attribute.name] = Attribute(position: found, type: attribute.type)
     }
-    self.attributes = attributes
+    self.attributes = NameTable(attributes)
     var relationships: [String: Relationship] = [:]
     for relationship in model.relationships(of: name) {
       guard let storage = layout.storage(of: relationship.name, entity: name) else { continue }
@@ -48,7 +48,7 @@ final class SourceEntity: Sendable {
         storage: storage, destination: relationship.destinationEntity, inverse: relationship.inverseName,
         isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)
     }
-    self.relationships = relationships
+    self.relationships = NameTable(relationships)
   }
 }
 

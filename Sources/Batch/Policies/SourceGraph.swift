@@ -49,16 +49,29 @@ final class SourceGraph {
 
   /// Keys at the other end of a to-many relationship.
   func keys(of relationship: SourceEntity.Relationship, named name: String, owner: SourceObject) throws -> [Int64] {
-    let identifier = "\(owner.entity.table).\(name)"
-    let run = try runs[identifier] ?? makeRun(relationship, identifier)
+    let identifier = Self.fileName(relationship)
+    let run = try runs[identifier] ?? makeRun(relationship, named: name, identifier)
     runs[identifier] = run
     return try run.values(owner.key)
   }
 
-  private func makeRun(_ relationship: SourceEntity.Relationship, _ identifier: String) throws -> RelationRun {
-    let path = scratch.path("relation.\(runs.count)")
+  /// Follows from where the links lie and nothing else: a resumed run asks for relationships in another order, and two
+  /// entities of one table may have different ones of one name.
+  private static func fileName(_ relationship: SourceEntity.Relationship) -> String {
+    let place =
+      switch relationship.storage {
+      case .ownKey(let table, let column, _, _): "own.\(table).\(column)"
+      case .inverseKey(let table, let column, _): "inverse.\(table).\(column)"
+      case .ownerKey(let table, let column, _): "owner.\(table).\(column)"
+      case .join(let table, let ownerIsSource): "join.\(table).\(ownerIsSource ? "source" : "destination")"
+      }
+    return place + (relationship.isOrdered ? ".ordered" : "")
+  }
+
+  private func makeRun(_ relationship: SourceEntity.Relationship, named name: String, _ file: String) throws -> RelationRun {
+    let path = scratch.path("relation.\(file)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
-    return try RelationRun(path: path, identifier: identifier, scratch: scratch) { add in
+    return try RelationRun(path: path, identifier: name, scratch: scratch) { add in
       let source = TableScan(snapshot: self.reader.snapshot, root: scan.root, rowLimit: self.rowLimit)
       let (page, decoder) = (RowPage(), RecordDecoder())
       while try source.next(into: page) {

@@ -9,7 +9,7 @@ public final class SourceObject {
   let decoder: RecordDecoder
   private let owned: UnsafeMutableRawBufferPointer?
   /// The object's primary key (Z_PK).
-  public internal(set) var key: Int64
+  @exclusivity(unchecked) public internal(set) var key: Int64
 
   init(entity: SourceEntity, graph: SourceGraph, key: Int64, decoder: RecordDecoder) {
     self.entity = entity
@@ -88,6 +88,19 @@ public final class SourceObject {
     let positions = graph.binding.tables[table].positions
     guard case .integer(let target) = raw(positions[column]) else { return nil }
     return try graph.object(relationship.destination, key: target)
+  }
+
+  /// Where a to-one relationship leads, read from this row alone; nil when the relationship is a to-many, or when only the
+  /// other row tells its entity.
+  func target(_ name: String) throws -> (entity: SourceEntity, key: Int64?)? {
+    guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
+    guard case .ownKey(let table, let column, let entityColumn, _) = relationship.storage else { return nil }
+    let positions = graph.binding.tables[table].positions
+    let key: Int64? = if case .integer(let key) = raw(positions[column]) { key } else { nil }
+    guard let entityColumn else { return graph.entities[relationship.destination].map { ($0, key) } }
+    guard case .integer(let number) = raw(positions[entityColumn]), number > 0, number < Int64(graph.byNumber.count)
+    else { return nil }
+    return graph.byNumber[Int(number)].map { ($0, key) }
   }
 
   /// The objects of a to-many relationship: in its order when it is ordered, else by key. A to-one gives one or none.

@@ -1,8 +1,8 @@
 /// Which object of an entity table has which key.
 ///
 /// The objects have positions: entities in Z_ENT order, each entity's objects together, so that an entity and all its
-/// sub-entities are one range. Keys 1 to n are the positions in an order that mixes the entities: every key's position is
-/// that of the key before plus a fixed step, around a ring. Both directions are a few operations, whatever n is.
+/// sub-entities are one range. Keys 1 to n are the positions in an order that mixes the entities: every key's position
+/// is that of the key before plus a fixed step, around a ring. Both directions are a few operations, whatever n is.
 final class SampleKeys: Sendable {
   /// The number of objects.
   let count: UInt64

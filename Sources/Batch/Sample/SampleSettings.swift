@@ -1,5 +1,5 @@
-/// What the model's author asks of a sample, by entries of user infos. A value that cannot be followed is an error: a typing
-/// mistake must not give another sample than was meant.
+/// What the model's author asks of a sample, by entries of user infos. A value that cannot be followed is an error: a
+/// typing mistake must not give another sample than was meant.
 struct SampleSettings {
   /// Entries of an entity's or an attribute's user info.
   enum Key {

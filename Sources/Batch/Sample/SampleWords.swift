@@ -5,7 +5,8 @@ enum SampleWords {
     "aeio".utf8.flatMap { [consonant, $0] }
   }
 
-  /// Appends two to five words, the first with a capital; now and then one with an accent, so that not all text is ASCII.
+  /// Appends two to five words, the first with a capital; now and then one with an accent, so that not all text is
+  /// ASCII.
   static func appendText(_ number: UInt64, to bytes: inout [UInt8]) {
     let count = 2 + number & 3
     for place in 0..<count {

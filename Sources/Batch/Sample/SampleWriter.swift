@@ -22,11 +22,8 @@ struct SampleWriter {
       .write(to: database)
     let pass = IndexPass(layout: plan.layout, database: database, header: header, files: files)
     // The sorter removes its scratch file itself, but not when a key is refused.
-    defer { try? files.fileSystem.remove(files.path("sort")) }
-    for index in 0..<pass.count {
-      try pass.build(index)
-      progress.finishIndex(index)
-    }
+    defer { for number in 0..<2 { try? files.fileSystem.remove(files.path("sort.\(number)")) } }
+    try pass.run(from: 0) { progress.finishIndex($0 - 1) }
     try database.finish()
   }
 

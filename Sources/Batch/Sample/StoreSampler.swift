@@ -1,15 +1,16 @@
 import Streams
 
-/// Makes a complete store of a model, filled with objects that nobody has to protect: for trials, tests and measurements.
+/// Makes a complete store of a model, filled with objects that nobody has to protect: for trials, tests, measurements.
 ///
-/// The bytes of the store follow from model, number of objects and seed alone. Every value is computed from its place, so
-/// memory does not grow with the number of objects. Entries of the model's user infos shape the data:
+/// The bytes of the store follow from model, number of objects and seed alone. Every value is computed from its place,
+/// so memory does not grow with the number of objects. Entries of the model's user infos shape the data:
 /// `godwit.sample.share` of an entity (its weight in the distribution of objects), and of an attribute
 /// `godwit.sample.distinct` (number of different values), `godwit.sample.prefix` (what every text begins with) and
 /// `godwit.sample.null` = `never`.
 ///
-/// Optional attributes and to-ones are NULL in one row of 16, required ones only where nothing can stand there: no object
-/// of the destination is left in a one-to-one, or distinct values have run out. Derived attributes are NULL.
+/// Optional attributes and to-ones are NULL in one row of 16, required ones only where nothing can stand there: the
+/// destination has no object, none is left in a one-to-one, or distinct values have run out. Derived attributes are
+/// NULL.
 public struct StoreSampler: Sendable {
   private let model: ManagedObjectModel
   private let rows: UInt64

@@ -1,5 +1,5 @@
-/// Chooses the object at the other end of a key: of a to-one, or the owner in a to-many without inverse. Objects are named
-/// by their positions (``SampleKeys``).
+/// Chooses the object at the other end of a key: of a to-one, or the owner in a to-many without inverse. Objects are
+/// named by their positions (``SampleKeys``).
 final class TargetSampler {
   /// How targets are chosen.
   enum Choice {

@@ -1,5 +1,5 @@
-/// Chooses for every uniqueness constraint the one column that keeps it: no two rows get the same value there, so the other
-/// columns are free.
+/// Chooses for every uniqueness constraint the one column that keeps it: no two rows get the same value there, so the
+/// other columns are free.
 struct UniqueColumns {
   /// The columns chosen.
   private(set) var roles: Set<ColumnRole> = []

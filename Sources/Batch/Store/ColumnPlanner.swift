@@ -92,8 +92,7 @@ struct ColumnPlanner {
     }
   }
 
-  private mutating func place(_ attribute: AttributeDescription, name: String, role: ColumnRole, entity: String) throws
-  {
+  private mutating func place(_ attribute: AttributeDescription, name: String, role: ColumnRole, entity: String) throws {
     let group: String
     var type: String
     switch attribute.type {

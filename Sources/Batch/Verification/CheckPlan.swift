@@ -82,35 +82,44 @@ struct CheckPlan {
 
   private func references(in bound: StoreBinding.Table) -> [StoreCheck] {
     bound.layout.columns.compactMap { column in
-      guard let table = table(bound.schema.name), let key = self.column(.primaryKey, in: bound),
-        let name = self.column(column.role, in: bound)
-      else { return nil }
       switch column.role {
-      case .toOne(let entity, let property):
-        guard let relationship = layout.model.relationship(property, of: entity),
-          let target = target(relationship.destinationEntity)
-        else { return nil }
-        let reference = PropertyReference(entity: entity, name: property)
-        var check = ReferenceCheck(
-          name: "the keys of \(reference)", table: table, property: reference, column: name, ownerColumn: key,
-          destinationColumn: name, target: target)
-        check.helper = self.column(.toOneEntity(entity: entity, name: property), in: bound)
-        if let (inverse, description) = shape.mutualInverse(of: relationship), !description.isToMany,
-          let other = binding.tables.first(where: { $0.schema.name == target.table.schema.name })
-        {
-          check.back = self.column(.toOne(entity: inverse.entity, name: inverse.name), in: other)
-        }
-        return check.check(weight: rows(table) * (check.helper == nil ? 1 : 4))
-      case .inverselessOwner(let entity, let property):
-        guard let target = target(entity) else { return nil }
-        let reference = PropertyReference(entity: entity, name: property)
-        return ReferenceCheck(
-          name: "the owners of \(reference)", table: table, property: reference, column: name, ownerColumn: key,
-          destinationColumn: name, target: target
-        ).check(weight: rows(table))
-      default: return nil
+      case .toOne(let entity, let name): toOne(PropertyReference(entity: entity, name: name), in: bound)
+      case .inverselessOwner(let entity, let name): owner(PropertyReference(entity: entity, name: name), in: bound)
+      default: nil
       }
     }
+  }
+
+  private func toOne(_ reference: PropertyReference, in bound: StoreBinding.Table) -> StoreCheck? {
+    let (entity, name) = (reference.entity, reference.name)
+    guard let relationship = layout.model.relationship(name, of: entity),
+      var check = check(
+        of: reference, role: .toOne(entity: entity, name: name), to: relationship.destinationEntity, in: bound)
+    else { return nil }
+    check.helper = column(.toOneEntity(entity: entity, name: name), in: bound)
+    if let (inverse, description) = shape.mutualInverse(of: relationship), !description.isToMany,
+      let other = binding.tables.first(where: { $0.schema.name == check.target.table.schema.name })
+    {
+      check.back = column(.toOne(entity: inverse.entity, name: inverse.name), in: other)
+    }
+    return check.check(weight: rows(check.table) * (check.helper == nil ? 1 : 4))
+  }
+
+  private func owner(_ reference: PropertyReference, in bound: StoreBinding.Table) -> StoreCheck? {
+    let role = ColumnRole.inverselessOwner(entity: reference.entity, name: reference.name)
+    let check = check(of: reference, role: role, to: reference.entity, in: bound)
+    return check.map { $0.check(weight: rows($0.table)) }
+  }
+
+  private func check(
+    of reference: PropertyReference, role: ColumnRole, to entity: String, in bound: StoreBinding.Table
+  ) -> ReferenceCheck? {
+    guard let table = table(bound.schema.name), let key = column(.primaryKey, in: bound),
+      let name = column(role, in: bound), let target = target(entity)
+    else { return nil }
+    return ReferenceCheck(
+      name: "the keys of \(reference)", table: table, property: reference, column: name, ownerColumn: key,
+      destinationColumn: name, target: target)
   }
 
   private func links(in join: StoreBinding.Join) -> [StoreCheck] {
@@ -118,8 +127,8 @@ struct CheckPlan {
     let source = join.schema.columns[join.sourcePosition].name
     let destination = join.schema.columns[join.destinationPosition].name
     let (relationship, inverse) = (join.layout.relationship, join.layout.inverse)
-    let ends = [(source, relationship, inverse, "owners"), (destination, inverse, relationship, "destinations")]
-    return ends.compactMap { column, end, _, what in
+    let ends = [(source, relationship, "owners"), (destination, inverse, "destinations")]
+    return ends.compactMap { column, end, what in
       guard let target = target(end.entity) else { return nil }
       return ReferenceCheck(
         name: "the \(what) of \(relationship)", table: table, property: relationship, column: column,

@@ -37,34 +37,46 @@ struct FixedTableCheck {
   /// Checks Z_PRIMARYKEY. `largest` holds the largest key of every entity table, by root entity.
   func primaryKeys(largest: [String: Int64], on connection: StoreConnection) throws -> CheckFindings {
     var findings = CheckFindings()
-    func fault(_ message: String, entity: String?, key: Int64? = nil, asWarning: Bool = false) {
-      let examples = key.map { [Violation.Example(key: $0, destination: nil)] } ?? []
-      findings.add(
-        Violation(kind: .primaryKeys, entity: entity, table: "Z_PRIMARYKEY", message: message, examples: examples),
-        asWarning: asWarning)
-    }
     var wanted = PrimaryKeyTable(layout: layout, maxima: largest).rows.reduce(into: [Int64: PrimaryKeyTable.Row]()) {
       $0[Int64($1.entityNumber)] = $1
     }
     try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT") { row in
       let (number, name) = (row.integer(0), row.text(1) ?? "")
-      guard let expected = wanted.removeValue(forKey: number) else {
+      if let expected = wanted.removeValue(forKey: number) {
+        compare(expected, name: name, superNumber: row.integer(2), maximum: row.integer(3), into: &findings)
+      } else {
         // Numbers of Core Data's own entities, as those of history, are far beyond the model's.
-        return fault("entity number \(number) (\(name)) is not the model's", entity: nil, asWarning: number >= 16_000)
-      }
-      if name != expected.name {
-        fault("entity number \(number) is called \(name)", entity: expected.name, asWarning: !isNew)
-      }
-      if row.integer(2) != Int64(expected.superNumber) {
-        fault("Z_SUPER is \(row.integer(2)) instead of \(expected.superNumber)", entity: expected.name)
-      }
-      if row.integer(3) < expected.maximum {
-        fault("Z_MAX is \(row.integer(3)), below a key in use", entity: expected.name, key: expected.maximum)
+        let message = "entity number \(number) (\(name)) is not the model's"
+        findings.add(Self.keyFault(message, entity: nil), asWarning: number >= 16_000)
       }
     }
     for row in wanted.values.sorted(by: { $0.entityNumber < $1.entityNumber }) {
-      fault("there is no row for entity number \(row.entityNumber)", entity: row.name)
+      findings.add(Self.keyFault("there is no row for entity number \(row.entityNumber)", entity: row.name))
     }
     return findings
+  }
+
+  private func compare(
+    _ expected: PrimaryKeyTable.Row, name: String, superNumber: Int64, maximum: Int64,
+    into findings: inout CheckFindings
+  ) {
+    let entity = expected.name
+    if name != entity {
+      let message = "entity number \(expected.entityNumber) is called \(name)"
+      findings.add(Self.keyFault(message, entity: entity), asWarning: !isNew)
+    }
+    if superNumber != Int64(expected.superNumber) {
+      findings.add(Self.keyFault("Z_SUPER is \(superNumber) instead of \(expected.superNumber)", entity: entity))
+    }
+    if maximum < expected.maximum {
+      let message = "Z_MAX is \(maximum), below a key in use"
+      findings.add(Self.keyFault(message, entity: entity, key: expected.maximum))
+    }
+  }
+
+  private static func keyFault(_ message: String, entity: String?, key: Int64? = nil) -> Violation {
+    Violation(
+      kind: .primaryKeys, entity: entity, table: "Z_PRIMARYKEY", message: message,
+      examples: key.map { [Violation.Example(key: $0, destination: nil)] } ?? [])
   }
 }

@@ -28,11 +28,13 @@ struct ReferenceCheck: Sendable {
   /// In the target's table: the column of the other side of a one-to-one relationship.
   var back: String?
 
-  private static let faults: [(kind: Violation.Kind, message: String)] = [
-    (.dangling, "the key leads to no row"),
-    (.wrongEntity, "the key leads to an object of another entity than the relationship's"),
-    (.helperNumber, "the column beside the key does not hold the Z_ENT of the object that the key leads to"),
-    (.oneSided, "the other side of the one-to-one relationship does not point back"),
+  /// The last is a warning: real stores have objects whose partner names nobody.
+  private static let faults: [(kind: Violation.Kind, message: String, isWarning: Bool)] = [
+    (.dangling, "the key leads to no row", false),
+    (.wrongEntity, "the key leads to an object of another entity than the relationship's", false),
+    (.helperNumber, "the column beside the key does not hold the Z_ENT of the object that the key leads to", false),
+    (.oneSided, "the other side of the one-to-one relationship points at another object", false),
+    (.oneSided, "the other side of the one-to-one relationship is NULL", true),
   ]
 
   func check(weight: Double) -> StoreCheck {
@@ -51,7 +53,7 @@ struct ReferenceCheck: Sendable {
         Violation(
           kind: fault.kind, entity: property.entity, property: property.name, table: table.schema.name,
           message: isLink ? "in \(name), \(fault.message)" : fault.message, count: tally.count,
-          examples: tally.examples))
+          examples: tally.examples), asWarning: fault.isWarning)
     }
     return findings
   }
@@ -64,7 +66,10 @@ struct ReferenceCheck: Sendable {
       text += " WHEN ifnull(\(entity), 0) NOT IN (\(allowed.map(String.init).joined(separator: ", "))) THEN 2"
     }
     if let helper { text += " WHEN \(helper) IS NOT \(entity) THEN 3" }
-    if let back { text += " WHEN d.\(StoreConnection.quoted(back)) IS NOT \(owner) THEN 4" }
+    if let back {
+      let column = "d.\(StoreConnection.quoted(back))"
+      text += " WHEN \(column) IS NULL THEN 5 WHEN \(column) IS NOT \(owner) THEN 4"
+    }
     return text + " ELSE 0 END"
   }
 

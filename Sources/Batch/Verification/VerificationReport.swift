@@ -22,7 +22,10 @@ public struct VerificationReport: Sendable, Codable, Equatable {
   public let seconds: Double
 
   /// Throws ``BatchError`` (`verification-mismatch`) naming the first violation's entity and key, unless there is none.
-  public func throwIfViolated() throws {
+  ///
+  /// `accepted` lets kinds pass that the source was found to have too, as keys that lead to no row.
+  public func throwIfViolated(accepting accepted: Set<Violation.Kind> = []) throws {
+    let violations = violations.filter { !accepted.contains($0.kind) }
     guard let first = violations.first else { return }
     let others = violations.count - 1
     let more = others == 0 ? "" : ", and \(others) more \(others == 1 ? "violation" : "violations")"
@@ -74,7 +77,7 @@ public struct Violation: Sendable, Codable, Equatable, CustomStringConvertible {
     public static let wrongEntity = Kind("wrong-entity")
     /// The column beside a key does not hold the Z_ENT of the row that the key leads to.
     public static let helperNumber = Kind("helper-number")
-    /// The other side of a one-to-one relationship does not point back.
+    /// The other side of a one-to-one relationship points at another object, or (a warning) at none.
     public static let oneSided = Kind("one-sided")
     /// A required attribute or to-one relationship is NULL (a warning: real stores have such rows).
     public static let requiredNull = Kind("required-null")

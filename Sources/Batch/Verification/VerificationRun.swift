@@ -33,16 +33,22 @@ struct VerificationRun {
     let plan = try CheckPlan(binding: binding, schema: schema, on: connection)
     take(try CheckBoard(path: path, checks: plan.checks()).run(progress: progress))
     take(try differences(plan, on: connection))
+    take(try names(plan, on: connection))
+    compareRows(plan)
+    try nameEntities(plan, on: connection)
+  }
+
+  /// Tables, columns and the fixed tables: what the store says of itself.
+  private func names(_ plan: CheckPlan, on connection: StoreConnection) throws -> [CheckFindings] {
     let isNew = expectedRows != nil
     let fixed = FixedTableCheck(layout: layout, path: path, isNew: isNew)
     let expected = Set((expectedRows ?? [:]).keys.map(NameOrder.folded))
-    take([
-      SchemaCheck(layout: layout, binding: binding, schema: schema, isNew: isNew, expected: expected).findings(),
+    return [
+      SchemaCheck(layout: layout, binding: plan.binding, schema: plan.schema, isNew: isNew, expected: expected)
+        .findings(),
       try fixed.metadata(expectedUUID: expectedUUID, on: connection),
       try fixed.primaryKeys(largest: plan.largestKeys, on: connection),
-    ])
-    compareRows(plan)
-    try nameEntities(plan, on: connection)
+    ]
   }
 
   private func readSchema(on connection: StoreConnection) throws -> StoreSchema {

@@ -5,12 +5,12 @@
 final class CellPage {
   let kind: TreePage.Kind
   let geometry: PageGeometry
-  private(set) var count = 0
-  private(set) var contentStart: Int
+  @exclusivity(unchecked) private(set) var count = 0
+  @exclusivity(unchecked) private(set) var contentStart: Int
   private let buffer: PageBuffer
   /// For every cell: the first page of its overflow chain or 0, and its child or 0.
   private let links: UnsafeMutablePointer<(overflow: UInt32, child: UInt32)>
-  private var hasOverflows = false
+  @exclusivity(unchecked) private var hasOverflows = false
   /// Bytes at the start of the page that are not the tree's: 100 on page 1.
   private let reservedAtStart: Int
 
@@ -120,7 +120,9 @@ final class CellPage {
     }
     let offsets = Array(try reader.readRaw(2 * cells))
     let content = Array(try reader.readRaw(geometry.usableSize - start))
-    offsets.withUnsafeBytes { if cells > 0 { (buffer.base + headerLength).copyMemory(from: $0.baseAddress!, byteCount: $0.count) } }
+    offsets.withUnsafeBytes {
+      if cells > 0 { (buffer.base + headerLength).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+    }
     content.withUnsafeBytes {
       if let from = $0.baseAddress { (buffer.base + start).copyMemory(from: from, byteCount: $0.count) }
     }

@@ -7,8 +7,8 @@ public final class IndexBuilder {
   public let root: UInt32
   private let writer: PageWriter
   private let overflow: OverflowWriter
-  private var levels: [CellPage]
-  private var keyCount: UInt64 = 0
+  @exclusivity(unchecked) private var levels: [CellPage]
+  @exclusivity(unchecked) private var keyCount: UInt64 = 0
   /// Keys appended so far.
   public var count: UInt64 { keyCount }
 

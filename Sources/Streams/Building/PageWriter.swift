@@ -16,8 +16,8 @@ public final class PageWriter {
   public let file: any File
 
   private let region: PageBuffer
-  private var regionStart: UInt32
-  private var maps: [UInt32: PointerMapPage] = [:]
+  @exclusivity(unchecked) private var regionStart: UInt32
+  @exclusivity(unchecked) private var maps: [UInt32: PointerMapPage] = [:]
 
   private struct PointerMapPage {
     var buffer: PageBuffer
@@ -87,7 +87,11 @@ public final class PageWriter {
   /// Sets the entry of a page. Without pointer maps nothing happens.
   func setParent(of page: UInt32, _ role: PageRole, _ parent: UInt32) throws {
     guard geometry.hasPointerMap else { return }
-    let number = geometry.pointerMapPage(for: page)
+    // Open pages come from checkpoints too, so the numbers on them are not believed.
+    let number = page >= 2 ? geometry.pointerMapPage(for: page) : 0
+    guard number > 0, page > number, page < nextPage else {
+      throw StreamsError(.damagedCheckpoint, "an open page names the impossible page \(page)", path: file.path)
+    }
     let buffer = try map(number)
     let offset = 5 * Int(page - number - 1)
     buffer.base.storeBytes(of: role.rawValue, toByteOffset: offset, as: UInt8.self)

@@ -8,10 +8,10 @@ public final class TableBuilder {
   private let writer: PageWriter
   private let overflow: OverflowWriter
   private let leaf: CellPage
-  private var levels: [TableLevel] = []
+  @exclusivity(unchecked) private var levels: [TableLevel] = []
   private let reservedAtStart: Int
-  private var last: Int64?
-  private var rows: UInt64 = 0
+  @exclusivity(unchecked) private var last: Int64?
+  @exclusivity(unchecked) private var rows: UInt64 = 0
   /// The rowid appended last.
   public var lastRowid: Int64? { last }
   /// Rows appended so far.
@@ -99,7 +99,7 @@ public final class TableBuilder {
       for child in children { level.append(child) }
       return level
     }
-    guard levels.allSatisfy({ !$0.children.isEmpty }) else { throw state.damaged("an open interior page") }
+    guard levels.allSatisfy({ !$0.children.isEmpty && $0.isWithinPage }) else { throw state.damaged("an open interior page") }
   }
 
   /// Writes the pages that are still open and the root. No row can be appended afterwards.
@@ -164,6 +164,9 @@ struct TableLevel {
     guard let last = children.last else { return true }
     return reservedAtStart + 12 + cellBytes + Self.cellLength(last) <= geometry.usableSize
   }
+
+  /// Do the cells of all children but the last fit on one page?
+  var isWithinPage: Bool { reservedAtStart + 12 + cellBytes <= geometry.usableSize }
 
   func write(as number: UInt32, to writer: PageWriter) throws {
     let page = CellPage(kind: .tableInterior, geometry: geometry, reservedAtStart: reservedAtStart)

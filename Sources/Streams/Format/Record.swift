@@ -12,10 +12,10 @@ public final class RecordDecoder {
   }
 
   // Plain pointers and private counters: this runs for every row, and the compiler can prove access to them exclusive.
-  private var count = 0
-  private var columns: UnsafeMutablePointer<Column>
-  private var base: UnsafeRawPointer?
-  private var capacity: Int
+  @exclusivity(unchecked) private var count = 0
+  @exclusivity(unchecked) private var columns: UnsafeMutablePointer<Column>
+  @exclusivity(unchecked) private var base: UnsafeRawPointer?
+  @exclusivity(unchecked) private var capacity: Int
 
   /// Makes a decoder.
   public init() {
@@ -94,13 +94,13 @@ public final class RecordDecoder {
 ///
 /// Values keep SQLite's smallest encoding. The finished bytes are valid until the next ``reset()``.
 public final class RecordEncoder {
-  private var types: UnsafeMutablePointer<UInt64>
-  private var typeCount = 0
-  private var typeCapacity = 64
-  private var body: UnsafeMutableRawPointer
-  private var bodyLength = 0
-  private var bodyCapacity = 4096
-  private var headerLength = 0
+  @exclusivity(unchecked) private var types: UnsafeMutablePointer<UInt64>
+  @exclusivity(unchecked) private var typeCount = 0
+  @exclusivity(unchecked) private var typeCapacity = 64
+  @exclusivity(unchecked) private var body: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var bodyLength = 0
+  @exclusivity(unchecked) private var bodyCapacity = 4096
+  @exclusivity(unchecked) private var headerLength = 0
 
   /// Makes an encoder.
   public init() {

@@ -3,10 +3,10 @@
 /// The order is what the file's page numbers depend on; how records are cut into pages of rows does not matter (I8).
 public final class RecordPage: @unchecked Sendable {
   // Sendable by discipline: the pipeline hands a page from one thread to the next and never shares it.
-  private var memory: UnsafeMutableRawPointer
-  private var capacity: Int
-  private var used = 0
-  private var records = 0
+  @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var capacity: Int
+  @exclusivity(unchecked) private var used = 0
+  @exclusivity(unchecked) private var records = 0
   /// Bytes of all records with their heads.
   public var byteCount: Int { used }
   /// Records in the page.

@@ -46,8 +46,8 @@ public final class RowLookup {
 /// Pages read lately, direct-mapped by page number: bounded, and without bookkeeping on a hit.
 final class PageCache {
   private let snapshot: DatabaseSnapshot
-  private var slots: [PageBuffer?]
-  private var numbers: [UInt32]
+  @exclusivity(unchecked) private var slots: [PageBuffer?]
+  @exclusivity(unchecked) private var numbers: [UInt32]
 
   init(snapshot: DatabaseSnapshot, bytes: Int) {
     self.snapshot = snapshot

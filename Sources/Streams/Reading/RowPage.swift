@@ -7,10 +7,10 @@ public final class RowPage: @unchecked Sendable {
     var end: Int
   }
 
-  private var rows: UnsafeMutablePointer<Row>
-  private var rowCount = 0
+  @exclusivity(unchecked) private var rows: UnsafeMutablePointer<Row>
+  @exclusivity(unchecked) private var rowCount = 0
   private var rowCapacity: Int
-  private var memory: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
   private var capacity: Int
 
   /// Rows after which a page is handed on.

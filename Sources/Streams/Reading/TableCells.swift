@@ -89,9 +89,16 @@ struct TreePage {
     let local = geometry.localLength(payload: length, maximum: geometry.maximumTableLocal)
     let end = offset + local
     guard end + (local < length ? 4 : 0) <= bytes.count else { throw Self.damage(snapshot, number, cell: index) }
+    let overflow = local < length ? base.bigEndian32(end) : 0
+    // Readers take 0 for "the whole payload is here", so a chain that is missing must not pass for that.
+    guard local == length || overflow > 0 else {
+      throw StreamsError(
+        .damagedDatabase, "the overflow chain of row \(Int64(bitPattern: rowid)) is missing", path: snapshot.path,
+        page: number)
+    }
     return Cell(
       rowid: Int64(bitPattern: rowid), payloadLength: length,
-      local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), overflow: local < length ? base.bigEndian32(end) : 0)
+      local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), overflow: overflow)
   }
 
   /// The first cell of a table's interior or leaf page whose rowid is at least `rowid`; `cellCount` when none is.

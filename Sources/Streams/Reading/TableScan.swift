@@ -16,16 +16,16 @@ public final class TableScan {
   private let snapshot: DatabaseSnapshot
   private let root: UInt32
   private let overflow: OverflowReader
-  private var levels: [Level] = []
+  @exclusivity(unchecked) private var levels: [Level] = []
   private var runBuffer: PageBuffer
   private var leafDepth: Int?
-  private var runPages: [UInt32] = []
-  private var runPosition = 0
-  private var cellPosition = 0
-  private var lastRowid: Int64?
+  @exclusivity(unchecked) private var runPages: [UInt32] = []
+  @exclusivity(unchecked) private var runPosition = 0
+  @exclusivity(unchecked) private var cellPosition = 0
+  @exclusivity(unchecked) private var lastRowid: Int64?
   private var started = false
   private let after: Int64?
-  private var pagesRead: UInt64 = 0
+  @exclusivity(unchecked) private var pagesRead: UInt64 = 0
 
   /// Prepares a scan. `rowLimit` is the largest payload in bytes that is put together in memory.
   public init(snapshot: DatabaseSnapshot, root: UInt32, after rowid: Int64? = nil, rowLimit: Int) {

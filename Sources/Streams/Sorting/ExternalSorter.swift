@@ -13,8 +13,8 @@ public final class ExternalSorter {
 
   private let memory: UnsafeMutableRawBufferPointer
   private let entryLimit: Int
-  private var used = 0
-  private var entries: [Entry] = []
+  @exclusivity(unchecked) private var used = 0
+  @exclusivity(unchecked) private var entries: [Entry] = []
   private let fileSystem: any FileSystem
   private let path: String
   private var spill: (any File)?
@@ -23,7 +23,8 @@ public final class ExternalSorter {
 
   /// Makes a sorter. `memoryBytes` bounds keys and bookkeeping together; `path` is the scratch file, made only when needed.
   public init(memoryBytes: Int, path: String, fileSystem: any FileSystem) {
-    let keyBytes = max(1 << 16, memoryBytes * 2 / 3)
+    // Offsets take 32 bits, so more memory than that is left alone.
+    let keyBytes = min(max(1 << 16, memoryBytes / 3 * 2), 1 << 31)
     memory = .allocate(byteCount: keyBytes, alignment: 8)
     entryLimit = max(1024, memoryBytes / 3 / MemoryLayout<Entry>.stride)
     self.path = path

@@ -1,12 +1,12 @@
 /// Reads the keys of one sorted run: each four bytes of length in the machine's order, then the key.
 final class RunReader {
   private let file: any File
-  private var position: UInt64
+  @exclusivity(unchecked) private var position: UInt64
   private let end: UInt64
-  private var buffer: [UInt8]
-  private var start = 0
-  private var filled = 0
-  private var length = 0
+  @exclusivity(unchecked) private var buffer: [UInt8]
+  @exclusivity(unchecked) private var start = 0
+  @exclusivity(unchecked) private var filled = 0
+  @exclusivity(unchecked) private var length = 0
 
   init(file: any File, start: UInt64, end: UInt64, bufferBytes: Int) {
     self.file = file

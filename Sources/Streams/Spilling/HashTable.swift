@@ -8,12 +8,12 @@ final class HashTable {
     var entity: UInt32
   }
 
-  private(set) var slots: [Slot] = []
-  private var places: [UInt32] = Array(repeating: 0, count: 1024)
-  private(set) var arena: [UInt8] = []
+  @exclusivity(unchecked) private(set) var slots: [Slot] = []
+  @exclusivity(unchecked) private var places: [UInt32] = Array(repeating: 0, count: 1024)
+  @exclusivity(unchecked) private(set) var arena: [UInt8] = []
   private let byteLimit: Int
 
-  init(byteLimit: Int) { self.byteLimit = max(byteLimit, 1 << 12) }
+  init(byteLimit: Int) { self.byteLimit = min(max(byteLimit, 1 << 12), 1 << 30) }
 
   var isFull: Bool {
     arena.count + slots.count * (MemoryLayout<Slot>.stride + 8) >= byteLimit

@@ -77,7 +77,7 @@ final class SpilledRun {
         // Near the guess first, then in growing steps, then by halves.
         let near = found < hash ? guess + step : guess - step
         guess = near > low && near < high ? near : (low + high) / 2
-        step *= 4
+        step = min(step * 4, count)
       }
     }
     return try scan(from: low, key, hash)

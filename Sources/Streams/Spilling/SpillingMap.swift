@@ -21,10 +21,10 @@ public final class SpillingMap {
   private let path: String
   private let fileSystem: any FileSystem
   private let table: HashTable
-  private var runs: [SpilledRun] = []
+  @exclusivity(unchecked) private var runs: [SpilledRun] = []
   private var log: any File
   private var logLength: UInt64 = 0
-  private var pending: [UInt8] = []
+  @exclusivity(unchecked) private var pending: [UInt8] = []
   private let tableBytes: Int
 
   /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, not the filters of spilled runs,
@@ -73,7 +73,7 @@ public final class SpillingMap {
     let run = try SpilledRun.write(table, path: "\(path).\(runs.count).run", fileSystem: fileSystem)
     runs.append(run)
     table.removeAll()
-    log.close()
+    // Not closed here: a checkpoint that is on its way may still have to sync this log. It closes with its last holder.
     pending.removeAll(keepingCapacity: true)
     log = try fileSystem.open("\(path).\(runs.count).log", .create)
     logLength = 0

@@ -52,7 +52,6 @@ struct VerificationFault {
       .init("key to a wrong sub-entity", .wrongEntity, "Book", "writer", key: book, sql: update("ZWRITER = \(reader)")),
       .init("wrong helper number", .helperNumber, "Book", "owner", key: book, sql: update("\(helper) = \(helper) + 1")),
       .init("no helper number", .helperNumber, "Book", "owner", key: book, sql: update("\(helper) = NULL")),
-      .init("one-to-one, own side empty", .oneSided, "File", "book", sql: update("ZFILE = NULL")),
       .init(
         "one-to-one, both to one", .oneSided, "Book", "file", key: book,
         sql: update("ZFILE = (SELECT ZFILE FROM ZBOOK WHERE Z_PK = \(book % VerificationStore.books + 1))")),

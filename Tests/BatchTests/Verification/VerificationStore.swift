@@ -87,8 +87,7 @@ final class VerificationStore {
       expectedRows: expectedRows ?? self.expectedRows, expectedUUID: Self.uuid)
   }
 
-  private func insert(_ table: String, _ values: [String: (any DatabaseValueConvertible)?], _ database: Database) throws
-  {
+  private func insert(_ table: String, _ values: [String: (any DatabaseValueConvertible)?], _ database: Database) throws {
     let names = values.keys.sorted()
     let columns = names.map(StoreConnection.quoted).joined(separator: ", ")
     let marks = names.map { _ in "?" }.joined(separator: ", ")

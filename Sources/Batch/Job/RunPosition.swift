@@ -1,0 +1,82 @@
+import Streams
+
+/// Makes positions of a run durable, one checkpoint after the other.
+final class RunPublisher: @unchecked Sendable {
+  // Sendable by discipline: the migrating thread publishes while no pipeline runs, the writing thread while one does.
+  private let store: CheckpointStore
+  private let plan: [UInt8]
+  private let source: [UInt8]
+  private var last: UInt64
+
+  init(store: CheckpointStore, plan: [UInt8], source: [UInt8], last: UInt64?) {
+    (self.store, self.plan, self.source, self.last) = (store, plan, source, last ?? 0)
+  }
+
+  func publish(_ position: RunPosition) throws {
+    last += 1
+    try store.publish(
+      Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: position.sections))
+  }
+}
+
+/// Where a run goes on: the step, the store that it reads, and the state within it.
+struct RunPosition: Equatable {
+  /// A step's own state and the open pages of its builders.
+  struct State: Equatable {
+    var step: [UInt8]
+    var builders: [UInt8]
+  }
+
+  /// The step at work, from 0; the number of steps when all are done.
+  var step: Int
+  /// The name in the job directory of the store that the step before left; nil for the source.
+  var previousStore: String?
+  /// Rows of that store's tables: entity tables, then join tables.
+  var rows: [UInt64] = []
+  /// What finished steps left out, for the report.
+  var notes: [String] = []
+  /// Nil at the beginning of a step.
+  var state: State?
+
+  init(step: Int, previousStore: String?, rows: [UInt64], notes: [String]) {
+    self.step = step
+    self.notes = notes
+    self.previousStore = previousStore
+    self.rows = rows
+  }
+
+  /// The beginning of a run, or what a checkpoint tells.
+  init(_ checkpoint: Checkpoint?, steps: Int) throws {
+    step = 0
+    guard let checkpoint else { return }
+    guard var position = checkpoint.reader(of: "position") else {
+      throw StreamsError(.damagedCheckpoint, "the checkpoint does not say where the run stands")
+    }
+    step = try position.readInt()
+    previousStore = try position.readOptional { try $0.readString(cap: 255) }
+    rows = try position.readArray(elementSize: 8) { try $0.readUInt64() }
+    notes = try position.readArray { try $0.readString() }
+    guard step >= 0, step <= steps, previousStore?.contains("/") != true else { throw position.damaged("the step") }
+    if let state = checkpoint.sections["state"], let builders = checkpoint.sections["builders"] {
+      self.state = State(step: state, builders: builders)
+    }
+  }
+
+  /// The sections of a checkpoint.
+  var sections: [String: [UInt8]] {
+    var writer = ByteWriter()
+    writer.writeInt(step)
+    writer.writeOptional(previousStore) { $0.writeString($1) }
+    writer.writeArray(rows) { $0.writeUInt64($1) }
+    writer.writeArray(notes) { $0.writeString($1) }
+    var sections = ["position": writer.bytes]
+    if let state { (sections["state"], sections["builders"]) = (state.step, state.builders) }
+    return sections
+  }
+
+  func restart(plan: StepPlan) throws -> StepRestart? {
+    guard let state else { return nil }
+    var reader = ByteReader(state.step, subject: "state")
+    return StepRestart(state: try StepState(from: &reader, plan: plan), builders: state.builders)
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Streams
+
+/// Three stages on three threads: order, errors of each stage, waiting.
+@Suite(.timeLimit(.minutes(1))) struct PipelineTests {
+  struct Failure: Error, Equatable { var stage: String }
+
+  /// Counts up; thread-safe.
+  final class Counter: Sendable {
+    private let value = Mutex(0)
+    func next() -> Int {
+      value.withLock { value in
+        value += 1
+        return value
+      }
+    }
+    var current: Int { value.withLock { $0 } }
+  }
+
+  @Test("Order is kept from one end to the other", arguments: [0, 1, 3, 500])
+  func order(count: Int) throws {
+    let counter = Counter()
+    let written = Mutex<[Int]>([])
+    try Pipeline<Int, Int>.run(
+      read: {
+        let next = counter.next()
+        return next <= count ? next : nil
+      },
+      transform: { $0 * 2 },
+      write: { output in
+        if output % 64 == 0 { usleep(100) }
+        written.withLock { $0.append(output) }
+      })
+    #expect(written.withLock { $0 } == (0..<count).map { ($0 + 1) * 2 })
+  }
+
+  @Test(
+    "Trap 16: an error of any stage, early or late, ends all stages and is what the caller gets",
+    arguments: [1, 2, 7, 40])
+  func errors(at position: Int) throws {
+    for stage in ["read", "transform", "write"] {
+      let counter = Counter()
+      let written = Counter()
+      @Sendable func fail(_ name: String, _ element: Int) throws {
+        if name == stage, element == position { throw Failure(stage: name) }
+      }
+      let error = #expect(throws: Failure.self, "\(stage) at \(position)") {
+        try Pipeline<Int, Int>.run(
+          read: {
+            let next = counter.next()
+            try fail("read", next)
+            return next <= 1000 ? next : nil
+          },
+          transform: { element in
+            try fail("transform", element)
+            return element
+          },
+          write: { element in
+            try fail("write", element)
+            _ = written.next()
+          })
+      }
+      #expect(error == Failure(stage: stage))
+      #expect(written.current < position)
+      // The reader is stopped by full queues, not by the end of its input.
+      #expect(counter.current <= position + 3 * Pipeline<Int, Int>.depth)
+    }
+  }
+
+  @Test("Trap 16: an error of the last element, when the other stages have ended, is not lost")
+  func lastElement() throws {
+    let counter = Counter()
+    #expect(throws: Failure.self) {
+      try Pipeline<Int, Int>.run(
+        read: { counter.next() <= 3 ? counter.current : nil }, transform: { $0 },
+        write: { _ in
+          usleep(20_000)
+          throw Failure(stage: "write")
+        })
+    }
+  }
+
+  @Test("A full queue makes its writer wait, and an abort wakes both sides")
+  func waiting() throws {
+    let queue = BoundedQueue<Int>(capacity: 2)
+    let pushed = Counter()
+    let writer = try Worker { while true { try queue.push(pushed.next()) } }
+    usleep(30_000)
+    #expect(pushed.current == 3)
+    #expect(try queue.pop() == 1)
+    usleep(30_000)
+    #expect(pushed.current == 4)
+    queue.abort(Failure(stage: "abort"))
+    #expect(writer.join() as? Failure == Failure(stage: "abort"))
+    #expect(throws: Failure.self) { try queue.pop() }
+    #expect(throws: Failure.self) { try queue.push(1) }
+    let empty = BoundedQueue<Int>(capacity: 0)
+    let reader = try Worker { while try empty.pop() != nil {} }
+    usleep(10_000)
+    empty.abort(Failure(stage: "empty"))
+    #expect(reader.join() as? Failure == Failure(stage: "empty"))
+  }
+
+  @Test("After finish a queue gives what is left, then nil")
+  func finish() throws {
+    let queue = BoundedQueue<Int>(capacity: 3)
+    try queue.push(1)
+    try queue.push(2)
+    queue.finish()
+    #expect(try queue.pop() == 1)
+    #expect(queue.tryPop() == 2)
+    #expect(try queue.pop() == nil)
+    #expect(queue.tryPop() == nil)
+  }
+}
