@@ -24,7 +24,8 @@ struct StatusCommand: StoreCommand {
     if let source = status.source { lines.append("  source       \(source)") }
     if let target = status.target { lines.append("  target       \(target)") }
     if let owner = status.owner { lines.append("  owner        \(owner)") }
-    if let step = status.step { lines.append("  step         \(step), \(status.rowsRead ?? 0) rows read in it") }
+    let phase = status.phase.map { ", \($0)" } ?? ""
+    if let step = status.step { lines.append("  step         \(step), \(status.rowsRead ?? 0) rows read in it\(phase)") }
     if let checkpoint = status.checkpoint { lines.append("  checkpoint   \(checkpoint)") }
     Console.print((lines + status.problems.map { "  problem: \($0)" }).joined(separator: "\n"))
   }

@@ -160,8 +160,13 @@ struct InterruptedRunTests {
   /// Runs a migration up to its cut-over, which is refused since the store is read here. Returns the job directory.
   private func refusedAtCutOver() throws -> String {
     let (process, job) = try folder.running(store)
-    // A run lets others read until the cut-over, which needs the store for itself.
-    let queue = try DatabaseQueue(path: store)
+    // A run keeps others away while it reads; this one gets in as soon as the new store is being verified.
+    var configuration = Configuration()
+    configuration.busyMode = .callback { _ in
+      usleep(500)
+      return true
+    }
+    let queue = try DatabaseQueue(path: store, configuration: configuration)
     let outcome = try queue.read { db in
       _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM ZUSER")
       return try process.wait()

@@ -55,9 +55,10 @@ struct KillTests {
     _ random: inout ExampleRandom
   ) throws -> Int {
     var killed = 0
+    let job = try JobDirectory(destination: destination).path
+    func isBegun() -> Bool { ["/plan.json", "/cutover.json"].contains { FileManager.default.fileExists(atPath: job + $0) } }
     for attempt in 0..<40 {
-      let isBegun = FileManager.default.fileExists(atPath: try JobDirectory(destination: destination).path + "/plan.json")
-      let process = try CommandProcess("book-migration", isBegun ? ["resume", destination] : begin, in: folder)
+      let process = try CommandProcess("book-migration", isBegun() ? ["resume", destination] : begin, in: folder)
       if attempt < kills {
         usleep(UInt32(seconds * 1e6 * Double(random.next(1000)) / 1000 / Double(attempt + 1)))
         process.send(SIGKILL)
@@ -66,10 +67,11 @@ struct KillTests {
       if outcome.code == 0 { return killed }
       guard outcome.code == 128 + SIGKILL else { throw CommandProcess.Missing(description: "\(outcome)") }
       killed += 1
-      // A kill after the removal of the job directory leaves nothing to resume: the run was done.
-      let job = try JobDirectory(destination: destination).path
-      let isDone = try !FileManager.default.fileExists(atPath: job) && isMigrated(destination)
-      if isDone { return killed }
+      if try !isBegun() && isMigrated(destination) {
+        // Killed after the end of the run: nothing is left to resume, at most an empty directory to remove.
+        #expect(try folder.run("book-migration", ["resume", destination]).code == 20)
+        return killed
+      }
     }
     throw CommandProcess.Missing(description: "the run does not end")
   }

@@ -30,6 +30,8 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var step: Int?
   /// Source rows that the step had read at the newest checkpoint.
   public var rowsRead: UInt64?
+  /// What the step was doing at the newest checkpoint: `copying`, `indexes`, or `finished`; nil before its first row.
+  public var phase: String?
   /// What is wrong with files of the job.
   public var problems: [String] = []
 }
@@ -70,6 +72,12 @@ extension MigrationJob {
     if let state = position.state {
       var reader = ByteReader(state.step, subject: "state")
       status.rowsRead = try StepState.rowsRead(from: &reader)
+      switch state.step.first.flatMap(StepState.Phase.init) {
+      case .units: status.phase = "copying"
+      case .indexes: status.phase = "indexes"
+      case .finished: status.phase = "finished"
+      case nil: break
+      }
     }
   }
 }
