@@ -68,7 +68,9 @@ final class SourceGraph {
     return place + (relationship.isOrdered ? ".ordered" : "")
   }
 
-  private func makeRun(_ relationship: SourceEntity.Relationship, named name: String, _ file: String) throws -> RelationRun {
+  private func makeRun(
+    _ relationship: SourceEntity.Relationship, named name: String, _ file: String
+  ) throws -> RelationRun {
     let path = scratch.path("relation.\(file)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
     return try RelationRun(path: path, identifier: name, scratch: scratch) { add in

@@ -1,0 +1,133 @@
+import Foundation
+import Streams
+import Testing
+
+@testable import Batch
+
+/// Runs that end at every possible point and go on: the finished bytes are those of a run that nothing disturbed.
+@Suite struct InterruptedMigrationTests {
+  let folder: MigrationFolder
+  let store: String
+  let expected: Data
+
+  init() throws {
+    folder = try MigrationFolder(MigrationModels.all)
+    store = try folder.sample("V1", rows: 3000, seed: 9)
+    let whole = try folder.copy(store, as: "whole")
+    _ = try folder.migrate(folder.request(whole))
+    expected = try MigrationFolder.bytes(whole)
+  }
+
+  private func isStop(_ error: any Error) -> Bool { (error as? BatchError)?.code == .stopped }
+
+  private func expectFinished(_ path: String, _ comment: Comment) throws {
+    #expect(try MigrationFolder.bytes(path) == expected, comment)
+    let left = try FileManager.default.contentsOfDirectory(atPath: FilePaths.directory(of: path)).filter {
+      $0.hasSuffix(".godwit")
+    }
+    #expect(left.isEmpty, comment)
+  }
+
+  @Test("I5, I8: stopped at any sign of progress and resumed, a run has the undisturbed bytes")
+  func stopAnywhere() throws {
+    var stops = 0
+    for count in 1... {
+      let path = try folder.copy(store, as: "stop-\(count)")
+      var request = folder.request(path)
+      request.verifies = false
+      let stop = StopAfter(count)
+      do {
+        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
+        try expectFinished(path, "stop \(count)")
+        if !stop.isSpent { break }
+        continue
+      } catch  where isStop(error) { stops += 1 }
+      _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
+      try expectFinished(path, "stop \(count)")
+      try FileManager.default.removeItem(atPath: FilePaths.directory(of: path))
+    }
+    #expect(stops > 20)
+  }
+
+  @Test("Trap 17, I5: a run that is stopped again after every page comes to its end with the undisturbed bytes")
+  func stopAlways() throws {
+    let path = try folder.copy(store, as: "always")
+    let request = folder.request(path)
+    var stops = 0
+    var isFinished = false
+    while !isFinished, stops < 500 {
+      // The first update names the activity, so a page is done at the third at the latest.
+      let stop = StopAfter(4)
+      do {
+        if stops == 0 {
+          _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
+        } else {
+          _ = try folder.job().resume(path) { stop.monitor($0) }
+        }
+        isFinished = true
+      } catch  where isStop(error) { stops += 1 }
+    }
+    #expect(isFinished && stops > 5)
+    try expectFinished(path, "\(stops) stops")
+  }
+
+  @Test(
+    "I8: neither memory nor the distance of checkpoints shows in the bytes",
+    arguments: [
+      (48, UInt64(1)), (200, 1 << 30), (64, 5000),
+    ])
+  func settings(memory: Int, interval: UInt64) throws {
+    let path = try folder.copy(store, as: "settings-\(memory)")
+    var request = folder.request(path)
+    request.memory = MemoryBudget(total: memory << 20)
+    request.interval = .bytes(interval)
+    _ = try folder.migrate(request)
+    try expectFinished(path, "\(memory) MiB, \(interval) bytes")
+  }
+
+  @Test("I3, I5, I9: killed at any change of the disk and resumed, a run has the undisturbed bytes")
+  func kill() throws {
+    let whole = DyingFileSystem()
+    var request = folder.request(try folder.copy(store, as: "counted"))
+    request.verifies = false
+    request.interval = .bytes(1 << 17)
+    _ = try folder.job(whole).migrate(request, monitor: RunMonitor(interval: request.interval))
+    let changes = whole.calls
+    var random = SplitMix(state: 77)
+    var (resumed, restarted) = (0, 0)
+    for _ in 0..<25 {
+      let point = 1 + random.next(changes)
+      let path = try folder.copy(store, as: "kill-\(point)")
+      request.source = path
+      do {
+        _ = try folder.job(DyingFileSystem(at: point)).migrate(request, monitor: RunMonitor(interval: request.interval))
+      } catch {}
+      do {
+        _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
+        resumed += 1
+      } catch let error as BatchError where error.code == .refused {
+        // Killed before the plan was written, or after the end.
+        if try MigrationFolder.bytes(path) != expected {
+          _ = try folder.migrate(request)
+          restarted += 1
+        }
+      }
+      try expectFinished(path, "killed at change \(point) of \(changes)")
+      try FileManager.default.removeItem(atPath: FilePaths.directory(of: path))
+    }
+    #expect(resumed > 10, "\(resumed) resumed, \(restarted) restarted")
+  }
+}
+
+/// SplitMix64: the same numbers on every machine.
+struct SplitMix {
+  var state: UInt64
+
+  mutating func next(_ bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import GRDB
+import Streams
+import Synchronization
+
+@testable import Batch
+
+/// Models, mapping models and stores of one test in a folder of its own, removed when the test ends.
+final class MigrationFolder {
+  let path: String
+  let models: String
+  let mappings: String?
+  let policies: PolicyRegistry
+
+  init(_ versions: [ManagedObjectModel], mappings: [MappingModel] = [], policies: [any EntityMigrationPolicy.Type] = [])
+    throws
+  {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-migration-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    models = path + "/Model.xcdatamodeld"
+    try ModelFiles.write(versions, to: models)
+    self.mappings = mappings.isEmpty ? nil : path + "/Mappings"
+    for mapping in mappings { try ModelFiles.write(mapping, to: "\(path)/Mappings/\(mapping.name).xcmappingmodel") }
+    self.policies = PolicyRegistry(policies)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func model(_ name: String) throws -> ManagedObjectModel { try ModelLibrary(paths: [models]).target(named: name) }
+
+  /// A path in a folder of its own, so that tree hashes see one store only.
+  func place(_ name: String) throws -> String {
+    let folder = "\(path)/\(name)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return folder + "/Store.sqlite"
+  }
+
+  func sample(_ version: String, rows: UInt64, seed: UInt64) throws -> String {
+    let store = try place("sample-\(seed)")
+    try StoreSampler(model: try model(version), rows: rows, seed: seed)
+      .write(to: store, fileSystem: LocalFileSystem(), progress: { _ in })
+    return store
+  }
+
+  func copy(_ store: String, as name: String) throws -> String {
+    let target = try place(name)
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: store + suffix) {
+      try FileManager.default.copyItem(atPath: store + suffix, toPath: target + suffix)
+    }
+    return target
+  }
+
+  func request(_ store: String, output: String? = nil) -> MigrationJob.Request {
+    var request = MigrationJob.Request(
+      source: store, output: output, models: [models], mappings: mappings.map { [$0] } ?? [])
+    request.interval = .bytes(1 << 15)
+    return request
+  }
+
+  func job(_ fileSystem: any FileSystem = LocalFileSystem()) -> MigrationJob {
+    MigrationJob(fileSystem: fileSystem, policies: policies)
+  }
+
+  /// Migrates without interruption.
+  func migrate(_ request: MigrationJob.Request) throws -> MigrationJob.Report {
+    try job().migrate(request, monitor: RunMonitor(interval: request.interval))
+  }
+
+  static func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+
+  /// Names, sizes, times and contents of everything below a folder.
+  static func tree(_ path: String) throws -> [String] {
+    let enumerator = FileManager.default.enumerator(atPath: path)
+    let names = (enumerator?.allObjects as? [String] ?? []).sorted()
+    return try names.map { name in
+      let status = try LocalFileSystem().statusOfName("\(path)/\(name)")
+      let digest = status?.isDirectory == true ? [] : SHA256.hash(Array(try bytes("\(path)/\(name)")))
+      return "\(name) \(status?.modified ?? 0) \(status?.inode ?? 0) \(digest)"
+    }
+  }
+
+  static func rows(_ store: String, _ sql: String, _ arguments: StatementArguments = []) throws -> [String] {
+    let queue = try DatabaseQueue(path: store)
+    defer { try? queue.close() }
+    // Storage classes are compared too: 1 is not 1.0.
+    return try queue.read { db in
+      try Row.fetchAll(db, sql: sql, arguments: arguments).map {
+        $0.databaseValues.map { "\($0.storage)" }.joined(separator: "|")
+      }
+    }
+  }
+}
+
+/// Asks a run to stop at its n-th sign of progress.
+final class StopAfter: Sendable {
+  private let left: Mutex<Int>
+  private let found = Mutex<RunMonitor?>(nil)
+
+  init(_ count: Int) { left = Mutex(count) }
+
+  /// True when the run came that far.
+  var isSpent: Bool { left.withLock { $0 <= 0 } }
+
+  func monitor(_ interval: RunMonitor.Interval) -> RunMonitor {
+    let monitor = RunMonitor(interval: interval) { [weak self] _ in self?.count() }
+    found.withLock { $0 = monitor }
+    return monitor
+  }
+
+  private func count() {
+    let isDue = left.withLock { left in
+      left -= 1
+      return left == 0
+    }
+    if isDue { found.withLock { $0 }?.requestStop() }
+  }
+}
