@@ -82,7 +82,7 @@ struct FullFileSystem: FileSystem {
   }
 
   func open(_ path: String, _ mode: OpenMode) throws -> any File {
-    FullFile(try base.open(path, mode), room: path.hasSuffix(".sort") ? sortRoom : room)
+    FullFile(try base.open(path, mode), room: path.contains(".sort") ? sortRoom : room)
   }
   func rename(_ source: String, to destination: String) throws { try base.rename(source, to: destination) }
   func link(_ source: String, to destination: String) throws { try base.link(source, to: destination) }
