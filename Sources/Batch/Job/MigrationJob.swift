@@ -46,7 +46,7 @@ public struct MigrationJob: Sendable {
     public var targetVersion: String
     /// Steps of the path; 0 when the store was left alone.
     public var steps: Int
-    /// Source rows read by this process, all steps together.
+    /// Source rows read in the steps that this process ended, all together.
     public var rowsRead: UInt64 = 0
     /// Objects of the result by entity; empty without verification.
     public var rows: [String: UInt64] = [:]
@@ -69,7 +69,7 @@ public struct MigrationJob: Sendable {
 
   /// Plans a migration. Nothing is written.
   public func plan(_ request: Request) throws -> MigrationPlan {
-    let source = try SourceStore.open(request.source, fileSystem, recoveringIn: nil, locking: .shared)
+    let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
     defer { source.close() }
     return try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
   }
@@ -80,7 +80,7 @@ public struct MigrationJob: Sendable {
       policies: policies)
   }
 
-  /// Migrates a store; goes on with an interrupted run of the same plan if there is one.
+  /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
   ///
   /// On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
   /// ``resume(_:monitor:)``.
@@ -172,7 +172,7 @@ public struct MigrationJob: Sendable {
   private func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
     // As strict as the run itself: a store that is in use is refused before anything is written.
-    let reader = try SourceStore.open(source, fileSystem, recoveringIn: nil, locking: .exclusive)
+    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive)
     defer { reader.close() }
     var run = JobPlan(
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, target: plan.targetVersion.name,
@@ -271,10 +271,10 @@ public struct MigrationJob: Sendable {
   }
 }
 
-/// Opens a source store; one with a hot rollback journal is recovered by SQLite on a private copy, never in place (I1).
+/// Opens a source store; one with a hot rollback journal is refused, since recovering it would write to it (I1).
 enum SourceStore {
   static func open(
-    _ path: String, _ fileSystem: any FileSystem, recoveringIn directory: String?, locking: DatabaseSnapshot.Locking
+    _ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking
   ) throws -> StoreReader {
     guard try fileSystem.status(path) != nil else {
       throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)

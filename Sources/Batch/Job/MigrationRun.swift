@@ -20,7 +20,7 @@ struct MigrationRun {
     if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
-    let source = try SourceStore.open(plan.source, fileSystem, recoveringIn: job.path, locking: .exclusive)
+    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive)
     let uuid = source.metadata.uuid
     let steps: [MigrationStep]
     let result: Finished
@@ -36,7 +36,7 @@ struct MigrationRun {
       try recheckSource()
       verified = try verify(result, steps, uuid: uuid)
     }
-    try log.append("verified; beginning the cut-over")
+    try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
     try log.sync()
     let finished = try cutOver.run(
       newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
@@ -45,7 +45,7 @@ struct MigrationRun {
   }
 
   private func recheckSource() throws {
-    let again = try SourceStore.open(plan.source, fileSystem, recoveringIn: nil, locking: .none)
+    let again = try SourceStore.open(plan.source, fileSystem, locking: .none)
     defer { again.close() }
     try checkSource(again)
   }

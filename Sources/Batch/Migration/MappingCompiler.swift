@@ -52,6 +52,11 @@ struct MappingCompiler {
   ) throws -> ColumnSource {
     let schema = drafts.graph.binding.tables[draft.source.table].schema.columns[source.position]
     let missing = schema.defaultValue ?? .null
+    guard source.isExternal == target.isExternal else {
+      throw BatchError(
+        .badMapping, "\(name) changes whether its data may lie outside of the store, which is not supported",
+        hint: "Keep 'Allows External Storage' as it was", entity: draft.destination.name)
+    }
     if source.type == target.type { return .borrow(source.position, missing: missing) }
     guard source.type.isNumeric, target.type.isNumeric else {
       throw BatchError(

@@ -4,8 +4,8 @@ import Streams
 /// written.
 struct InferredRequirements {
   let step: MigrationStep
-  /// Is this the path's first step? Only then the rows at hand are those that it will read; later steps find NULLs as they
-  /// run, and the store is left alone as well.
+  /// Is this the path's first step? Only then the rows at hand are those that it will read; of later steps the verifier
+  /// counts missing values as warnings.
   let isFirst: Bool
 
   func check(_ reader: StoreReader, _ binding: StoreBinding) throws {

@@ -5,6 +5,8 @@ final class DestinationEntity: Sendable {
   struct Attribute: Sendable {
     var column: Int
     var type: AttributeType
+    /// May values lie in files beside the store? Then each begins with a byte that tells.
+    var isExternal: Bool
   }
   struct Relationship: Sendable {
     var storage: RelationshipStorage
@@ -41,7 +43,8 @@ final class DestinationEntity: Sendable {
     for attribute in layout.model.attributes(of: name) where !attribute.isTransient {
       guard let column = layout.column(forAttribute: attribute.name, ofEntity: name).flatMap(columns.firstIndex(of:))
       else { continue }
-      attributes[attribute.name] = Attribute(column: column, type: attribute.type)
+      attributes[attribute.name] = Attribute(
+        column: column, type: attribute.type, isExternal: attribute.allowsExternalBinaryDataStorage)
       if let value = attribute.defaultValue { defaults.append((column, attribute.type.stored(value))) }
     }
     self.attributes = NameTable(attributes)

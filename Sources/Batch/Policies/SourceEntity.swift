@@ -5,6 +5,8 @@ final class SourceEntity: Sendable {
   struct Attribute: Sendable {
     var position: Int
     var type: AttributeType
+    /// May values lie in files beside the store? Then each begins with a byte that tells.
+    var isExternal: Bool
   }
   struct Relationship: Sendable {
     var storage: RelationshipStorage
@@ -38,7 +40,8 @@ final class SourceEntity: Sendable {
     var attributes: [String: Attribute] = [:]
     for attribute in model.attributes(of: name) where !attribute.isTransient {
       guard let found = position(layout.column(forAttribute: attribute.name, ofEntity: name)) else { continue }
-      attributes[attribute.name] = Attribute(position: found, type: attribute.type)
+      attributes[attribute.name] = Attribute(
+        position: found, type: attribute.type, isExternal: attribute.allowsExternalBinaryDataStorage)
     }
     self.attributes = NameTable(attributes)
     var relationships: [String: Relationship] = [:]

@@ -7,8 +7,8 @@ final class SourceGraph {
   let entities: [String: SourceEntity]
   /// Entities by Z_ENT; the first element is unused.
   let byNumber: [SourceEntity?]
-  private var lookups: [Int: RowLookup] = [:]
-  private var runs: [String: RelationRun] = [:]
+  @exclusivity(unchecked) private var lookups: [Int: RowLookup] = [:]
+  @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
   private let rowLimit: Int
 
