@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Streams
 import Synchronization
 
@@ -12,18 +13,23 @@ public final class JobLog: Sendable {
     var length: UInt64
   }
 
+  private let logger: Logger
   private let path: String
   private let cap: UInt64
   private let fileSystem: any FileSystem
   private let now: @Sendable () -> Date
   private let state: Mutex<State>
 
-  /// Opens the log to append. A last line that a crash left unfinished is ended first.
+  /// A logger that goes nowhere: a library says nothing unless it is asked to.
+  public static let silent = Logger(label: "godwit") { _ in SwiftLogNoOpLogHandler() }
+
+  /// Opens the log to append. Every line also goes to `logger`. A last line that a crash left unfinished is ended first.
   public init(
-    _ job: JobDirectory, _ fileSystem: any FileSystem, cap: UInt64 = 4 << 20,
+    _ job: JobDirectory, _ fileSystem: any FileSystem, cap: UInt64 = 4 << 20, logger: Logger = JobLog.silent,
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     path = job.log
+    self.logger = logger
     self.cap = cap
     self.fileSystem = fileSystem
     self.now = now
@@ -44,6 +50,7 @@ public final class JobLog: Sendable {
   ///
   /// Throws when it cannot be written; it is durable only after ``sync()``.
   public func append(_ text: String) throws {
+    logger.info("\(text)")
     let single = text.map { $0.isNewline ? " " : $0 }
     let line = Array((now().ISO8601Format() + " " + String(single).prefix(Self.lineCap) + "\n").utf8)
     try state.withLock { state in

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Streams
 
 /// One migration of one store: starts it, goes on with it after an interruption, and puts the result in place.
@@ -60,9 +61,13 @@ public struct MigrationJob: Sendable {
 
   let fileSystem: any FileSystem
   let policies: PolicyRegistry
+  let logger: Logger
 
-  /// Uses a disk and the program's policies.
-  public init(fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry()) {
+  /// Uses a disk, the program's policies, and a logger that is told what the job's own log is told.
+  public init(
+    fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry(), logger: Logger = JobLog.silent
+  ) {
+    self.logger = logger
     self.fileSystem = fileSystem
     self.policies = policies
   }
@@ -99,7 +104,7 @@ public struct MigrationJob: Sendable {
     defer { lease.release() }
     do {
       let run = try begin(request, plan, job, source: sourcePath)
-      return try MigrationRun(job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor).run()
+      return try MigrationRun(job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger).run()
     } catch {
       // Nothing was migrated yet: a directory without a checkpoint would only be in the way.
       if try fileSystem.list(job.checkpoints).isEmpty, try fileSystem.status(job.cutOver) == nil {
@@ -188,7 +193,7 @@ public struct MigrationJob: Sendable {
     case .bytes(let bytes): run.checkpointBytes = bytes
     }
     try run.write(to: job, fileSystem)
-    let log = try JobLog(job, fileSystem)
+    let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
     try log.append("started: \(plan.sourceVersion.name) to \(plan.targetVersion.name), \(plan.steps.count) steps")
     if let error = JobRegistry(fileSystem).record(source: source, job: job) {
@@ -257,7 +262,8 @@ public struct MigrationJob: Sendable {
     var plan = try JobPlan.read(job, fileSystem)
     if let memory { plan.memory = memory.total }
     let run = MigrationRun(
-      job: job, plan: plan, fileSystem: fileSystem, policies: policies, monitor: makeMonitor(plan.interval))
+      job: job, plan: plan, fileSystem: fileSystem, policies: policies, monitor: makeMonitor(plan.interval),
+      logger: logger)
     return try run.run()
   }
 

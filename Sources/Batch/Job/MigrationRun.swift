@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Streams
 
 /// A run with its lease taken: goes on from the newest checkpoint and ends with the cut-over.
@@ -8,12 +9,13 @@ struct MigrationRun {
   let fileSystem: any FileSystem
   let policies: PolicyRegistry
   let monitor: RunMonitor
+  let logger: Logger
 
   private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
 
   func run() throws -> MigrationJob.Report {
-    let log = try JobLog(job, fileSystem)
+    let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
