@@ -191,8 +191,7 @@ final class StepRunner {
   }
 
   private func publishIndexState() throws {
-    try output.database.writer.flush()
-    try output.database.writer.file.sync()
+    try output.sync()
     transformer.state.nextPage = output.database.writer.nextPage
     try job.publish(transformer.state, [])
     job.monitor.update { $0.checkpoints += 1 }
