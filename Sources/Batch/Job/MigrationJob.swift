@@ -104,7 +104,8 @@ public struct MigrationJob: Sendable {
     defer { lease.release() }
     do {
       let run = try begin(request, plan, job, source: sourcePath)
-      return try MigrationRun(job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger).run()
+      return try MigrationRun(job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger)
+        .run()
     } catch {
       // Nothing was migrated yet: a directory without a checkpoint would only be in the way.
       if try fileSystem.list(job.checkpoints).isEmpty, try fileSystem.status(job.cutOver) == nil {

@@ -4,13 +4,15 @@ import Streams
 final class RowTransformer {
   private let plan: StepPlan
   let manager: MigrationManager
+  let dropped: DroppedKeys
   @exclusivity(unchecked) var state: StepState
   private let encoder = RecordEncoder()
   private let row: RecordDecoder
 
-  init(plan: StepPlan, manager: MigrationManager, state: StepState) {
+  init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
     self.plan = plan
     self.manager = manager
+    self.dropped = dropped
     self.state = state
     row = manager.currentRow
     manager.nextKeys = state.nextKeys
@@ -105,7 +107,12 @@ final class RowTransformer {
         let mapping = plan.mappings[mappingIndex]
         let kept = try naming(mapping, key: key) { try migrate(key, mapping) }
         state.counts[mappingIndex].read += 1
-        if kept { state.counts[mappingIndex].kept += 1 } else { state.counts[mappingIndex].dropped += 1 }
+        if kept {
+          state.counts[mappingIndex].kept += 1
+        } else {
+          state.counts[mappingIndex].dropped += 1
+          try dropped.append(key, mapping: mappingIndex)
+        }
       }
       if !isMapped { state.unmapped += 1 }
     }
@@ -147,6 +154,7 @@ final class RowTransformer {
     for rowIndex in 0..<page.count {
       guard try decode(page, rowIndex, table: table) === mapping.source else { continue }
       let key = page.rowid(rowIndex)
+      guard try !dropped.contains(key, mapping: index) else { continue }
       let destination = DestinationObject(reference: mapping.destination, key: key + mapping.offset, manager: manager)
       let source = SourceObject(entity: mapping.source, graph: plan.graph, key: key, decoder: row)
       try naming(mapping, key: key) {

@@ -7,6 +7,7 @@ final class StepOutput {
   let header: DatabaseHeader
   let database: DatabaseBuilder
   private let file: any File
+  private let fileSystem: any FileSystem
   private var builders: [TableBuilder] = []
   private var spools: [Int: RecordSpool] = [:]
   private let tableCount: Int
@@ -17,7 +18,8 @@ final class StepOutput {
     self.plan = plan
     self.header = header
     tableCount = plan.layout.entityTables.count
-    file = try files.fileSystem.open(path, restoring == nil ? .create : .update)
+    fileSystem = files.fileSystem
+    file = try fileSystem.open(path, restoring == nil ? .create : .update)
     let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes)
     database = try DatabaseBuilder(file: file, header: header, schema: schema, resumingAt: restoring?.state.nextPage)
     if restoring != nil {
@@ -61,17 +63,23 @@ final class StepOutput {
 
   /// Writes everything and makes it durable; returns what a checkpoint has to remember of the builders and the spools.
   func checkpoint() throws -> (builders: [UInt8], nextPage: UInt32, spools: [RecordSpool.State]) {
-    try database.writer.flush()
     var states: [RecordSpool.State] = []
     for table in spools.keys.sorted() {
       guard let spool = spools[table] else { continue }
       states.append(try spool.checkpoint())
       if states[states.count - 1].count > 0 { try spool.file.sync() }
     }
-    try file.sync()
+    try sync()
     var writer = ByteWriter()
     for builder in builders { builder.encode(into: &writer) }
     return (writer.bytes, database.writer.nextPage, states)
+  }
+
+  /// Makes everything written durable, and with it the names of the step's files: a checkpoint refers to them (I3).
+  func sync() throws {
+    try database.writer.flush()
+    try file.sync()
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
 
   /// Writes the objects that waited, and returns the rows and the largest key of every entity table.

@@ -47,7 +47,8 @@ final class StepRunner {
     let manager = MigrationManager(
       sourceModel: plan.step.source, layout: plan.layout, keys: plan.keys, graph: plan.graph, lookups: lookups,
       patches: patches, compiled: plan.mappings, entities: plan.entities)
-    transformer = RowTransformer(plan: plan, manager: manager, state: state)
+    let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
+    transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
     output = try StepOutput(
       path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes, files: job.files,
       restoring: restart)
@@ -147,7 +148,8 @@ final class StepRunner {
     state.lookups = lookups.states
     (state.patchLength, state.patchCount) = (patches.length, patches.count)
     let monitor = job.monitor
-    return CheckpointMark(state: state, toSync: lookups.toSync + [patches.toSync]) {
+    let toSync = lookups.toSync + [patches.toSync] + (try transformer.dropped.checkpoint())
+    return CheckpointMark(state: state, toSync: toSync) {
       monitor.update { $0.checkpoints += 1 }
     }
   }
@@ -193,8 +195,7 @@ final class StepRunner {
   }
 
   private func publishIndexState() throws {
-    try output.database.writer.flush()
-    try output.database.writer.file.sync()
+    try output.sync()
     transformer.state.nextPage = output.database.writer.nextPage
     try job.publish(transformer.state, [])
     job.monitor.update { $0.checkpoints += 1 }
