@@ -28,6 +28,8 @@ struct JobPlan: Codable, Equatable {
   /// Is the finished store proved before the cut-over?
   var verifies: Bool
   var backupSuffix: String
+  /// What a person should know, as the plan says it.
+  var notes: [String]
   /// Hexadecimal: the plan, the source and the policies that the run began with.
   var planFingerprint: String
   var sourceFingerprint: String

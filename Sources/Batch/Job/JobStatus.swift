@@ -55,6 +55,8 @@ extension MigrationJob {
       let plan = try JobPlan.read(job, fileSystem)
       (status.source, status.target) = (plan.source, plan.target)
       try addCheckpoint(job, &status)
+      // Behind the last step, only verification and cut-over are left.
+      status.step = status.step.map { min($0, plan.steps) }
     } catch let error as BatchError {
       status.problems.append("\(error)")
     } catch let error as StreamsError {

@@ -76,7 +76,13 @@ public struct MigrationJob: Sendable {
   public func plan(_ request: Request) throws -> MigrationPlan {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
     defer { source.close() }
-    return try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+    let plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+    // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
+    if let first = plan.steps.first {
+      let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
+      _ = try StepPlan(step: first, reader: source, policies: policies, files: files, now: 0)
+    }
+    return plan
   }
 
   private func planner(models: [String], mappings: [String]) throws -> MigrationPlanner {
@@ -185,7 +191,7 @@ public struct MigrationJob: Sendable {
       steps: plan.steps.count,
       models: try copies(request.models, "models", ["xcdatamodeld", "xcdatamodel"], job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
-      memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now),
+      memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
       policies: try policyVersions(plan.steps))

@@ -205,6 +205,6 @@ struct MigrationRun {
       rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       isVerified: plan.verifies,
-      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: notes)
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + notes)
   }
 }

@@ -61,7 +61,7 @@ public struct MigrationPlanner: Sendable {
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
     let rows = countsRows ? try Self.rows(reader, binding) : []
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    var notes: [String] = []
+    var notes = LeftOut.notes(steps)
     if !steps.isEmpty { try Self.check(binding.extras, reader, &notes) }
     for step in steps where step.isInferred && countsRows {
       try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding)
