@@ -99,7 +99,9 @@ public final class TableBuilder {
       for child in children { level.append(child) }
       return level
     }
-    guard levels.allSatisfy({ !$0.children.isEmpty && $0.isWithinPage }) else { throw state.damaged("an open interior page") }
+    guard levels.allSatisfy({ !$0.children.isEmpty && $0.isWithinPage }) else {
+      throw state.damaged("an open interior page")
+    }
   }
 
   /// Writes the pages that are still open and the root. No row can be appended afterwards.
