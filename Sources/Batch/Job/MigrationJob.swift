@@ -47,7 +47,7 @@ public struct MigrationJob: Sendable {
     public var targetVersion: String
     /// Steps of the path; 0 when the store was left alone.
     public var steps: Int
-    /// Source rows read in the steps that this process ended, all together.
+    /// Source rows read by this process, all steps together.
     public var rowsRead: UInt64 = 0
     /// Objects of the result by entity; empty without verification.
     public var rows: [String: UInt64] = [:]

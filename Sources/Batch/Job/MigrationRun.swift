@@ -80,7 +80,6 @@ struct MigrationRun {
     var position = try RunPosition(found?.checkpoint, steps: steps.count)
     let publisher = RunPublisher(store: store, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
     if found != nil { try log.append("resumed in step \(position.step + 1)") }
-    var rows: UInt64 = 0
     while position.step < steps.count {
       let index = position.step
       let previous = position.previousStore.map { job.file($0) }
@@ -88,7 +87,6 @@ struct MigrationRun {
       defer { if reader !== source { reader.close() } }
       monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
       let state = try runStep(steps, position, reader, source, publisher)
-      rows += state.rowsRead
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
       position = RunPosition(
         step: index + 1, previousStore: name, rows: state.tableRows, notes: position.notes + leftOut(state, steps[index]))
@@ -98,7 +96,7 @@ struct MigrationRun {
         "step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
-    return Finished(path: job.file(name), rowsRead: rows, tableRows: position.rows, notes: position.notes)
+    return Finished(path: job.file(name), rowsRead: monitor.progress.rows, tableRows: position.rows, notes: position.notes)
   }
 
   /// Source rows that did not become objects of their own, by the rule that left them out (I12).

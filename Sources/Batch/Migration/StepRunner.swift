@@ -28,6 +28,9 @@ final class StepRunner {
   private let pages = BoundedQueue<RowPage>(capacity: 16)
   private let records = BoundedQueue<RecordPage>(capacity: 16)
   private var pagesDone: UInt64 = 0
+  /// Rows that this process had read before the step, and rows that the step had read before this process.
+  private let rowsBefore: UInt64
+  private let rowsAtStart: UInt64
   private var indexedLength = 0
   private var pagesTotal: UInt64 = 1
 
@@ -36,6 +39,7 @@ final class StepRunner {
     self.job = job
     plan = job.plan
     let state = restart?.state ?? StepState(plan: plan)
+    (rowsBefore, rowsAtStart) = (job.monitor.progress.rows, state.rowsRead)
     // When the tables are complete, look-ups and changes are not needed any more; older checkpoints still name their files.
     let needsLogs = state.phase == .units
     lookups = try LookupTable(
@@ -132,7 +136,7 @@ final class StepRunner {
   private func parcel(bytesRead: UInt64) throws -> Parcel {
     let records = transformer.manager.output
     job.monitor.update { progress in
-      progress.rows = transformer.state.rowsRead
+      progress.rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
       let done = Double(pagesDone) + Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize)
       // Indexes and verification take the last tenth.
       let step = 0.9 * min(1, done / Double(pagesTotal))
