@@ -77,7 +77,8 @@ final class ModelXMLReader: XMLEvents {
 
   private func startModel(_ values: inout XMLAttributes) {
     isModel = true
-    versionIdentifiers = values.take("userDefinedModelVersionIdentifier").map { [$0] } ?? []
+    // An empty identifier is one: stores of such models hold an array with an empty string.
+    versionIdentifiers = values.takeText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
   }
 
   private func startIndex(_ parent: String?, _ element: String, _ values: inout XMLAttributes) throws {

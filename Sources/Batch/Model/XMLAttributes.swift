@@ -17,6 +17,9 @@ struct XMLAttributes {
     return value
   }
 
+  /// The value, which may be empty, or nil when it is missing.
+  mutating func takeText(_ name: String) -> String? { rest.removeValue(forKey: name) }
+
   /// The value; a missing or empty one is an error.
   mutating func need(_ name: String) throws -> String {
     guard let value = take(name) else { throw problem("has no \(name)") }

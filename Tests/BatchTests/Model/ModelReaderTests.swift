@@ -76,6 +76,14 @@ struct ModelReaderTests {
     try model.validate()
   }
 
+  @Test("An empty version identifier is one, as stores of such models hold it; a missing one is none")
+  func versionIdentifiers() throws {
+    for (attribute, expected) in [(" userDefinedModelVersionIdentifier=\"\"", [""]), ("", [])] {
+      let folder = try ModelFolder(["M.xcdatamodel/contents": "<model\(attribute)><entity name=\"A\"/></model>"])
+      #expect(try ModelReader.read(path: folder.path).first?.versions.first?.versionIdentifiers == expected)
+    }
+  }
+
   @Test("Versions stand in the order of their numbers, and the current one is known")
   func order() throws {
     var files = ["Zoo.xcdatamodeld/.xccurrentversion": Self.current("Zoo 10.xcdatamodel")]
