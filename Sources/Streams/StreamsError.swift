@@ -24,8 +24,6 @@ public struct StreamsError: Error, Sendable, CustomStringConvertible {
     public static let order = Code(description: "order")
     /// A value is larger than the memory budget allows.
     public static let tooLarge = Code(description: "too-large")
-    /// The run was told to stop.
-    public static let cancelled = Code(description: "cancelled")
   }
 
   /// The kind of failure.

@@ -21,7 +21,7 @@ struct CarriedRelationships {
     }
   }
 
-  private func arrives(_ relationship: DestinationEntity.Relationship, _ origin: RelationshipOrigin) -> Bool {
+  private func arrives(_ relationship: StoredRelationship, _ origin: RelationshipOrigin) -> Bool {
     switch relationship.storage {
     case .ownKey: return true
     case .join(let table, _): return links.contains { $0.join == table }

@@ -8,9 +8,7 @@ struct MappingCompiler {
   private var layout: StoreLayout { drafts.layout }
 
   func compile(_ draft: MappingDraft) throws -> CompiledMapping {
-    var columns = Array(repeating: ColumnSource.value(.null), count: draft.destination.columnCount)
-    for (column, value) in draft.destination.defaults { columns[column] = .value(value) }
-    columns[1] = .value(.integer(Int64(draft.destination.number)))
+    var columns = draft.destination.template.map { ColumnSource.value($0) }
     // An inferred migration changes rows in place and keeps Z_OPT; a mapped one makes new objects.
     let positions = drafts.graph.binding.tables[draft.source.table].positions
     columns[2] = drafts.step.isInferred ? .borrow(positions[2], missing: .integer(1)) : .value(.integer(1))
@@ -32,9 +30,9 @@ struct MappingCompiler {
       let compiled = try CompiledExpression(
         expression, mapping: draft.mapping, property: property.name, now: now)
       if case .constant(let value) = compiled {
-        columns[target.column] = .value(target.type.stored(value))
+        columns[target.position] = .value(target.type.stored(value))
       } else {
-        columns[target.column] = .expression(compiled, target.type)
+        columns[target.position] = .expression(compiled, target.type)
       }
       return
     }
@@ -44,11 +42,11 @@ struct MappingCompiler {
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(sourceName), which the source does not have",
         entity: draft.source.name)
     }
-    columns[target.column] = try copy(source, to: target, draft, property.name)
+    columns[target.position] = try copy(source, to: target, draft, property.name)
   }
 
   private func copy(
-    _ source: SourceEntity.Attribute, to target: DestinationEntity.Attribute, _ draft: MappingDraft, _ name: String
+    _ source: StoredAttribute, to target: StoredAttribute, _ draft: MappingDraft, _ name: String
   ) throws -> ColumnSource {
     let schema = drafts.graph.binding.tables[draft.source.table].schema.columns[source.position]
     let missing = schema.defaultValue ?? .null
@@ -91,7 +89,7 @@ struct MappingCompiler {
 
   /// A to-many that had no inverse kept its keys in the destination's rows: a new inverse to-one takes them over.
   private func formerlyInverseless(
-    _ relationship: DestinationEntity.Relationship, _ draft: MappingDraft, _ columns: inout [ColumnSource]
+    _ relationship: StoredRelationship, _ draft: MappingDraft, _ columns: inout [ColumnSource]
   ) throws {
     guard let inverse = relationship.inverse,
       case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
@@ -137,7 +135,7 @@ struct MappingCompiler {
 /// The source relationship that a relationship mapping carries over.
 struct RelationshipOrigin {
   var name: String
-  var relationship: SourceEntity.Relationship
+  var relationship: StoredRelationship
   /// The entity mapping whose objects are meant; nil for any that fits.
   var mappingName: String?
 

@@ -156,11 +156,9 @@ final class RowTransformer {
       let key = page.rowid(rowIndex)
       guard try !dropped.contains(key, mapping: index) else { continue }
       let destination = DestinationObject(reference: mapping.destination, key: key + mapping.offset, manager: manager)
-      let source = SourceObject(entity: mapping.source, graph: plan.graph, key: key, decoder: row)
       try naming(mapping, key: key) {
-        try manager.withRelationships(of: source) {
-          try policy.createRelationships(forDestination: destination, in: mapping.mapping, manager: manager)
-        }
+        try policy.createRelationships(forDestination: destination, in: mapping.mapping, manager: manager)
+        try manager.closeObjects()
       }
     }
   }

@@ -87,7 +87,7 @@ public final class DestinationObject {
   /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public func set(_ name: String, _ value: Value) throws {
     guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
-    try assign(column: attribute.column, attribute.type.stored(value))
+    try assign(column: attribute.position, attribute.type.stored(value))
   }
 
   /// Sets an attribute to a text, or to NULL.
@@ -99,7 +99,7 @@ public final class DestinationObject {
     guard isOpen else {
       throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up")
     }
-    return attribute.type.normalized(try stored(attribute.column))
+    return attribute.type.normalized(try stored(attribute.position))
   }
 
   /// Sets a to-one relationship, or clears it.
@@ -116,7 +116,7 @@ public final class DestinationObject {
   }
 
   /// The other side of a one-to-one holds a key as well.
-  private func setInverse(_ relationship: DestinationEntity.Relationship, in object: DestinationObject) throws {
+  private func setInverse(_ relationship: StoredRelationship, in object: DestinationObject) throws {
     guard let inverse = relationship.inverse.flatMap({ object.entity.relationships[$0] }),
       case .ownKey(_, let column, let entityColumn, _) = inverse.storage
     else { return }

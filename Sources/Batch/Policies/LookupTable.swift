@@ -93,7 +93,7 @@ final class LookupTable {
     guard let positions = feeding[object.entity.name] else { return }
     for position in positions {
       guard let attribute = object.entity.attributes[kept[position].lookup.attribute] else { continue }
-      guard encode(try object.stored(attribute.column)) else { continue }
+      guard encode(try object.stored(attribute.position)) else { continue }
       try insert(position, SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number)))
     }
   }

@@ -225,12 +225,6 @@ public final class MigrationManager {
     return madeOne
   }
 
-  /// Runs a policy's call for the relationships of one object.
-  func withRelationships(of source: SourceObject, _ body: () throws -> Void) throws {
-    try body()
-    try closeObjects()
-  }
-
   /// The source object for a row; one that nobody refers to any more is used again.
   func source(for mapping: CompiledMapping, key: Int64) -> SourceObject {
     let number = mapping.source.number

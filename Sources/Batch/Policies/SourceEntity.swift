@@ -2,26 +2,12 @@ import Streams
 
 /// How the objects of one source entity lie in their table: names of properties to positions in a record.
 final class SourceEntity: Sendable {
-  struct Attribute: Sendable {
-    var position: Int
-    var type: AttributeType
-    /// May values lie in files beside the store? Then each begins with a byte that tells.
-    var isExternal: Bool
-  }
-  struct Relationship: Sendable {
-    var storage: RelationshipStorage
-    var destination: String
-    var inverse: String?
-    var isToMany: Bool
-    var isOrdered: Bool
-  }
-
   let name: String
   let number: Int
   /// Position in the layout's entity tables.
   let table: Int
-  let attributes: NameTable<Attribute>
-  let relationships: NameTable<Relationship>
+  let attributes: NameTable<StoredAttribute>
+  let relationships: NameTable<StoredRelationship>
 
   init(name: String, binding: StoreBinding) throws {
     let layout = binding.layout
@@ -37,21 +23,14 @@ final class SourceEntity: Sendable {
     func position(_ column: Column?) -> Int? {
       column.flatMap { column in columns.firstIndex(of: column) }.map { positions[$0] }
     }
-    var attributes: [String: Attribute] = [:]
+    var attributes: [String: StoredAttribute] = [:]
     for attribute in model.attributes(of: name) where !attribute.isTransient {
       guard let found = position(layout.column(forAttribute: attribute.name, ofEntity: name)) else { continue }
-      attributes[attribute.name] = Attribute(
+      attributes[attribute.name] = StoredAttribute(
         position: found, type: attribute.type, isExternal: attribute.allowsExternalBinaryDataStorage)
     }
     self.attributes = NameTable(attributes)
-    var relationships: [String: Relationship] = [:]
-    for relationship in model.relationships(of: name) {
-      guard let storage = layout.storage(of: relationship.name, entity: name) else { continue }
-      relationships[relationship.name] = Relationship(
-        storage: storage, destination: relationship.destinationEntity, inverse: relationship.inverseName,
-        isToMany: relationship.isToMany, isOrdered: relationship.isOrdered)
-    }
-    self.relationships = NameTable(relationships)
+    relationships = layout.storedRelationships(of: name)
   }
 }
 

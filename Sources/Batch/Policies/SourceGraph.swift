@@ -48,7 +48,7 @@ final class SourceGraph {
   }
 
   /// Keys at the other end of a to-many relationship.
-  func keys(of relationship: SourceEntity.Relationship, named name: String, owner: SourceObject) throws -> [Int64] {
+  func keys(of relationship: StoredRelationship, named name: String, owner: SourceObject) throws -> [Int64] {
     let identifier = Self.fileName(relationship)
     let run = try runs[identifier] ?? makeRun(relationship, named: name, identifier)
     runs[identifier] = run
@@ -57,7 +57,7 @@ final class SourceGraph {
 
   /// Follows from where the links lie and nothing else: a resumed run asks for relationships in another order, and two
   /// entities of one table may have different ones of one name.
-  private static func fileName(_ relationship: SourceEntity.Relationship) -> String {
+  private static func fileName(_ relationship: StoredRelationship) -> String {
     let place =
       switch relationship.storage {
       case .ownKey(let table, let column, _, _): "own.\(table).\(column)"
@@ -69,7 +69,7 @@ final class SourceGraph {
   }
 
   private func makeRun(
-    _ relationship: SourceEntity.Relationship, named name: String, _ file: String
+    _ relationship: StoredRelationship, named name: String, _ file: String
   ) throws -> RelationRun {
     let path = scratch.path("relation.\(file)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)

@@ -38,7 +38,7 @@ public final class SourceObject {
   /// The name of the object's entity.
   public var entityName: String { entity.name }
 
-  func attribute(_ name: String) throws -> SourceEntity.Attribute {
+  func attribute(_ name: String) throws -> StoredAttribute {
     guard let attribute = entity.attributes[name] else { throw unknown("attribute", name) }
     return attribute
   }
