@@ -55,7 +55,7 @@ struct PlanCommand: StoreCommand {
 
   func run() throws {
     let request = MigrationJob.Request(
-      source: store, models: models.models, mappings: models.mappings, target: models.to)
+      source: store, models: models.models, mappings: models.mappings, target: models.target)
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
     Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
     if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }

@@ -16,8 +16,10 @@ public struct MigrationJob: Sendable {
     public var models: [String]
     /// Paths of mapping models.
     public var mappings: [String]
-    /// The version to reach; nil for the model's current one.
-    public var target: String?
+    /// The version to reach.
+    public var target: MigrationTarget
+    /// What becomes of history and CloudKit's tables.
+    public var extras = ExtrasOptions()
     /// Peak memory.
     public var memory = MemoryBudget.standard
     /// When checkpoints are due.
@@ -26,7 +28,9 @@ public struct MigrationJob: Sendable {
     public var verifies = true
 
     /// Makes a request with the defaults.
-    public init(source: String, output: String? = nil, models: [String], mappings: [String] = [], target: String? = nil) {
+    public init(
+      source: String, output: String? = nil, models: [String], mappings: [String] = [], target: MigrationTarget = .current
+    ) {
       self.source = source
       self.output = output
       self.models = models
@@ -76,11 +80,13 @@ public struct MigrationJob: Sendable {
   public func plan(_ request: Request) throws -> MigrationPlan {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
     defer { source.close() }
-    let plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+    var plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
     if let first = plan.steps.first {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
-      _ = try StepPlan(step: first, reader: source, policies: policies, files: files, now: 0)
+      let step = try StepPlan(
+        step: first, reader: source, policies: policies, files: files, now: 0, extras: request.extras)
+      plan.notes += step.carried.notes
     }
     return plan
   }
@@ -186,13 +192,15 @@ public struct MigrationJob: Sendable {
     // As strict as the run itself: a store that is in use is refused before anything is written.
     let reader = try SourceStore.open(source, fileSystem, locking: .exclusive)
     defer { reader.close() }
+    // The version's name, not "the current one": the run does not ask again which one that is.
+    let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
     var run = JobPlan(
-      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, target: plan.targetVersion.name,
-      steps: plan.steps.count,
+      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name,
+      target: target, extras: request.extras, steps: plan.steps.count,
       models: try copies(request.models, "models", ["xcdatamodeld", "xcdatamodel"], job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
       memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
-      planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, policies: policies, now: now)),
+      planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, extras: request.extras, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
       policies: try policyVersions(plan.steps))
     switch request.interval {

@@ -6,6 +6,10 @@ struct FixedTables {
   let metadata: StoreMetadata
   /// The largest key of every entity table, or a larger one: keys of deleted objects are not given out again.
   let largestKeys: [Int64]
+  /// Names that differ from the entities' (B.3), by Z_ENT.
+  var names: [Int64: String] = [:]
+  /// Rows of Z_PRIMARYKEY that are not the model's.
+  var foreignKeys: [StoreReader.PrimaryKey] = []
 
   func write(to database: DatabaseBuilder) throws {
     let roots = layout.entityTables.map(\.rootEntity)
@@ -14,7 +18,13 @@ struct FixedTables {
     try table("Z_PRIMARYKEY", in: database) { append in
       for row in rows {
         try append(
-          Int64(row.entityNumber), [.null, .text(row.name), .integer(Int64(row.superNumber)), .integer(row.maximum)])
+          Int64(row.entityNumber),
+          [
+            .null, .text(names[Int64(row.entityNumber)] ?? row.name), .integer(Int64(row.superNumber)), .integer(row.maximum),
+          ])
+      }
+      for key in foreignKeys.sorted(by: { $0.entityNumber < $1.entityNumber }) {
+        try append(key.entityNumber, [.null, .text(key.name), .integer(key.superNumber), .integer(key.maximum)])
       }
     }
     try table("Z_METADATA", in: database) { append in

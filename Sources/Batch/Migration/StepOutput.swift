@@ -20,7 +20,7 @@ final class StepOutput {
     tableCount = plan.layout.entityTables.count
     fileSystem = files.fileSystem
     file = try fileSystem.open(path, restoring == nil ? .create : .update)
-    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes)
+    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes, carried: plan.carried.schema)
     database = try DatabaseBuilder(file: file, header: header, schema: schema, resumingAt: restoring?.state.nextPage)
     if restoring != nil {
       guard try file.size() >= database.writer.length else {
@@ -33,9 +33,8 @@ final class StepOutput {
   }
 
   private func makeBuilders(_ restoring: StepRestart?, _ files: StepFiles) throws {
-    let names = plan.layout.entityTables.map(\.name) + plan.layout.joinTables.map(\.name)
     var reader = restoring.map { ByteReader($0.builders, subject: "open pages") }
-    for name in names {
+    for name in plan.tableNames {
       guard let root = database.root(of: name) else { throw BatchError(.failed, "the schema lacks \(name)") }
       let builder = TableBuilder(root: root, writer: database.writer)
       if reader != nil { try builder.restore(from: &reader!) }
@@ -111,7 +110,9 @@ enum StoreSchemaText {
   /// Core Data's names of the fixed tables that a migrated store has. A cached model would be stale, so it is left out.
   static let fixed = StoreLayout.fixedTables.filter { $0.name != "Z_MODELCACHE" }
 
-  static func entries(_ layout: StoreLayout, hasIndexes: Bool) -> [DatabaseBuilder.SchemaEntry] {
+  static func entries(
+    _ layout: StoreLayout, hasIndexes: Bool, carried: [DatabaseBuilder.SchemaEntry] = []
+  ) -> [DatabaseBuilder.SchemaEntry] {
     var entries: [DatabaseBuilder.SchemaEntry] = []
     func table(_ name: String, _ sql: String) {
       entries.append(.init(type: "table", name: name, tableName: name, sql: sql))
@@ -128,7 +129,7 @@ enum StoreSchemaText {
       entries += layout.indexes.map { .init(type: "index", name: $0.name, tableName: $0.table, sql: $0.sql) }
     }
     for (name, sql) in fixed { table(name, sql) }
-    return entries
+    return entries + carried
   }
 
   /// SQLite's name for the index behind a join table's primary key.

@@ -82,7 +82,7 @@ public struct StoreInspection: Sendable, Codable {
       return key
     }
     var counts: [String: [Int64: UInt64]] = [:]
-    return try reader.primaryKeys.filter { $0.entityNumber < 16000 }.map { key in
+    return try reader.primaryKeys.filter { $0.entityNumber < StoreReader.firstForeignNumber }.map { key in
       let name = root(key).name
       if counts[name] == nil, let table = reader.schema.table("Z" + name.uppercased()) {
         counts[name] = try reader.rowCounts(table: table)

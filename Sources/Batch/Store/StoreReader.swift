@@ -30,6 +30,9 @@ public final class StoreReader: Sendable {
   /// Bounds a single row that is not part of an entity's table: metadata and schema texts.
   static let fixedRowLimit = 16 << 20
 
+  /// Entity numbers from here on are those of Core Data's own entities, as history's 16001 to 16003 (B.9).
+  static let firstForeignNumber: Int64 = 16_000
+
   /// Opens a store. Throws ``BatchError`` (`badStore`) when the file is no database or no Core Data store.
   public init(path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking) throws {
     self.path = path

@@ -2,18 +2,16 @@
 struct VerificationRun {
   let path: String
   let layout: StoreLayout
-  let expectedRows: [String: UInt64]?
-  let expectedUUID: String?
+  let expectation: StoreVerifier.Expectation?
 
   var findings = CheckFindings()
   private var tables: [VerificationReport.Rows] = []
   private var entityRows: [String: UInt64] = [:]
 
-  init(path: String, layout: StoreLayout, expectedRows: [String: UInt64]?, expectedUUID: String?) {
+  init(path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?) {
     self.path = path
     self.layout = layout
-    self.expectedRows = expectedRows
-    self.expectedUUID = expectedUUID
+    self.expectation = expectation
   }
 
   private static let fixedTables = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
@@ -40,13 +38,14 @@ struct VerificationRun {
 
   /// Tables, columns and the fixed tables: what the store says of itself.
   private func names(_ plan: CheckPlan, on connection: StoreConnection) throws -> [CheckFindings] {
-    let isNew = expectedRows != nil
+    let isNew = expectation?.hasModelNames ?? false
     let fixed = FixedTableCheck(layout: layout, path: path, isNew: isNew)
-    let expected = Set((expectedRows ?? [:]).keys.map(NameOrder.folded))
+    let known = (expectation?.otherTables ?? []).union((expectation?.rows ?? [:]).keys)
+    let expected = Set(known.map(NameOrder.folded))
     return [
       SchemaCheck(layout: layout, binding: plan.binding, schema: plan.schema, isNew: isNew, expected: expected)
         .findings(),
-      try fixed.metadata(expectedUUID: expectedUUID, on: connection),
+      try fixed.metadata(expectedUUID: expectation?.uuid, on: connection),
       try fixed.primaryKeys(largest: plan.largestKeys, on: connection),
     ]
   }
@@ -99,7 +98,7 @@ struct VerificationRun {
 
   private mutating func compareRows(_ plan: CheckPlan) {
     let found = Dictionary(tables.map { (NameOrder.folded($0.name), $0.rows) }, uniquingKeysWith: { first, _ in first })
-    for (name, expected) in (expectedRows ?? [:]).sorted(by: { $0.key < $1.key }) {
+    for (name, expected) in (expectation?.rows ?? [:]).sorted(by: { $0.key < $1.key }) {
       let rows = found[NameOrder.folded(name)]
       guard rows != expected else { continue }
       let count = rows.map { "\($0)" } ?? "no readable"
