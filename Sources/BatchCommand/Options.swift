@@ -16,7 +16,8 @@ struct ModelOptions: ParsableArguments {
 
   @Flag(
     name: .long,
-    help: "Migrate the store to its own version: every row is written again, and all else is kept. No models are needed where the store carries its own."
+    help:
+      "Migrate the store to its own version: every row is written again, and all else is kept. No models are needed where the store carries its own."
   )
   var identity = false
 

@@ -195,12 +195,14 @@ public struct MigrationJob: Sendable {
     // The version's name, not "the current one": the run does not ask again which one that is.
     let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
     var run = JobPlan(
-      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name,
+      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
+      targetVersion: plan.targetVersion.name,
       target: target, extras: request.extras, steps: plan.steps.count,
       models: try copies(request.models, "models", ["xcdatamodeld", "xcdatamodel"], job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
       memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
-      planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, extras: request.extras, policies: policies, now: now)),
+      planFingerprint: PlanFingerprint.hex(
+        try PlanFingerprint.of(steps: plan.steps, extras: request.extras, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
       policies: try policyVersions(plan.steps))
     switch request.interval {

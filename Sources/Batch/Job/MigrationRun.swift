@@ -119,7 +119,8 @@ struct MigrationRun {
     let directory = job.path
     let files = StepFiles(
       prefix: job.file("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory))
-    let stepPlan = try StepPlan(step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras)
+    let stepPlan = try StepPlan(
+      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras)
     let target = steps[index].destination
     let metadata =
       steps[index].isIdentity
@@ -212,7 +213,8 @@ struct MigrationRun {
     JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.fraction = 1 }
     return MigrationJob.Report(
-      destination: finished.destination, backup: finished.backup, sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion,
+      destination: finished.destination, backup: finished.backup, sourceVersion: plan.sourceVersion,
+      targetVersion: plan.targetVersion,
       steps: plan.steps,
       rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),

@@ -121,7 +121,9 @@ struct CarriedObjectsFinder {
   private func addNotes(_ found: inout CarriedObjects) {
     guard !isIdentity else { return }
     let columns = binding.extras.columns.map { "\($0.table).\($0.column)" }
-    if !columns.isEmpty { found.notes.append("columns that the model does not know are left out: \(columns.joined(separator: ", "))") }
+    if !columns.isEmpty {
+      found.notes.append("columns that the model does not know are left out: \(columns.joined(separator: ", "))")
+    }
     let trees = schema.virtualTables.map(\.row.name).filter { NameOrder.folded($0).hasPrefix("z_rt_") }
     if !trees.isEmpty { found.notes.append("R-tree indexes are left out: \(trees.joined(separator: ", "))") }
     let history = Set(binding.extras.history.map(NameOrder.folded))

@@ -47,7 +47,8 @@ final class StepPlan {
     let bound = try StoreBinding(
       layout: sourceLayout, schema: reader.schema, modelName: step.source.name, path: reader.path)
     layout = try step.isIdentity ? sourceLayout.adopting(bound, schema: reader.schema) : StoreLayout(model: step.destination)
-    binding = try step.isIdentity
+    binding =
+      try step.isIdentity
       ? StoreBinding(layout: layout, schema: reader.schema, modelName: step.source.name, path: reader.path) : bound
     graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: files.budget.rowLimit)
     let destinationLayout = layout

@@ -211,7 +211,8 @@ final class StepRunner {
 
   private func buildIndexes() throws {
     let pass = IndexPass(
-      layout: job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes, database: output.database, header: job.header, files: job.files)
+      layout: job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes, database: output.database, header: job.header,
+      files: job.files)
     indexedLength = Int(clamping: output.database.writer.length)
     try pass.run(from: transformer.state.unit) { written in
       transformer.state.unit = written

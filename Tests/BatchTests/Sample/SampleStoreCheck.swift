@@ -71,7 +71,7 @@ struct SampleStoreCheck {
 
   private mutating func check(_ column: Batch.Column, in table: EntityTable) throws {
     switch column.role {
-    case .primaryKey, .entity, .optimisticLock, .toOneEntity, .orderingKey, .inverselessOrder: return
+    case .primaryKey, .entity, .optimisticLock, .toOneEntity, .orderingKey, .inverselessOrder, .unknown: return
     case .attribute(let entity, let path): try checkAttribute(path, entity, column, table)
     case .toOne(let entity, let name):
       guard let relationship = model.relationship(name, of: entity) else { return }
