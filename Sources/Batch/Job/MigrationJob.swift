@@ -87,6 +87,7 @@ public struct MigrationJob: Sendable {
       let step = try StepPlan(
         step: first, reader: source, policies: policies, files: files, now: 0, extras: request.extras)
       plan.notes += step.carried.notes
+      plan.notes += try ExternalDataSurvey(source, step.binding, fileSystem: fileSystem)?.notes ?? []
     }
     return plan
   }
@@ -158,18 +159,20 @@ public struct MigrationJob: Sendable {
         .refused, "the output exists already", hint: "Choose another path, or remove the file; nothing was written",
         path: job.destination)
     }
-    let external = FilePaths.join(FilePaths.directory(of: plan.source), ".\(Self.stem(plan.source))_SUPPORT")
-    if !isInPlace, try fileSystem.status(external) != nil {
+    if !isInPlace, try ExternalDataCopy.exists(for: plan.source, fileSystem),
+      try ExternalDataCopy.exists(for: job.destination, fileSystem)
+    {
       throw BatchError(
-        .refused, "the store keeps external data in \(external), which --output does not take along",
-        hint: "Migrate in place, or copy store and folder elsewhere and migrate that copy; nothing was written", path: plan.source
-      )
+        .refused, "a folder of external data lies where the output's would be",
+        hint: "Choose another path, or move the folder away; nothing was written",
+        path: ExternalDataFolder(store: job.destination).path)
     }
     let directory = FilePaths.directory(of: job.destination)
     let free = try fileSystem.availableSpace(directory)
-    guard free >= plan.diskNeeded else {
+    let needed = plan.diskNeeded + (try externalBytes(plan.source, directory))
+    guard free >= needed else {
       throw BatchError(
-        .refused, "the migration needs \(plan.diskNeeded >> 20) MiB on the disk, \(free >> 20) MiB are free",
+        .refused, "the migration needs \(needed >> 20) MiB on the disk, \(free >> 20) MiB are free",
         hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
     }
     guard access(directory, W_OK) == 0 else {
@@ -179,11 +182,10 @@ public struct MigrationJob: Sendable {
     }
   }
 
-  /// The name of a store without its extension: what Core Data names the folder of external data after.
-  private static func stem(_ path: String) -> String {
-    let name = FilePaths.name(of: path)
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-    return String(name[..<dot])
+  /// Files of external data are linked, but for a destination on another file system.
+  private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
+    let devices = [FilePaths.directory(of: source), directory].map { try? fileSystem.status($0)?.device }
+    return devices[0] == devices[1] ? 0 : try ExternalDataCopy(fileSystem: fileSystem).bytes(of: source)
   }
 
   /// Writes down the plan, with copies of everything that it refers to.

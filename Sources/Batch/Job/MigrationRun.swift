@@ -39,6 +39,8 @@ struct MigrationRun {
     }
     try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
     try log.sync()
+    // Before the store gets its name: nobody then sees it without its values.
+    if !plan.isInPlace { try ExternalDataCopy(fileSystem: fileSystem).take(from: plan.source, to: plan.destination) }
     let finished = try cutOver.run(
       newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
     ) { try recheckSource() }
