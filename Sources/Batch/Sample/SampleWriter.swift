@@ -7,12 +7,15 @@ struct SampleWriter {
   /// The file is the prefix itself.
   let files: StepFiles
 
+  var version = DatabaseHeader.Version.rollback
+
+  static let pageSize = 4096
   private static let rowsPerReport: UInt64 = 1 << 14
 
   func write(progress report: @escaping (Double) -> Void) throws {
     let file = try files.fileSystem.open(files.prefix, .create)
     defer { file.close() }
-    let header = DatabaseHeader(pageSize: 4096, autoVacuum: 2, version: .rollback)
+    let header = DatabaseHeader(pageSize: Self.pageSize, autoVacuum: 2, version: version)
     let schema = StoreSchemaText.entries(plan.layout, hasIndexes: true)
     let database = try DatabaseBuilder(file: file, header: header, schema: schema)
     var progress = SampleProgress(plan: plan, report: report)
