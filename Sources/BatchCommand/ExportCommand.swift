@@ -30,7 +30,7 @@ struct ExportCommand: ParsableCommand {
   var output: String?
   @Option(name: .long, help: "Write so many objects at most.") var limit: UInt64?
   @Flag(name: .long, help: "Write to-many relationships too.") var toMany = false
-  @Option(name: .long, help: "Peak memory, for example 256M: it bounds the largest row.") var memory = ByteCount(bytes: 64 << 20)
+  @Option(name: .long, help: "Peak memory, 64M without it; it bounds the largest row.") var memory: ByteCount?
   @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
 
   func validate() throws {
@@ -45,7 +45,7 @@ struct ExportCommand: ParsableCommand {
     var options = StoreExport.Options(format: format, entity: entity)
     options.includesToMany = toMany
     options.limit = limit
-    options.memory = MemoryBudget(total: Int(clamping: memory.bytes))
+    if let memory { options.memory = MemoryBudget(total: Int(clamping: memory.bytes)) }
     let export = try StoreExport(reader, model: try StoreModel.find(of: reader, in: library), options: options, fileSystem: files)
     guard let output else { return warn(try export.run(to: Self.print)) }
     let line = ProgressLine(isQuiet: quiet)
