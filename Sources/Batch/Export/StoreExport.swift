@@ -74,7 +74,7 @@ public struct StoreExport: Sendable {
     let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-export-\(UUID().uuidString)")
     let files = StepFiles(prefix: FilePaths.join(folder, "export"), fileSystem: fileSystem, budget: options.memory)
     if options.includesToMany { try fileSystem.makeDirectory(folder) }
-    defer { if options.includesToMany { try? fileSystem.removeDirectory(folder) } }
+    defer { if options.includesToMany { clear(folder) } }
     let graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: options.memory.rowLimit)
     let text = ExportText(format: options.format, sink: sink)
     let planner = ExportPlanner(
@@ -100,6 +100,12 @@ public struct StoreExport: Sendable {
     try Set(wanted.map(\.table)).reduce(0) {
       try $0 + TablePages.count(graph.reader.snapshot, root: graph.binding.tables[$1].schema.rootPage)
     }
+  }
+
+  /// After an error half-written files may be left.
+  private func clear(_ folder: String) {
+    for name in (try? fileSystem.list(folder)) ?? [] { try? fileSystem.remove(FilePaths.join(folder, name)) }
+    try? fileSystem.removeDirectory(folder)
   }
 
   /// Bytes of a file with external data beside the store (B.4); nil when it is missing.
@@ -149,17 +155,15 @@ private struct ExportRun {
       entities: entities, links: links)
     let snapshot = graph.reader.snapshot
     let total = Double(max(1, pages) * UInt64(snapshot.geometry.pageSize))
-    let scan = Scan(
-      TableScan(
-        snapshot: snapshot, root: graph.binding.tables[table].schema.rootPage, rowLimit: options.memory.rowLimit))
+    let root = graph.binding.tables[table].schema.rootPage
+    let scan = Scan(TableScan(snapshot: snapshot, root: root, rowLimit: options.memory.rowLimit))
     let free = free
     var (done, before) = (written, bytesRead)
     do {
       try Pipeline<Page, Void>.run(
         read: {
           let page = free.tryPop() ?? RowPage()
-          guard try scan.scan.next(into: page) else { return nil }
-          return Page(rows: page, bytesRead: scan.scan.bytesRead)
+          return try scan.scan.next(into: page) ? Page(rows: page, bytesRead: scan.scan.bytesRead) : nil
         },
         transform: { [bytesRead] page in
           done += try writer.write(page.rows, limit: limit - done)

@@ -76,9 +76,7 @@ struct ExportTests {
     }
   }
 
-  @Test("Damaged and strange values: repaired, counted, never lost, never a path", arguments: [1])
-  func strangeValues(seed: UInt64) throws {
-    let store = try SampleTestStore(SampleModels.everyType(), rows: 40, seed: seed)
+  private static func makeStrange(_ store: SampleTestStore) throws {
     let queue = try DatabaseQueue(path: store.path)
     let reference = "02" + "../../../../../../etc/passwd-aaaaaaaa".utf8.map { String(format: "%02x", $0) }.joined() + "00"
     try queue.write { database in
@@ -91,6 +89,12 @@ struct ExportTests {
           """)
     }
     try queue.close()
+  }
+
+  @Test("Damaged and strange values: repaired, counted, never lost, never a path", arguments: [1])
+  func strangeValues(seed: UInt64) throws {
+    let store = try SampleTestStore(SampleModels.everyType(), rows: 40, seed: seed)
+    try Self.makeStrange(store)
     let folder = store.folder + "/.Sample_SUPPORT/_EXTERNAL_DATA"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data(count: 77).write(to: URL(fileURLWithPath: folder + "/6E0E7C0B-9D3B-4E67-A6C4-0B5C3B1D7F21"))
