@@ -95,7 +95,7 @@ public final class StoreReader: Sendable {
     try rows(snapshot, root: table.rootPage) { _, decoder in
       guard found == nil, let uuid = columns[0], let plist = columns[1] else { return }
       guard case .text(let text) = decoder.value(uuid), case .blob(let bytes) = decoder.value(plist) else { return }
-      found = try StoreMetadata(uuid: text, plist: bytes)
+      found = try StoreMetadata(uuid: text, plist: bytes, path: path)
     }
     if let found { return found }
     throw BatchError(

@@ -155,6 +155,33 @@ struct ExportTests {
     #expect(try MigrationFolder.tree(store.folder) == before)
   }
 
+  @Test("A damaged store ends in an error that names it, or in text, never in a trap", arguments: [9])
+  func damagedBytes(seed: UInt64) throws {
+    let store = try SampleTestStore(SampleModels.everyType(), rows: 300, seed: seed)
+    let whole = [UInt8](try store.bytes())
+    var (random, failures) = (seed, 0)
+    func next(_ bound: Int) -> Int {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(random >> 33) % bound
+    }
+    for round in 0..<150 {
+      var bytes = whole
+      for _ in 0..<1 + next(40) { bytes[100 + next(bytes.count - 100)] = UInt8(next(256)) }
+      try Data(bytes).write(to: URL(fileURLWithPath: store.path))
+      do {
+        _ = try ExportTestStore(path: store.path, model: store.model).export(toMany: round % 3 == 0)
+      } catch let error as BatchError {
+        failures += 1
+        #expect(error.path?.hasPrefix(store.path) == true || error.code == .refused, "\(error), seed \(seed), round \(round)")
+      } catch let error as StreamsError {
+        failures += 1
+        #expect(error.path?.hasPrefix(store.path) == true, "\(error), seed \(seed), round \(round)")
+      }
+    }
+    print("export: \(failures) of 150 damaged stores refused, seed \(seed)")
+    #expect(failures > 10)
+  }
+
   @Test("Lists longer than the sorter's memory come whole and in order")
   func manyLinks() throws {
     let store = try SampleTestStore(SampleModels.plain(), rows: 400, seed: 8)
