@@ -8,6 +8,20 @@ public struct ManagedObjectModel: Sendable, Equatable {
   public var versionIdentifiers: [String]
   /// Configurations: name to entity names.
   public var configurations: [String: [String]] = [:]
+  /// The configurations that CloudKit mirrors, as far as the model says so.
+  public var cloudKitConfigurations: Set<String> = []
+  /// Fetch request templates, by name.
+  public var fetchRequestTemplates: [String: FetchRequestDescription] = [:]
+  /// Named composites, as the model file defines them; an attribute that uses one holds its elements itself.
+  public var composites: [String: [AttributeDescription]] = [:]
+  /// Is the model meant for CloudKit?
+  public var isUsedWithCloudKit = false
+  /// Is the model meant for SwiftData?
+  public var isUsedWithSwiftData = false
+  /// XML attributes of the model file that concern Xcode or are not understood, by name.
+  public var unknown: [String: String] = [:]
+  /// Elements of the model file that are not understood and were left out, each with the names around it.
+  public var unknownElements: [String] = []
 
   private var positions: [String: Int] = [:]
 

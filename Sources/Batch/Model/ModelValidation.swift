@@ -40,7 +40,7 @@ extension ManagedObjectModel {
   }
 
   private func repeatedProperties(_ entity: EntityDescription) -> [String] {
-    let own = entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties
+    let own = entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
     var problems: [String] = []
     var seen: Set<String> = []
     for name in own where !seen.insert(name).inserted {

@@ -43,7 +43,8 @@ final class ModelXMLReader: XMLEvents {
       configurations[configuration ?? "", default: []].append(try values.need("name"))
     case ("entity", "attribute"), ("composite", "attribute"): attribute = try Self.attribute(&values)
     case ("entity", "relationship"): relationship = try Self.relationship(&values)
-    case ("entity", "fetchedProperty"): entity?.fetchedProperties.append(try values.need("name"))
+    case ("entity", "fetchedProperty"):
+      entity?.fetchedProperties.append(FetchedPropertyDescription(name: try values.need("name")))
     case ("userInfo", "entry"): startEntry(&values)
     default: try startIndex(parent, element, &values)
     }

@@ -74,14 +74,15 @@ private struct VersionHasher {
 
   private func hash(of attribute: AttributeDescription) -> [UInt8] {
     if let derivation = attribute.derivationExpression {
-      return SHA256.hash(Array(Self.predicateFormat(derivation).utf8))
+      return SHA256.hash(Array((Self.predicateFormat(derivation) + (attribute.derivationFilter ?? "")).utf8))
     }
     if attribute.type == .composite {
       let elements = attribute.elements.filter { !$0.isTransient }.sorted { precedes($0.name, $1.name) }
       return SHA256.hash(elements.flatMap { hash(of: $0) })
     }
     var text = property(
-      attribute.name, attribute.isOptional, attribute.isTransient, modifier: attribute.versionHashModifier)
+      attribute.name, flags(attribute.isOptional, attribute.isTransient, attribute.isReadOnly),
+      modifier: attribute.versionHashModifier)
     text += bytes(attribute.type.rawValue)
     if attribute.allowsExternalBinaryDataStorage { text.append(1) }
     if attribute.preservesValueInHistoryOnDeletion { text.append(1) }
@@ -90,7 +91,7 @@ private struct VersionHasher {
 
   private func hash(of relationship: RelationshipDescription, owner: EntityDescription) -> [UInt8] {
     var text = property(
-      relationship.name, relationship.isOptional, relationship.isTransient,
+      relationship.name, flags(relationship.isOptional, relationship.isTransient, relationship.isReadOnly),
       modifier: relationship.versionHashModifier)
     text += Array(relationship.destinationEntity.utf8)
     if let inverse = relationship.inverseName, !isOwnInverse(relationship, owner: owner) { text += Array(inverse.utf8) }
@@ -107,9 +108,12 @@ private struct VersionHasher {
     return declaring?.name == owner.name
   }
 
-  private func property(_ name: String, _ isOptional: Bool, _ isTransient: Bool, modifier: String?) -> [UInt8] {
-    let flags: UInt8 = (isOptional ? 1 : 0) + (isTransient ? 2 : 0)
-    return SHA256.hash(Array(name.utf8) + [flags, 0] + Array((modifier ?? "").utf8))
+  private func property(_ name: String, _ flags: UInt8, modifier: String?) -> [UInt8] {
+    SHA256.hash(Array(name.utf8) + [flags, 0] + Array((modifier ?? "").utf8))
+  }
+
+  private func flags(_ isOptional: Bool, _ isTransient: Bool, _ isReadOnly: Bool) -> UInt8 {
+    (isOptional ? 1 : 0) + (isTransient ? 2 : 0) + (isReadOnly ? 4 : 0)
   }
 
   /// The derivation as predicate format writes it: `x.@count` becomes `count:(x)`. Other operators follow the pattern.
