@@ -59,8 +59,8 @@ public struct AttributeDescription: Sendable, Equatable {
   public var derivationFilter: String?
   /// May the value be encrypted in CloudKit?
   public var allowsCloudEncryption = false
-  /// Does Xcode make a property of a plain number type for it? No influence on stores.
-  public var usesScalarValueType = false
+  /// Does Xcode make a property of a plain number type for it? Nil where the model does not say. No influence on stores.
+  public var usesScalarValueType: Bool?
   /// Is the value copied into the external records that Spotlight reads (`storedInTruthFile`)?
   public var isStoredInExternalRecord = false
   /// Does Spotlight index it?

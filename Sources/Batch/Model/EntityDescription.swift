@@ -27,6 +27,8 @@ public struct EntityDescription: Sendable, Equatable {
     public var elements: [Element]
     /// A predicate that limits the index, in predicate format.
     public var partialPredicate: String?
+    /// XML attributes of the model file that are not understood, by name.
+    public var unknown: [String: String] = [:]
     /// Makes an index.
     public init(name: String, elements: [Element]) {
       self.name = name
