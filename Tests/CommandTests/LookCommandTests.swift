@@ -70,6 +70,33 @@ struct LookCommandTests {
     #expect(steps.map { $0["isInferable"] as? Bool } == [false, true] && (steps[0]["reasons"] as? [String])?.count == 1)
   }
 
+  @Test("diff compares versions of models and of stores, with a verdict, and marks what changes hashes")
+  func diff() throws {
+    let models = ExampleFolder.models
+    let text = try expectLook(["diff", models + ":Library 1", models + ":Library 2"], in: folder)
+    for line in [
+      "Library 1 to Library 2: can be inferred", "  + Author *", "  ~ Book", "      - attribute authorName *",
+      "      + relationship authors *",
+    ] { #expect(text.contains(line + "\n"), "\(line): \(text)") }
+    let store = try folder.sample(rows: 50)
+    let current = try expectLook(["diff", store, models, "--models", models], in: folder)
+    #expect(current.hasPrefix("\(store) (Library 1) to Library 3: can be inferred\n"))
+    #expect(try expectLook(["diff", models, models], in: folder) == "Library 3 to Library 3: no difference\n")
+    try Self.write(["price": "Integer 32"], to: folder.file("a:b.xcdatamodel"))
+    try Self.write(["price": "String"], to: folder.file("c.xcdatamodel"))
+    let sides = [folder.file("a:b.xcdatamodel"), folder.file("c.xcdatamodel")]
+    let other = try expectLook(["diff"] + sides, in: folder)
+    for line in ["a:b to c: needs a mapping model", "type: integer32 -> string *", "  Item.price: the type changed"] {
+      #expect(other.contains(line), "\(line): \(other)")
+    }
+    let json = try document(try expectLook(["diff", "--json"] + sides, in: folder))
+    #expect(json["format"] as? Int == 1 && json["isInferable"] as? Bool == false)
+    #expect(json["changesVersionHashes"] as? Bool == true && (json["obstacles"] as? [Any])?.count == 1)
+    try expectRefusal(
+      20, ["no version is named Library 9"], ["diff", models + ":Library 9", models], in: folder, program: "godwit")
+    try expectRefusal(20, ["model is not known"], ["diff", store, models], in: folder, program: "godwit")
+  }
+
   /// A model of one entity with these attributes.
   static func write(_ attributes: [String: String], to path: String, identifier: String = "", entity: String = "Item") throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -71,19 +71,19 @@ public struct ModelInspection: Sendable, Codable {
     _ source: ManagedObjectModel, _ destination: ManagedObjectModel, _ sourceHashes: [String: [UInt8]],
     _ destinationHashes: [String: [UInt8]]
   ) -> Step {
-    var step = Step(
-      from: source.name, to: destination.name, isEqual: sourceHashes == destinationHashes, isInferable: true, reasons: [])
-    do {
-      _ = try MappingModel.inferred(
-        from: source, to: destination, sourceHashes: sourceHashes, destinationHashes: destinationHashes)
-    } catch {
-      step.isInferable = false
-      // The first line says between which versions; each further one is a reason.
-      let lines = message(error).split(separator: "\n").map(String.init)
-      step.reasons = lines.count > 1 ? Array(lines.dropFirst()) : lines
-    }
-    return step
+    let obstacles = ModelDifference(from: source, to: destination).obstacles
+    return Step(
+      from: source.name, to: destination.name, isEqual: sourceHashes == destinationHashes, isInferable: obstacles.isEmpty,
+      reasons: obstacles.map { "\($0.place): \($0.reason)" })
   }
 
   private static func message(_ error: any Error) -> String { (error as? BatchError)?.message ?? "\(error)" }
+}
+
+extension Obstacle {
+  /// `Entity`, or `Entity.property`; several with "and" between them.
+  public var place: String {
+    let names = properties.isEmpty ? entities : properties.map { "\(entities.first ?? "").\($0)" }
+    return names.joined(separator: " and ")
+  }
 }
