@@ -30,8 +30,21 @@ public struct AttributeDescription: Sendable, Equatable {
   public var isOptional = true
   /// A transient attribute has no column and takes no part in version hashes.
   public var isTransient = false
+  /// A read-only attribute; takes part in version hashes (A.1). Xcode has no field for it.
+  public var isReadOnly = false
   /// The value of a new object; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public var defaultValue: Value?
+  /// The digits of a decimal default that ``defaultValue`` cannot hold exactly; nil where it can.
+  public var exactDefaultValue: String?
+  /// The smallest value; of a string the least number of characters, of a date seconds since 2001. No influence on hashes.
+  /// A decimal that no Double holds exactly stands here as text.
+  public var minimumValue: Value?
+  /// The greatest value, as ``minimumValue`` has the smallest.
+  public var maximumValue: Value?
+  /// The regular expression that a string has to match as a whole.
+  public var regularExpression: String?
+  /// Further conditions of validation, in predicate format; only models made in code or compiled have them.
+  public var validationPredicates: [String] = []
   /// May large values live in files beside the store?
   public var allowsExternalBinaryDataStorage = false
   /// Is the value kept in history after a deletion?
@@ -42,6 +55,20 @@ public struct AttributeDescription: Sendable, Equatable {
   public var attributeValueClassName: String?
   /// The derivation expression of a derived attribute.
   public var derivationExpression: String?
+  /// The predicate that limits what a derivation counts or sums, in predicate format; takes part in version hashes (A.4).
+  public var derivationFilter: String?
+  /// May the value be encrypted in CloudKit?
+  public var allowsCloudEncryption = false
+  /// Does Xcode make a property of a plain number type for it? Nil where the model does not say. No influence on stores.
+  public var usesScalarValueType: Bool?
+  /// Is the value copied into the external records that Spotlight reads (`storedInTruthFile`)?
+  public var isStoredInExternalRecord = false
+  /// Does Spotlight index it?
+  public var isIndexedBySpotlight = false
+  /// Does it take part in Sync Services? Nil where the model does not say.
+  public var isSyncable: Bool?
+  /// The name of the composite that a composite attribute uses, where the model names its composites.
+  public var compositeName: String?
   /// Elements of a composite attribute, in declared order.
   public var elements: [AttributeDescription] = []
   /// The identifier by which a renamed property is found; nil means the name.
@@ -55,9 +82,11 @@ public struct AttributeDescription: Sendable, Equatable {
   /// XML attributes of the model file that are not understood, by name.
   public var unknown: [String: String] = [:]
 
-  /// Makes an optional attribute.
-  public init(name: String, type: AttributeType) {
+  /// Makes an attribute, an optional one unless told otherwise.
+  public init(name: String, type: AttributeType, isOptional: Bool = true, defaultValue: Value? = nil) {
     self.name = name
     self.type = type
+    self.isOptional = isOptional
+    self.defaultValue = defaultValue
   }
 }

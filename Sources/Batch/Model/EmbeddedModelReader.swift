@@ -27,7 +27,7 @@ struct EmbeddedModelReader {
       switch property.className {
       case "XDPMAttribute": entity.attributes.append(try attribute(property))
       case "XDPMRelationship": entity.relationships.append(try relationship(property))
-      default: entity.fetchedProperties.append(try name(of: property))
+      default: entity.fetchedProperties.append(FetchedPropertyDescription(name: try name(of: property)))
       }
     }
     return entity

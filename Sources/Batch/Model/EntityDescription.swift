@@ -4,8 +4,12 @@ public struct EntityDescription: Sendable, Equatable {
   public struct FetchIndex: Sendable, Equatable {
     /// One property of an index.
     public struct Element: Sendable, Equatable {
-      /// The property's name.
+      /// The property's name; empty where the element indexes an expression.
       public var property: String
+      /// The indexed expression, which only Core Data itself can evaluate.
+      public var expression: String?
+      /// The type of the expression's value.
+      public var expressionType: AttributeType?
       /// `Binary` or `RTree`.
       public var type = "Binary"
       /// Ascending order?
@@ -23,6 +27,8 @@ public struct EntityDescription: Sendable, Equatable {
     public var elements: [Element]
     /// A predicate that limits the index, in predicate format.
     public var partialPredicate: String?
+    /// XML attributes of the model file that are not understood, by name.
+    public var unknown: [String: String] = [:]
     /// Makes an index.
     public init(name: String, elements: [Element]) {
       self.name = name
@@ -42,8 +48,8 @@ public struct EntityDescription: Sendable, Equatable {
   public var attributes: [AttributeDescription] = []
   /// Own relationships, in declared order.
   public var relationships: [RelationshipDescription] = []
-  /// Names of fetched properties; they have no column and take no part in hashes.
-  public var fetchedProperties: [String] = []
+  /// Fetched properties, in declared order; they have no column and take no part in hashes.
+  public var fetchedProperties: [FetchedPropertyDescription] = []
   /// Uniqueness constraints: each a list of property names.
   public var uniquenessConstraints: [[String]] = []
   /// Fetch indexes, in declared order.
@@ -54,11 +60,26 @@ public struct EntityDescription: Sendable, Equatable {
   public var renamingIdentifier: String?
   /// Changes the version hash without changing the entity.
   public var versionHashModifier: String?
+  /// What Xcode makes of the entity's class: `class`, `category`, or nil for nothing.
+  public var codeGenerationType: String?
+  /// Does it take part in Sync Services? Nil where the model does not say.
+  public var isSyncable: Bool?
+  /// The expression of the name that Spotlight shows for an object.
+  public var coreSpotlightDisplayNameExpression: String?
   /// Free entries of the model's author.
   public var userInfo: [String: String] = [:]
   /// XML attributes of the model file that are not understood, by name.
   public var unknown: [String: String] = [:]
 
-  /// Makes an entity without properties.
-  public init(name: String) { self.name = name }
+  /// Makes an entity.
+  public init(
+    name: String, superentity: String? = nil, isAbstract: Bool = false, attributes: [AttributeDescription] = [],
+    relationships: [RelationshipDescription] = []
+  ) {
+    self.name = name
+    self.superentity = superentity
+    self.isAbstract = isAbstract
+    self.attributes = attributes
+    self.relationships = relationships
+  }
 }

@@ -2,25 +2,48 @@
 public struct ManagedObjectModel: Sendable, Equatable {
   /// The version's name: the file's name without extension, or empty for a model made in code.
   public var name: String
-  /// All entities, sorted by name in code-unit order.
-  public private(set) var entities: [EntityDescription]
+  /// All entities; they are kept sorted by name in code-unit order.
+  public var entities: [EntityDescription] {
+    get { sorted }
+    set { arrange(newValue) }
+  }
   /// `userDefinedModelVersionIdentifier`, as in NSStoreModelVersionIdentifiers.
   public var versionIdentifiers: [String]
   /// Configurations: name to entity names.
   public var configurations: [String: [String]] = [:]
+  /// The configurations that CloudKit mirrors, as far as the model says so.
+  public var cloudKitConfigurations: Set<String> = []
+  /// Fetch request templates, by name.
+  public var fetchRequestTemplates: [String: FetchRequestDescription] = [:]
+  /// Named composites, as the model file defines them; an attribute that uses one holds its elements itself.
+  public var composites: [String: CompositeDescription] = [:]
+  /// Is the model meant for CloudKit?
+  public var isUsedWithCloudKit = false
+  /// Is the model meant for SwiftData?
+  public var isUsedWithSwiftData = false
+  /// XML attributes of the model file that concern Xcode or are not understood, by name.
+  public var unknown: [String: String] = [:]
+  /// Elements of the model file that are not understood and were left out, each with the names around it.
+  public var unknownElements: [String] = []
 
+  private var sorted: [EntityDescription] = []
   private var positions: [String: Int] = [:]
 
   /// Makes a model; entities are sorted by name. Nothing is checked: see ``validate()``.
   public init(name: String = "", entities: [EntityDescription], versionIdentifiers: [String] = []) {
     self.name = name
-    self.entities = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     self.versionIdentifiers = versionIdentifiers
-    for (position, entity) in self.entities.enumerated() { positions[entity.name] = position }
+    arrange(entities)
+  }
+
+  private mutating func arrange(_ entities: [EntityDescription]) {
+    sorted = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    positions = [:]
+    for (position, entity) in sorted.enumerated() { positions[entity.name] = position }
   }
 
   /// The entity of that name.
-  public func entity(_ name: String) -> EntityDescription? { positions[name].map { entities[$0] } }
+  public func entity(_ name: String) -> EntityDescription? { positions[name].map { sorted[$0] } }
 
   /// The entity's parents, nearest first. Ends at a parent that is missing or was met before.
   public func ancestors(of name: String) -> [EntityDescription] {

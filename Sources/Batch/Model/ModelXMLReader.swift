@@ -1,57 +1,68 @@
+import Foundation
+
 /// Reads the file `contents` of an `.xcdatamodel` (C.2).
 ///
-/// What has no place in the descriptions (Xcode's own settings, limits of values) is kept by name in `unknown`.
+/// XML attributes that have no place in the descriptions are kept by name in `unknown`; elements that are not known are
+/// named in ``ManagedObjectModel/unknownElements``.
 final class ModelXMLReader: XMLEvents {
+  private static let mostUnknownElements = 100
+  private static let mostAncestors = 100
+
   static func read(_ path: String, name: String) throws -> ManagedObjectModel {
+    try read(XMLFile.contents(of: path, code: .badModel), path: path, name: name)
+  }
+
+  /// Reads a file's bytes; `path` is for messages.
+  static func read(_ data: Data, path: String, name: String) throws -> ManagedObjectModel {
     let reader = ModelXMLReader()
-    try XMLFile.parse(path, code: .badModel, into: reader)
-    guard reader.isModel else { throw BatchError(.badModel, "the file holds no data model", path: path) }
-    return try reader.model(name: name, path: path)
+    try XMLFile.parse(data, path: path, code: .badModel, into: reader)
+    do { return try reader.finished(name: name) } catch var error as BatchError {
+      error.path = error.path ?? path
+      throw error
+    }
   }
 
   private var isModel = false
-  private var versionIdentifiers: [String] = []
-  private var configurations: [String: [String]] = [:]
   private var entities: [EntityDescription] = []
-  private var composites: [String: [AttributeDescription]] = [:]
+  /// Everything but the entities.
+  private var model = ManagedObjectModel(entities: [])
 
-  /// Names of the open elements, outermost first.
+  /// Names of the open elements, outermost first; those inside an element that is not known are only counted.
   private var open: [String] = []
+  private var ignored = 0
+
   private var entity: EntityDescription?
   private var attribute: AttributeDescription?
   private var relationship: RelationshipDescription?
+  private var fetchedProperty: FetchedPropertyDescription?
   private var index: EntityDescription.FetchIndex?
   private var names: [String] = []
-  private var configuration: String?
-  private var composite: String?
+  /// The name of the open configuration or composite.
+  private var name = ""
 
   func start(_ element: String, _ attributes: [String: String]) throws {
-    let parent = open.last
-    open.append(element)
-    var values = XMLAttributes(element, attributes)
-    switch (parent, element) {
-    case (nil, "model"): startModel(&values)
-    case (nil, _): throw values.problem("is not a model")
-    case ("model", "entity"): entity = try Self.entity(&values)
-    case ("model", "composite"):
-      composite = try values.need("name")
-      composites[composite ?? ""] = []
-    case ("model", "configuration"):
-      configuration = try values.need("name")
-      configurations[configuration ?? ""] = []
-    case ("configuration", "memberEntity"):
-      configurations[configuration ?? "", default: []].append(try values.need("name"))
-    case ("entity", "attribute"), ("composite", "attribute"): attribute = try Self.attribute(&values)
-    case ("entity", "relationship"): relationship = try Self.relationship(&values)
-    case ("entity", "fetchedProperty"): entity?.fetchedProperties.append(try values.need("name"))
-    case ("userInfo", "entry"): startEntry(&values)
-    default: try startIndex(parent, element, &values)
+    // The element "elements" holds nothing but the places of boxes on Xcode's canvas.
+    guard ignored == 0, (open.last, element) != ("model", "elements") else {
+      ignored += 1
+      return
     }
+    var values = XMLAttributes(element, attributes)
+    let isKnown = try open.isEmpty ? startModel(&values) : startPart(of: open.last ?? "", element, &values)
+    guard isKnown else {
+      ignored = 1
+      note(values.place(in: open))
+      return
+    }
+    open.append(element)
   }
 
   func text(_ characters: String) {}
 
   func end(_ element: String) throws {
+    guard ignored == 0 else {
+      ignored -= 1
+      return
+    }
     open.removeLast()
     switch (open.last, element) {
     case ("model", "entity"):
@@ -61,11 +72,14 @@ final class ModelXMLReader: XMLEvents {
       if let attribute { entity?.attributes.append(attribute) }
       attribute = nil
     case ("composite", "attribute"):
-      if let attribute { composites[composite ?? "", default: []].append(attribute) }
+      if let attribute { model.composites[name]?.elements.append(attribute) }
       attribute = nil
     case ("entity", "relationship"):
       if let relationship { entity?.relationships.append(relationship) }
       relationship = nil
+    case ("entity", "fetchedProperty"):
+      if let fetchedProperty { entity?.fetchedProperties.append(fetchedProperty) }
+      fetchedProperty = nil
     case ("entity", "fetchIndex"):
       if let index { entity?.indexes.append(index) }
       index = nil
@@ -75,46 +89,114 @@ final class ModelXMLReader: XMLEvents {
     }
   }
 
-  private func startModel(_ values: inout XMLAttributes) {
+  private func startModel(_ values: inout XMLAttributes) throws -> Bool {
+    guard values.element == "model" else { throw values.problem("is not a model") }
     isModel = true
     // An empty identifier is one: stores of such models hold an array with an empty string.
-    versionIdentifiers = values.takeText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
+    model.versionIdentifiers = values.takeText("userDefinedModelVersionIdentifier").map { [$0] } ?? []
+    model.isUsedWithCloudKit = try values.flag("usedWithCloudKit")
+    model.isUsedWithSwiftData = try values.flag("usedWithSwiftData")
+    model.unknown = values.rest
+    // These are the same in every file; only another value says something.
+    for (name, value) in ModelXMLNames.fixed where model.unknown[name] == value { model.unknown[name] = nil }
+    return true
   }
 
-  private func startIndex(_ parent: String?, _ element: String, _ values: inout XMLAttributes) throws {
+  /// Begins an element inside another one; false when it has no place there.
+  private func startPart(of parent: String, _ element: String, _ values: inout XMLAttributes) throws -> Bool {
+    switch (parent, element) {
+    case ("model", "entity"): entity = try Self.entity(&values)
+    case ("model", _): return try startNamed(element, &values)
+    case ("configuration", "memberEntity"): model.configurations[name, default: []].append(try values.need("name"))
+    case ("entity", "attribute"), ("composite", "attribute"): attribute = try Self.attribute(&values)
+    case ("entity", "relationship"): relationship = try Self.relationship(&values)
+    case ("entity", "fetchedProperty"): fetchedProperty = try Self.fetchedProperty(&values)
+    case ("fetchedProperty", "fetchRequest"):
+      _ = values.take("name")
+      fetchedProperty?.fetchRequest = try Self.fetchRequest(&values)
+    case ("userInfo", "entry"): try startEntry(&values)
+    case (_, "userInfo"): return ["entity", "attribute", "relationship", "fetchedProperty", "composite"].contains(parent)
+    default: return try startIndex(parent, element, &values)
+    }
+    return true
+  }
+
+  /// A configuration, a composite or a fetch request template: what a model holds by name.
+  private func startNamed(_ element: String, _ values: inout XMLAttributes) throws -> Bool {
+    guard ["configuration", "composite", "fetchRequest"].contains(element) else { return false }
+    name = try values.need("name")
+    let isTaken: Bool
+    switch element {
+    case "configuration":
+      isTaken = model.configurations.updateValue([], forKey: name) != nil
+      if try values.flag("usedWithCloudKit") { model.cloudKitConfigurations.insert(name) }
+    case "composite":
+      var composite = CompositeDescription(elements: [])
+      composite.unknown = values.rest
+      isTaken = model.composites.updateValue(composite, forKey: name) != nil
+    default:
+      isTaken = model.fetchRequestTemplates.updateValue(try Self.fetchRequest(&values), forKey: name) != nil
+    }
+    guard !isTaken else { throw values.problem("is there twice") }
+    return true
+  }
+
+  private func startIndex(_ parent: String, _ element: String, _ values: inout XMLAttributes) throws -> Bool {
     switch (parent, element) {
     case ("entity", "fetchIndex"):
-      index = EntityDescription.FetchIndex(name: try values.need("name"), elements: [])
-      index?.partialPredicate = values.take("partialIndexPredicate")
-    case ("fetchIndex", "fetchIndexElement"):
-      // An element without a property indexes an expression, which only SQLite's owner can evaluate.
-      guard let property = values.take("property") else { return }
-      let isAscending = values.take("order") != "descending"
-      index?.elements.append(.init(property: property, type: values.take("type") ?? "Binary", isAscending: isAscending))
-    case (_, "compoundIndex"), (_, "uniquenessConstraint"): names = []
+      var index = EntityDescription.FetchIndex(name: try values.need("name"), elements: [])
+      index.partialPredicate = values.take("partialIndexPredicate")
+      index.unknown = values.rest
+      self.index = index
+    case ("fetchIndex", "fetchIndexElement"): index?.elements.append(try Self.indexElement(&values))
+    case ("entity", "compoundIndexes"), ("entity", "uniquenessConstraints"): break
+    case ("compoundIndexes", "compoundIndex"), ("uniquenessConstraints", "uniquenessConstraint"): names = []
     case ("compoundIndex", "index"), ("uniquenessConstraint", "constraint"): names.append(try values.need("value"))
-    default: break
+    default: return false
     }
+    return true
   }
 
-  private func startEntry(_ values: inout XMLAttributes) {
-    guard let key = values.take("key"), open.count >= 3 else { return }
-    let value = values.take("value") ?? ""
-    switch open[open.count - 3] {
+  private func startEntry(_ values: inout XMLAttributes) throws {
+    let key = try values.needText("key")
+    let value = values.takeText("value") ?? ""
+    switch open.dropLast().last {
     case "attribute": attribute?.userInfo[key] = value
     case "relationship": relationship?.userInfo[key] = value
-    case "entity": entity?.userInfo[key] = value
-    default: break
+    case "fetchedProperty": fetchedProperty?.userInfo[key] = value
+    case "composite": model.composites[name]?.userInfo[key] = value
+    default: entity?.userInfo[key] = value
     }
   }
 
-  private func model(name: String, path: String) throws -> ManagedObjectModel {
-    var expander = CompositeExpander(composites: composites, path: path)
+  private func note(_ place: String) {
+    if model.unknownElements.count < Self.mostUnknownElements { model.unknownElements.append(place) }
+  }
+
+  /// What is done for an entity grows with its ancestors; no real model has more than a few.
+  private func checkAncestors() throws {
+    for entity in model.entities {
+      var (next, count) = (entity.superentity, 0)
+      while let parent = next, count <= Self.mostAncestors { (next, count) = (model.entity(parent)?.superentity, count + 1) }
+      // A ring of few entities is left to validation, which names it.
+      if count > Self.mostAncestors, model.ancestors(of: entity.name).count > Self.mostAncestors {
+        throw BatchError(.badModel, "the entity \(entity.name) has more than \(Self.mostAncestors) ancestors")
+      }
+    }
+  }
+
+  private func finished(name: String) throws -> ManagedObjectModel {
+    guard isModel else { throw BatchError(.badModel, "the file holds no data model") }
+    var expander = CompositeExpander(composites: model.composites)
     for position in entities.indices {
       entities[position].attributes = try entities[position].attributes.map { try expander.expand($0) }
     }
-    var model = ManagedObjectModel(name: name, entities: entities, versionIdentifiers: versionIdentifiers)
-    model.configurations = configurations
+    for (name, composite) in model.composites {
+      model.composites[name]?.elements = try composite.elements.map { try expander.expand($0) }
+    }
+    model.name = name
+    model.entities = entities
+    try checkAncestors()
     return model
   }
 }

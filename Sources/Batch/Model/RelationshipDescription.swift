@@ -14,6 +14,8 @@ public struct RelationshipDescription: Sendable, Equatable {
   public var destinationEntity: String
   /// The name of the inverse relationship, declared by the destination entity or one of its parents.
   public var inverseName: String?
+  /// The entity that the model file names beside the inverse, where it is not ``destinationEntity``.
+  public var inverseEntity: String?
   /// 1 for a to-one; 0 for a to-many without limit. Hashed as written (A.3).
   public var maxCount: Int32
   /// Hashed as written (A.3).
@@ -24,12 +26,24 @@ public struct RelationshipDescription: Sendable, Equatable {
   public var isOptional = true
   /// A transient relationship has no column and takes no part in version hashes.
   public var isTransient = false
+  /// A read-only relationship; takes part in version hashes (A.1). Xcode has no field for it.
+  public var isReadOnly = false
   /// The delete rule; no influence on hashes.
   public var deleteRule = DeleteRule.nullify
   /// The identifier by which a renamed property is found; nil means the name.
   public var renamingIdentifier: String?
   /// Changes the version hash without changing the relationship.
   public var versionHashModifier: String?
+  /// An old-style index on this relationship.
+  public var isIndexed = false
+  /// Is it copied into the external records that Spotlight reads (`storedInTruthFile`)?
+  public var isStoredInExternalRecord = false
+  /// Does Spotlight index it?
+  public var isIndexedBySpotlight = false
+  /// Does it take part in Sync Services? Nil where the model does not say.
+  public var isSyncable: Bool?
+  /// Conditions of validation, in predicate format; only models made in code or compiled have them.
+  public var validationPredicates: [String] = []
   /// Free entries of the model's author.
   public var userInfo: [String: String] = [:]
   /// XML attributes of the model file that are not understood, by name.
@@ -38,11 +52,31 @@ public struct RelationshipDescription: Sendable, Equatable {
   /// True when more than one object can be at the other end.
   public var isToMany: Bool { maxCount != 1 }
 
-  /// Makes an optional relationship.
+  /// Makes an optional relationship that nullifies.
   public init(name: String, destinationEntity: String, inverseName: String?, maxCount: Int32) {
     self.name = name
     self.destinationEntity = destinationEntity
     self.inverseName = inverseName
     self.maxCount = maxCount
+  }
+
+  /// An optional to-one relationship.
+  public static func toOne(
+    _ name: String, _ destination: String, inverse: String? = nil, deleteRule: DeleteRule = .nullify
+  ) -> Self {
+    var relationship = Self(name: name, destinationEntity: destination, inverseName: inverse, maxCount: 1)
+    relationship.deleteRule = deleteRule
+    return relationship
+  }
+
+  /// An optional to-many relationship without limit.
+  public static func toMany(
+    _ name: String, _ destination: String, inverse: String? = nil, isOrdered: Bool = false,
+    deleteRule: DeleteRule = .nullify
+  ) -> Self {
+    var relationship = Self(name: name, destinationEntity: destination, inverseName: inverse, maxCount: 0)
+    relationship.isOrdered = isOrdered
+    relationship.deleteRule = deleteRule
+    return relationship
   }
 }

@@ -26,9 +26,18 @@ struct XMLAttributes {
     return value
   }
 
+  /// The value, which may be empty; a missing one is an error.
+  mutating func needText(_ name: String) throws -> String {
+    guard let value = takeText(name) else { throw problem("has no \(name)") }
+    return value
+  }
+
   /// A truth value as Xcode and generators of models write it; false when missing.
-  mutating func flag(_ name: String) throws -> Bool {
-    guard let text = take(name) else { return false }
+  mutating func flag(_ name: String) throws -> Bool { try optionalFlag(name) ?? false }
+
+  /// A truth value; nil when missing.
+  mutating func optionalFlag(_ name: String) throws -> Bool? {
+    guard let text = take(name) else { return nil }
     guard let value = Self.truth(text) else { throw problem("has \(name)=\"\(text)\", which is neither YES nor NO") }
     return value
   }
@@ -46,6 +55,11 @@ struct XMLAttributes {
     case "NO", "false", "0": return false
     default: return nil
     }
+  }
+
+  /// Where the element stands: the names of the elements around it and its own.
+  func place(in open: [String]) -> String {
+    (open + [element]).joined(separator: "/") + (name.map { " \"\($0)\"" } ?? "")
   }
 
   func problem(_ text: String) -> BatchError {

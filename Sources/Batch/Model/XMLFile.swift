@@ -39,12 +39,14 @@ enum XMLFile {
 
   /// Parses the file and hands its elements to `events`.
   static func parse(_ path: String, code: BatchError.Code, into events: any XMLEvents) throws {
-    let data = try contents(of: path, code: code)
-    // Entities could grow without bound or name other files; no model file needs them. A NUL byte means UTF-16,
-    // in which the text `<!ENTITY` would hide from this search.
-    guard data.range(of: Data("<!ENTITY".utf8)) == nil, !data.contains(0) else {
-      throw BatchError(
-        code, "the XML declares entities or is not UTF-8", hint: "Save the file again in Xcode", path: path)
+    try parse(contents(of: path, code: code), path: path, code: code, into: events)
+  }
+
+  /// Parses a file's bytes; `path` is for messages.
+  static func parse(_ data: Data, path: String, code: BatchError.Code, into events: any XMLEvents) throws {
+    if let (position, problem) = XMLEncoding.problem(of: data) {
+      let line = data[..<position].count { $0 == UInt8(ascii: "\n") } + 1
+      throw BatchError(code, "\(problem) (line \(line))", hint: "Save the file again in Xcode", path: path)
     }
     let adapter = Adapter(events)
     let parser = XMLParser(data: data)

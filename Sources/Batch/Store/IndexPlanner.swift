@@ -72,17 +72,18 @@ struct IndexPlanner {
       entity: entity.name)
   }
 
-  /// The columns of an index, or nil when one of its properties has none.
+  /// The columns of an index, or nil when one of its properties has none, or when it indexes an expression.
   private func columns(
     _ elements: [EntityDescription.FetchIndex.Element], of entity: EntityDescription, in what: String
   ) throws -> [IndexLayout.Column]? {
     var columns: [IndexLayout.Column] = []
     for element in elements {
+      if element.expression != nil { return nil }
       guard let name = columnName(element.property, entity.name) else {
         let first = element.property.split(separator: ".").first.map(String.init) ?? element.property
         let isKnown =
           model.attribute(first, of: entity.name) != nil || model.relationship(first, of: entity.name) != nil
-          || entity.fetchedProperties.contains(first)
+          || entity.fetchedProperties.contains { $0.name == first }
         if isKnown { return nil }
         throw BatchError(.badModel, "\(what) names the unknown property \(element.property)", entity: entity.name)
       }

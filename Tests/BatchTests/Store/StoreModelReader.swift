@@ -21,7 +21,9 @@ enum StoreModelReader {
       entity.isAbstract = element.flag("isAbstract")
       entity.attributes = element.elements(forName: "attribute").map { attribute($0, composites) }
       entity.relationships = element.elements(forName: "relationship").map(relationship)
-      entity.fetchedProperties = element.elements(forName: "fetchedProperty").compactMap { $0.text("name") }
+      entity.fetchedProperties = element.elements(forName: "fetchedProperty").map {
+        FetchedPropertyDescription(name: $0.text("name") ?? "")
+      }
       for list in element.elements(forName: "uniquenessConstraints") {
         entity.uniquenessConstraints += list.elements(forName: "uniquenessConstraint").map(values)
       }
