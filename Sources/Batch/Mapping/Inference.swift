@@ -29,7 +29,7 @@ extension MappingModel {
       throw BatchError(
         .refused,
         "no mapping model can be inferred from \(source.name) to \(destination.name):\n"
-          + inference.problems.joined(separator: "\n"),
+          + inference.problems.map(\.description).joined(separator: "\n"),
         hint: "Supply a mapping model for this step")
     }
     model.sourceHashes = sourceHashes
@@ -41,12 +41,12 @@ extension MappingModel {
 }
 
 /// One inference: what corresponds to what, and what forbids it.
-private struct Inference {
+struct Inference {
   let source: ManagedObjectModel
   let destination: ManagedObjectModel
   /// By destination entity, the source entity.
-  private var entities: [String: String] = [:]
-  private(set) var problems: [String] = []
+  private(set) var entities: [String: String] = [:]
+  private(set) var problems: [InferenceProblem] = []
 
   init(source: ManagedObjectModel, destination: ManagedObjectModel) {
     self.source = source
@@ -55,7 +55,9 @@ private struct Inference {
       source: source.entities.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
       destination: destination.entities.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
     entities = match.pairs
-    problems = match.conflicts.map { "\($0.destination.joined(separator: " and ")): both come from \($0.source)" }
+    problems = match.conflicts.map {
+      InferenceProblem(.ambiguousEntity, $0.destination, nil, "both come from \($0.source)")
+    }
   }
 
   mutating func entityMappings() -> [EntityMapping] {
@@ -64,7 +66,8 @@ private struct Inference {
     for entity in destination.entities {
       let origin = entities[entity.name].flatMap(source.entity)
       if let origin, origin.isAbstract != entity.isAbstract, entity.isAbstract {
-        problems.append("\(entity.name): the entity became abstract, so its objects have no place")
+        problems.append(
+          InferenceProblem(.abstract, [entity.name], nil, "the entity became abstract, so its objects have no place"))
       }
       guard !entity.isAbstract else { continue }
       // An abstract entity has no objects; one that is no longer abstract starts without any.
@@ -132,23 +135,32 @@ private struct Inference {
 
   private mutating func report(_ match: RenamingMatch, _ entity: String) {
     for conflict in match.conflicts {
-      let names = conflict.destination.map { "\(entity).\($0)" }.joined(separator: " and ")
-      problems.append("\(names): both come from \(conflict.source)")
+      problems += [
+        InferenceProblem(.ambiguousProperty, [entity], conflict.destination, "both come from \(conflict.source)")
+      ]
     }
   }
 
-  private mutating func check(_ new: AttributeDescription, _ old: AttributeDescription, entity: String) {
+  private mutating func check(
+    _ new: AttributeDescription, _ old: AttributeDescription, entity: String, inside path: [String] = []
+  ) {
     let numbers: Set<AttributeType> = [.integer16, .integer32, .integer64, .decimal, .double, .float, .boolean]
+    let name = (path + [new.name]).joined(separator: ".")
     guard new.type != old.type else {
       for element in new.elements {
         if let from = old.elements.first(where: { $0.name == element.name }) {
-          check(element, from, entity: "\(entity).\(new.name)")
+          check(element, from, entity: entity, inside: path + [new.name])
         }
       }
       return
     }
     guard !numbers.contains(new.type) || !numbers.contains(old.type) else { return }
-    problems.append("\(entity).\(new.name): the type changed from \(old.type) to \(new.type)")
+    problems.append(InferenceProblem(.type, [entity], [name], "the type changed from \(old.type) to \(new.type)"))
+  }
+
+  /// Must every object have a value already, for nothing gives it one (E.2)?
+  static func needsValues(_ new: AttributeDescription, from old: AttributeDescription?) -> Bool {
+    !new.isOptional && !new.isTransient && (old?.isOptional ?? (new.defaultValue == nil))
   }
 
   /// Destination entities that hold the objects of a source entity and its sub-entities; sorted.
@@ -158,7 +170,9 @@ private struct Inference {
 
   private mutating func check(_ new: RelationshipDescription, _ old: RelationshipDescription, entity: String) {
     if old.isToMany && !new.isToMany {
-      problems.append("\(entity).\(new.name): the to-many became a to-one, so all but one object would be lost")
+      problems.append(
+        InferenceProblem(
+          .toOne, [entity], [new.name], "the to-many became a to-one, so all but one object would be lost"))
     }
     // Whatever the old relationship could point at must still be something that the new one can point at.
     for name in heirs(of: old.destinationEntity) {
@@ -166,8 +180,10 @@ private struct Inference {
         continue
       }
       problems.append(
-        "\(entity).\(new.name): the destination changed from \(old.destinationEntity) to \(new.destinationEntity), "
-          + "which has no place for objects of \(name)")
+        InferenceProblem(
+          .destination, [entity], [new.name],
+          "the destination changed from \(old.destinationEntity) to \(new.destinationEntity), "
+            + "which has no place for objects of \(name)"))
     }
   }
 
@@ -179,7 +195,9 @@ private struct Inference {
       let (root, oldRoot) = (destination.root(of: entity.name), source.root(of: origin))
       if let other = first[root], other.root != oldRoot {
         problems.append(
-          "\(entity.name): the entity shares the ancestor \(root) with \(other.entity), but had none in common with it")
+          InferenceProblem(
+            .hierarchy, [entity.name], nil,
+            "the entity shares the ancestor \(root) with \(other.entity), but had none in common with it"))
       } else {
         first[root] = (entity.name, oldRoot)
       }

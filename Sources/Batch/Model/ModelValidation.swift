@@ -1,68 +1,137 @@
 extension ManagedObjectModel {
   /// Checks that the parts of the model fit together.
   ///
-  /// Throws one ``BatchError`` with the code `badModel` that names every unknown parent, ring of parents, repeated
-  /// name, unknown destination and missing inverse, one to a line.
+  /// Throws one ``BatchError`` with the code `badModel` that names every problem of the severity `error`, one to a line.
   public func validate() throws {
-    var problems = repeatedEntities()
-    for entity in entities {
-      problems += parentProblems(entity)
-      problems += repeatedProperties(entity)
-      for relationship in entity.relationships { problems += problem(of: relationship, in: entity) }
-    }
-    guard !problems.isEmpty else { return }
+    let errors = problems.filter { $0.severity == .error }
+    guard !errors.isEmpty else { return }
     throw BatchError(
-      .badModel, "the model \(name) contradicts itself:\n" + problems.joined(separator: "\n"),
+      .badModel, "the model \(name) contradicts itself:\n" + errors.map(\.description).joined(separator: "\n"),
       hint: "Correct the model in Xcode")
   }
 
-  private func repeatedEntities() -> [String] {
-    zip(entities, entities.dropFirst()).filter { $0.name == $1.name }.map { "two entities are named \($0.0.name)" }
+  /// Everything that is wrong in the model, entity by entity in order of their names.
+  ///
+  /// Errors: empty and repeated names, unknown parents and destinations, rings of parents, missing inverses, a least number
+  /// above the greatest, types that cannot be stored, composites without elements, constraints and indexes of unknown
+  /// properties, constraints of properties without a column, unknown members of configurations. Warnings: inverses that do
+  /// not point back, names that Core Data reserves or that are no identifiers, indexes without a column, fetch requests of
+  /// unknown entities, abstract entities without a concrete one, elements of the file that are not known.
+  public var problems: [ModelProblem] { ModelCheck(model: self).problems() }
+}
+
+/// Checks one model; each function looks for one kind of problem.
+struct ModelCheck {
+  let model: ManagedObjectModel
+  /// Concrete entities and all their ancestors.
+  private let withObjects: Set<String>
+
+  init(model: ManagedObjectModel) {
+    self.model = model
+    let concrete = model.entities.filter { !$0.isAbstract }
+    withObjects = Set(concrete.flatMap { [$0.name] + model.ancestors(of: $0.name).map(\.name) })
   }
 
-  private func parentProblems(_ entity: EntityDescription) -> [String] {
-    guard let parent = entity.superentity else { return [] }
-    guard self.entity(parent) != nil else { return ["\(entity.name): the parent \(parent) does not exist"] }
-    guard ancestors(of: entity.name).last?.superentity == nil || !isInRing(entity.name) else {
-      return ["\(entity.name): the entity is its own ancestor"]
+  func problems() -> [ModelProblem] {
+    var found = repeatedEntities()
+    for entity in model.entities {
+      found += nameProblems(entity) + parentProblems(entity) + repeatedProperties(entity)
+      for attribute in entity.attributes { found += problems(of: attribute, in: entity) }
+      for relationship in entity.relationships { found += problems(of: relationship, in: entity) }
+      for property in entity.fetchedProperties { found += problems(of: property.fetchRequest, in: entity, property.name) }
+      found += indexProblems(entity) + constraintProblems(entity)
     }
-    return []
+    return found + wholeProblems()
+  }
+
+  func error(_ entity: String?, _ property: String? = nil, _ message: String) -> ModelProblem {
+    ModelProblem(severity: .error, entity: entity, property: property, message: message)
+  }
+
+  func warning(_ entity: String?, _ property: String? = nil, _ message: String) -> ModelProblem {
+    ModelProblem(severity: .warning, entity: entity, property: property, message: message)
+  }
+
+  /// Names that are there more than once, sorted.
+  static func repeated(_ names: [String]) -> [String] {
+    Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
+  }
+
+  private func repeatedEntities() -> [ModelProblem] {
+    let all = model.entities.map(\.name)
+    var found = Self.repeated(all).map { error(nil, nil, "two entities are named \($0)") }
+    let folded = Dictionary(grouping: Set(all)) { $0.uppercased() }.values.filter { $0.count > 1 }
+    for names in folded.map({ $0.sorted() }).sorted(by: { $0[0] < $1[0] }) {
+      found.append(
+        warning(nil, nil, "the entities \(names.joined(separator: " and ")) differ in upper and lower case only"))
+    }
+    return found
+  }
+
+  private func parentProblems(_ entity: EntityDescription) -> [ModelProblem] {
+    var found: [ModelProblem] = []
+    if let parent = entity.superentity {
+      if model.entity(parent) == nil {
+        found.append(error(entity.name, nil, "the parent \(parent) does not exist"))
+      } else if isInRing(entity.name) {
+        found.append(error(entity.name, nil, "the entity is its own ancestor"))
+      }
+    }
+    if !withObjects.contains(entity.name) {
+      found.append(warning(entity.name, nil, "the entity is abstract and no concrete entity has it as an ancestor"))
+    }
+    return found
   }
 
   private func isInRing(_ name: String) -> Bool {
     var seen: Set<String> = []
-    var next = entity(name)?.superentity
+    var next = model.entity(name)?.superentity
     while let parent = next, seen.insert(parent).inserted {
       if parent == name { return true }
-      next = entity(parent)?.superentity
+      next = model.entity(parent)?.superentity
     }
     return false
   }
 
-  private func repeatedProperties(_ entity: EntityDescription) -> [String] {
-    let own = entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
-    var problems: [String] = []
-    var seen: Set<String> = []
-    for name in own where !seen.insert(name).inserted {
-      problems.append("\(entity.name).\(name): two properties have this name")
-    }
-    for ancestor in ancestors(of: entity.name) {
-      let inherited = ancestor.attributes.map(\.name) + ancestor.relationships.map(\.name)
-      for name in inherited where seen.contains(name) {
-        problems.append("\(entity.name).\(name): \(ancestor.name) has a property of this name already")
+  private func repeatedProperties(_ entity: EntityDescription) -> [ModelProblem] {
+    var found: [ModelProblem] = []
+    let own = entity.propertyNames
+    for name in Self.repeated(own) { found.append(error(entity.name, name, "two properties have this name")) }
+    for ancestor in model.ancestors(of: entity.name) {
+      for name in Set(ancestor.propertyNames).intersection(own).sorted() {
+        found.append(error(entity.name, name, "\(ancestor.name) has a property of this name already"))
       }
     }
-    return problems
+    return found
   }
 
-  private func problem(of relationship: RelationshipDescription, in entity: EntityDescription) -> [String] {
-    let place = "\(entity.name).\(relationship.name)"
-    guard self.entity(relationship.destinationEntity) != nil else {
-      return ["\(place): the destination \(relationship.destinationEntity) does not exist"]
+  /// Configurations, templates, and what the file holds besides.
+  private func wholeProblems() -> [ModelProblem] {
+    var found: [ModelProblem] = []
+    for (name, members) in model.configurations.sorted(by: { $0.key < $1.key }) {
+      for member in members where model.entity(member) == nil {
+        found.append(error(nil, nil, "the configuration \(name) names the unknown entity \(member)"))
+      }
     }
-    guard let inverse = relationship.inverseName,
-      self.relationship(inverse, of: relationship.destinationEntity) == nil
-    else { return [] }
-    return ["\(place): the inverse \(relationship.destinationEntity).\(inverse) does not exist"]
+    for (name, request) in model.fetchRequestTemplates.sorted(by: { $0.key < $1.key }) {
+      guard let entity = request.entity, model.entity(entity) == nil else { continue }
+      found.append(warning(nil, nil, "the fetch request \(name) names the unknown entity \(entity)"))
+    }
+    return found + model.unknownElements.map { warning(nil, nil, "the element \($0) is not known and was left out") }
+  }
+
+  private func problems(
+    of request: FetchRequestDescription, in entity: EntityDescription, _ property: String
+  ) -> [ModelProblem] {
+    guard let name = request.entity else { return [warning(entity.name, property, "it fetches no entity")] }
+    guard model.entity(name) == nil else { return [] }
+    return [warning(entity.name, property, "it fetches the unknown entity \(name)")]
+  }
+}
+
+extension EntityDescription {
+  /// Names of all own properties, attributes first.
+  var propertyNames: [String] {
+    attributes.map(\.name) + relationships.map(\.name) + fetchedProperties.map(\.name)
   }
 }

@@ -6,6 +6,7 @@ import Foundation
 /// named in ``ManagedObjectModel/unknownElements``.
 final class ModelXMLReader: XMLEvents {
   private static let mostUnknownElements = 100
+  private static let mostAncestors = 100
 
   static func read(_ path: String, name: String) throws -> ManagedObjectModel {
     try read(XMLFile.contents(of: path, code: .badModel), path: path, name: name)
@@ -172,6 +173,18 @@ final class ModelXMLReader: XMLEvents {
     if model.unknownElements.count < Self.mostUnknownElements { model.unknownElements.append(place) }
   }
 
+  /// What is done for an entity grows with its ancestors; no real model has more than a few.
+  private func checkAncestors() throws {
+    for entity in model.entities {
+      var (next, count) = (entity.superentity, 0)
+      while let parent = next, count <= Self.mostAncestors { (next, count) = (model.entity(parent)?.superentity, count + 1) }
+      // A ring of few entities is left to validation, which names it.
+      if count > Self.mostAncestors, model.ancestors(of: entity.name).count > Self.mostAncestors {
+        throw BatchError(.badModel, "the entity \(entity.name) has more than \(Self.mostAncestors) ancestors")
+      }
+    }
+  }
+
   private func finished(name: String) throws -> ManagedObjectModel {
     guard isModel else { throw BatchError(.badModel, "the file holds no data model") }
     var expander = CompositeExpander(composites: model.composites)
@@ -183,6 +196,7 @@ final class ModelXMLReader: XMLEvents {
     }
     model.name = name
     model.entities = entities
+    try checkAncestors()
     return model
   }
 }

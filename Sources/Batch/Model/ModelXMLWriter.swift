@@ -34,14 +34,17 @@ public struct ModelXMLWriter {
   }
 
   private func write(_ model: ManagedObjectModel) throws {
-    var attributes: [(String, String?)] = [("name", model.unknown["name"])]
+    // Xcode wrote the identifier first until it began to name the source language.
+    let identifier = ("userDefinedModelVersionIdentifier", model.versionIdentifiers.first)
+    let isOld = model.unknown["sourceLanguage"] == nil
+    var attributes: [(String, String?)] = [("name", model.unknown["name"])] + (isOld ? [identifier] : [])
     attributes += ModelXMLNames.fixed.map { ($0.0, model.unknown[$0.0] ?? $0.1) }
     attributes += ModelXMLNames.settings.map { ($0, model.unknown[$0]) }
     attributes.append(("usedWithCloudKit", yes(model.isUsedWithCloudKit)))
     attributes.append(("usedWithSwiftData", yes(model.isUsedWithSwiftData)))
-    attributes.append(("userDefinedModelVersionIdentifier", model.versionIdentifiers.first))
+    if !isOld { attributes.append(identifier) }
     try xml.element("model", attributes + rest(model.unknown, attributes)) {
-      for entity in model.entities { try write(entity) }
+      for entity in model.entities.sorted(by: precedes) { try write(entity) }
       for (name, request) in sorted(model.fetchRequestTemplates) { try write(request, name: name) }
       for (name, composite) in sorted(model.composites) { try write(composite, name: name) }
       for (name, members) in sorted(model.configurations) {
@@ -51,6 +54,12 @@ public struct ModelXMLWriter {
         }
       }
     }
+  }
+
+  /// Xcode sorts entities without regard to case.
+  private func precedes(_ left: EntityDescription, _ right: EntityDescription) -> Bool {
+    let (first, second) = (left.name.lowercased(), right.name.lowercased())
+    return first == second ? left.name < right.name : first.utf8.lexicographicallyPrecedes(second.utf8)
   }
 
   private func write(_ composite: CompositeDescription, name: String) throws {

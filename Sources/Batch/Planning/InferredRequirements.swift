@@ -13,12 +13,11 @@ struct InferredRequirements {
     for mapping in step.mappingModels.flatMap(\.entityMappings) {
       guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity else { continue }
       for property in mapping.attributeMappings {
-        guard let target = step.destination.attribute(property.name, of: destination), !target.isOptional, !target.isTransient
-        else { continue }
+        guard let target = step.destination.attribute(property.name, of: destination) else { continue }
         var name = property.name
         if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
         let old = step.source.attribute(name, of: source)
-        guard old?.isOptional ?? (target.defaultValue == nil) else { continue }
+        guard Inference.needsValues(target, from: old) else { continue }
         let missing = try count(reader, binding, entity: source, attribute: old?.name)
         guard missing == 0 else {
           throw BatchError(

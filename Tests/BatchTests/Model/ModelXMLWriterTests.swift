@@ -37,19 +37,29 @@ struct ModelXMLWriterTests {
     #expect(equal == 401)
   }
 
+  /// A model file without what the descriptions do not keep: the layout, and the ways to write one and the same number.
+  static func letters(_ file: String) -> String {
+    var file = file.replacing(#/ (valueTransformerName|versionHashModifier)=""/#, with: "")
+    if let layout = file.range(of: "\n    <elements"), let end = file.range(of: "</elements>") {
+      file.removeSubrange(layout.lowerBound..<end.upperBound)
+    }
+    file = file.replacing(#/ValueString="(NO|YES|[0-9]+\.0)"/#) { match in
+      let value = match.output.1 == "NO" ? "0" : match.output.1 == "YES" ? "1" : match.output.1.dropLast(2)
+      return "ValueString=\"\(value)\""
+    }
+    return file.hasSuffix("\n") ? String(file.dropLast()) : file
+  }
+
   @Test("What Xcode wrote is written again letter for letter", .enabled(if: ModelCorpus.isPresent))
   func letters() throws {
-    var same = 0
+    var different: [String] = []
     for (key, model) in ModelCorpus.versions {
-      var file = try String(contentsOfFile: ModelCorpus.path("models/\(key)/contents"), encoding: .utf8)
-      if let layout = file.range(of: "\n    <elements>"), let end = file.range(of: "</elements>") {
-        file.removeSubrange(layout.lowerBound..<end.upperBound)
-      }
-      if file.hasSuffix("\n") { file.removeLast() }
-      if try ModelXMLWriter.contents(of: model) == file { same += 1 }
+      let file = try String(contentsOfFile: ModelCorpus.path("models/\(key)/contents"), encoding: .utf8)
+      if try Self.letters(ModelXMLWriter.contents(of: model)) != Self.letters(file) { different.append(key) }
     }
-    print("\(same) real model files written again letter for letter")
-    #expect(same == 0)
+    print("\(ModelCorpus.versions.count - different.count) real model files written again letter for letter")
+    #expect(different.count { $0.hasPrefix("TwidereProject") } == 4, "empty defaults of binary data")
+    #expect(different.count == 5, "and one that holds nothing: \(different)")
   }
 
   @Test("Composites without a name get one, also inside each other")
