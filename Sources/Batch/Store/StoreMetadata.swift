@@ -36,7 +36,7 @@ public struct StoreMetadata: Sendable, Hashable {
     guard let plist, !plist.isEmpty else { throw failure("is missing") }
     guard plist.count <= Self.maximumSize else { throw failure("is \(plist.count) bytes long, more than any store's") }
     let value: PropertyListValue
-    do { value = try MetadataListReader.read(plist) } catch { throw failure("cannot be read", error) }
+    do { value = try PropertyListReader.read(plist) } catch { throw failure("cannot be read", error) }
     guard case .dictionary(let entries) = value else { throw failure("is not a dictionary") }
     guard case .dictionary(let hashes)? = entries[Key.hashes] else { throw failure("lacks \(Key.hashes)") }
     guard entries[Key.hashesVersion].map({ $0 == .integer(3) }) ?? true else {

@@ -44,8 +44,8 @@ struct KeyedArchiveTests {
     var bytes = Array("bplist00".utf8) + [0xA1, 0x00, 0x08]
     bytes += [0, 0, 0, 0, 0, 0, 1, 1]
     for number: UInt8 in [1, 0, 10] { bytes += [0, 0, 0, 0, 0, 0, 0, number] }
-    let error = #expect(throws: BatchError.self) { try PropertyListReader.read(bytes) }
-    #expect(error?.message.contains("hold themselves") == true)
+    let error = #expect(throws: PropertyListReader.Damage.self) { try PropertyListReader.read(bytes) }
+    #expect(error?.description.contains("hold themselves") == true)
   }
 
   @Test("No damaged byte makes the reader trap, and what is cut off is refused")

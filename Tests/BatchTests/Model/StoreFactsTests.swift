@@ -8,7 +8,7 @@ import Testing
 @Suite("Stores written by Core Data", .enabled(if: ModelCorpus.isPresent))
 struct StoreFactsTests {
   struct Facts {
-    var plist: [String: PropertyList] = [:]
+    var plist: [String: PropertyListValue] = [:]
     var hashes: [String: [UInt8]] = [:]
     var numbers: [String: Int] = [:]
     var parents: [String: Int] = [:]

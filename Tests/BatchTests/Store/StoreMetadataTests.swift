@@ -69,11 +69,11 @@ struct MetadataListTests {
   @Test("Values read back as written")
   func roundTrip() throws {
     let bytes = PropertyListWriter.write(sample)
-    #expect(try MetadataListReader.read(bytes) == sample)
+    #expect(try PropertyListReader.read(bytes) == sample)
     // Two ways to write é are two texts, 0 and -0 two numbers.
     let alike = PropertyListValue.array([.string("\u{E9}"), .string("e\u{301}"), .real(0), .real(-0.0)])
     let written = PropertyListWriter.write(alike)
-    guard case .array(let values) = try MetadataListReader.read(written), values.count == 4 else {
+    guard case .array(let values) = try PropertyListReader.read(written), values.count == 4 else {
       Issue.record("no array of four")
       return
     }
@@ -81,7 +81,7 @@ struct MetadataListTests {
     if case .real(let zero) = values[3] { #expect(zero.sign == .minus) }
     // More than 255 objects need wider references.
     let many = PropertyListValue.array((0..<300).map { .integer(Int64($0)) })
-    #expect(try MetadataListReader.read(PropertyListWriter.write(many)) == many)
+    #expect(try PropertyListReader.read(PropertyListWriter.write(many)) == many)
   }
 
   @Test("The bytes are pinned: a change of them is a change of every store")
@@ -111,13 +111,13 @@ struct MetadataListTests {
   func bombs() {
     var deep = PropertyListValue.string("x")
     for _ in 0..<100 { deep = .array([deep]) }
-    #expect(throws: MetadataListReader.Damage.self) { try MetadataListReader.read(PropertyListWriter.write(deep)) }
+    #expect(throws: PropertyListReader.Damage.self) { try PropertyListReader.read(PropertyListWriter.write(deep)) }
     // [0xA1 0]: an array that holds itself.
     let ring: [UInt8] =
       Array("bplist00".utf8) + [0xA1, 0, 8, 0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1]
       + Array(repeating: 0, count: 8)
       + [0, 0, 0, 0, 0, 0, 0, 10]
-    #expect(throws: MetadataListReader.Damage.self) { try MetadataListReader.read(ring) }
+    #expect(throws: PropertyListReader.Damage.self) { try PropertyListReader.read(ring) }
     // 30 arrays, each holding the next one eight times: 8^30 values in 600 bytes.
     var bytes = Array("bplist00".utf8)
     var offsets: [UInt8] = []
@@ -130,7 +130,7 @@ struct MetadataListTests {
     let start = bytes.count
     bytes += offsets + [0, 0, 0, 0, 0, 0, 2, 1] + [0, 0, 0, 0, 0, 0, 0, 31] + Array(repeating: 0, count: 8)
     bytes += [0, 0, 0, 0, 0, 0, UInt8(start >> 8), UInt8(start & 255)]
-    #expect(throws: MetadataListReader.Damage.self) { try MetadataListReader.read(bytes) }
+    #expect(throws: PropertyListReader.Damage.self) { try PropertyListReader.read(bytes) }
   }
 
   @Test("Damaged bytes end in a value or an error, never in a trap")
@@ -149,7 +149,7 @@ struct MetadataListTests {
       var bytes = original
       for _ in 0...next(3) { bytes[next(bytes.count)] = UInt8(next(256)) }
       if next(4) == 0 { bytes.removeLast(next(bytes.count)) }
-      _ = try? MetadataListReader.read(bytes)
+      _ = try? PropertyListReader.read(bytes)
     }
   }
 }

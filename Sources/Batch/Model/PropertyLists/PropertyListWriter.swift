@@ -1,15 +1,18 @@
-/// Writes binary property lists whose bytes depend on the value alone: keys are sorted, equal texts share an object,
-/// objects are numbered in the order of the walk. (Foundation orders keys by a seed of the process.)
+/// Writes binary property lists whose bytes depend on the value alone: keys are sorted, equal texts and equal references of
+/// keyed archives share an object, objects are numbered in the order of the walk. (Foundation orders keys by a seed of the
+/// process.)
 struct PropertyListWriter {
   private enum Object {
     case scalar(PropertyListValue)
-    case array([Int])
+    /// An array or a set, by its marker.
+    case collection(UInt8, [Int])
     case dictionary(keys: [Int], values: [Int])
   }
 
   private var objects: [Object] = []
   /// By bytes: texts that Swift takes for equal may be written differently.
   private var texts: [[UInt8]: Int] = [:]
+  private var references: [Int: Int] = [:]
 
   static func write(_ value: PropertyListValue) -> [UInt8] {
     var writer = PropertyListWriter()
@@ -19,31 +22,37 @@ struct PropertyListWriter {
 
   private mutating func add(_ value: PropertyListValue) -> Int {
     switch value {
-    case .array(let elements):
-      let number = reserve()
-      let numbers = elements.map { add($0) }
-      objects[number] = .array(numbers)
-      return number
+    case .array(let members): return add(0xA0, members)
+    case .orderedSet(let members): return add(0xB0, members)
+    case .set(let members): return add(0xC0, members)
     case .dictionary(let entries):
       let number = reserve()
-      let names = entries.keys.sorted(by: NameOrder.codeUnits)
+      let names = entries.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       let keys = names.map { add(.string($0)) }
       let values = names.compactMap { entries[$0] }.map { add($0) }
       objects[number] = .dictionary(keys: keys, values: values)
       return number
     case .string(let text):
       if let number = texts[Array(text.utf8)] { return number }
-      objects.append(.scalar(value))
-      texts[Array(text.utf8)] = objects.count - 1
-      return objects.count - 1
-    default:
-      objects.append(.scalar(value))
-      return objects.count - 1
+      texts[Array(text.utf8)] = objects.count
+    case .uid(let reference):
+      if let number = references[reference] { return number }
+      references[reference] = objects.count
+    default: break
     }
+    objects.append(.scalar(value))
+    return objects.count - 1
+  }
+
+  private mutating func add(_ marker: UInt8, _ members: [PropertyListValue]) -> Int {
+    let number = reserve()
+    let numbers = members.map { add($0) }
+    objects[number] = .collection(marker, numbers)
+    return number
   }
 
   private mutating func reserve() -> Int {
-    objects.append(.array([]))
+    objects.append(.collection(0, []))
     return objects.count - 1
   }
 
@@ -55,8 +64,8 @@ struct PropertyListWriter {
       offsets.append(bytes.count)
       switch object {
       case .scalar(let value): Self.append(value, to: &bytes)
-      case .array(let numbers):
-        Self.append(marker: 0xA0, length: numbers.count, to: &bytes)
+      case .collection(let marker, let numbers):
+        Self.append(marker: marker, length: numbers.count, to: &bytes)
         for number in numbers { Self.append(number, width: referenceSize, to: &bytes) }
       case .dictionary(let keys, let values):
         Self.append(marker: 0xD0, length: keys.count, to: &bytes)
@@ -73,17 +82,17 @@ struct PropertyListWriter {
 
   private static func append(_ value: PropertyListValue, to bytes: inout [UInt8]) {
     switch value {
+    case .null: bytes.append(0x00)
     case .boolean(let flag): bytes.append(flag ? 0x09 : 0x08)
     case .integer(let number): append(number, to: &bytes)
-    case .unsigned(let number):
-      bytes.append(0x14)
-      bytes += Array(repeating: 0, count: 8) + bigEndian(number)
-    case .real(let number):
-      bytes.append(0x23)
-      bytes += bigEndian(number.bitPattern)
-    case .date(let seconds):
-      bytes.append(0x33)
-      bytes += bigEndian(seconds.bitPattern)
+    case .unsigned(let number): bytes += [0x14] + bigEndian(0) + bigEndian(number)
+    case .wide(let high, let low): bytes += [0x14] + bigEndian(high) + bigEndian(low)
+    case .float(let number): bytes += [0x22] + bigEndian(UInt64(number.bitPattern)).suffix(4)
+    case .real(let number): bytes += [0x23] + bigEndian(number.bitPattern)
+    case .date(let seconds): bytes += [0x33] + bigEndian(seconds.bitPattern)
+    case .uid(let number):
+      let size = width(number)
+      bytes += [0x80 | UInt8(size - 1)] + bigEndian(UInt64(truncatingIfNeeded: number)).suffix(size)
     case .data(let data):
       append(marker: 0x40, length: data.count, to: &bytes)
       bytes += data
@@ -93,7 +102,7 @@ struct PropertyListWriter {
     case .string(let text):
       append(marker: 0x60, length: text.utf16.count, to: &bytes)
       for unit in text.utf16 { bytes += [UInt8(unit >> 8), UInt8(unit & 0xFF)] }
-    case .array, .dictionary: break  // Never scalars: add(_:) takes them apart.
+    case .array, .set, .orderedSet, .dictionary: break  // Never scalars: add(_:) takes them apart.
     }
   }
 
