@@ -159,7 +159,7 @@ struct ModelXMLReaderTests {
     }
   }
 
-  @Test("Laughs, deep nesting, a million attributes, endless parents and files elsewhere do no harm", .timeLimit(.minutes(1)))
+  @Test("Laughs, deep nesting, a million attributes, endless parents and files elsewhere do no harm", .timeLimit(.minutes(3)))
   func hostile() throws {
     let laughs = (1..<30).map { "<!ENTITY l\($0) \"\(String(repeating: "&l\($0 - 1);", count: 10))\">" }.joined()
     let deep = String(repeating: "<entity name=\"a\">", count: 100_000)
