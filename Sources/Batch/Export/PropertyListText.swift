@@ -11,13 +11,16 @@ extension PropertyListValue {
   public var typeName: String {
     switch self {
     case .string: "string"
-    case .integer, .unsigned: "integer"
-    case .real: "real"
+    case .integer, .unsigned, .wide: "integer"
+    case .real, .float: "real"
     case .boolean: "boolean"
     case .date: "date"
     case .data: "data"
     case .array: "array"
     case .dictionary: "dictionary"
+    case .set, .orderedSet: "set"
+    case .uid: "reference"
+    case .null: "null"
     }
   }
 
@@ -28,11 +31,15 @@ extension PropertyListValue {
     case .string(let text): text
     case .integer(let number): "\(number)"
     case .unsigned(let number): "\(number)"
+    case .wide(let high, let low): "\(Int128(Int64(bitPattern: high)) << 64 | Int128(low))"
     case .real(let number): "\(number)"
+    case .float(let number): "\(number)"
     case .boolean(let flag): "\(flag)"
     case .date(let seconds): ExportDate.text(seconds).map { String(decoding: $0, as: UTF8.self) } ?? "\(seconds)"
     case .data(let bytes): Data(bytes).base64EncodedString()
-    case .array, .dictionary: nil
+    case .uid(let number): "\(number)"
+    case .null: "null"
+    case .array, .dictionary, .set, .orderedSet: nil
     }
   }
 

@@ -31,6 +31,9 @@ struct CarriedObjects {
   var primaryKeys: [StoreReader.PrimaryKey] = []
   /// Z_NAME by Z_ENT in an identity migration: after a rename it is an old name (B.3), which stays.
   var entityNames: [Int64: String] = [:]
+  /// What Z_MODELCACHE holds in the new store: the new version's model where the source has that table (B.2). Nil without one,
+  /// and in an identity migration, which keeps the table.
+  var modelCache: [UInt8]?
   /// What a person should know.
   var notes: [String] = []
 

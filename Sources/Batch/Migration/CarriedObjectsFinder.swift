@@ -19,9 +19,22 @@ struct CarriedObjectsFinder {
     try addIndexes(to: &found)
     addTexts(leaving: left, to: &found)
     found.primaryKeys = reader.primaryKeys.filter { $0.entityNumber >= StoreReader.firstForeignNumber }
+    if !isIdentity, schema.table("Z_MODELCACHE") != nil { addModelCache(to: &found) }
     if isIdentity { for key in reader.primaryKeys { found.entityNames[key.entityNumber] = key.name } }
     addNotes(&found)
     return found
+  }
+
+  private func addModelCache(to found: inout CarriedObjects) {
+    do {
+      let (content, leftOut) = try ModelCache.encode(drafts.step.destination)
+      found.modelCache = content
+      if !leftOut.isEmpty { found.notes.append("the model cache leaves out \(leftOut.joined(separator: ", "))") }
+    } catch {
+      // Core Data opens a store whose cache is empty, and writes it anew.
+      found.modelCache = []
+      found.notes.append("the model cache is left empty: \(error)")
+    }
   }
 
   /// Tables with a b-tree that the model does not ask for, those that SQLite's parser was not shown included.

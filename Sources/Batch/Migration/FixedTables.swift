@@ -8,6 +8,8 @@ struct FixedTables {
   let largestKeys: [Int64]
   /// Names that differ from the entities' (B.3), by Z_ENT.
   var names: [Int64: String] = [:]
+  /// The model for Z_MODELCACHE; nil for a store without that table.
+  var modelCache: [UInt8]?
   /// Rows of Z_PRIMARYKEY that are not the model's.
   var foreignKeys: [StoreReader.PrimaryKey] = []
 
@@ -30,6 +32,8 @@ struct FixedTables {
     try table("Z_METADATA", in: database) { append in
       try append(1, [.null, .text(metadata.uuid), .blob(metadata.encoded())])
     }
+    guard let modelCache else { return }
+    try table("Z_MODELCACHE", in: database) { append in try append(1, [.blob(modelCache)]) }
   }
 
   private func table(

@@ -20,7 +20,8 @@ final class StepOutput {
     tableCount = plan.layout.entityTables.count
     fileSystem = files.fileSystem
     file = try fileSystem.open(path, restoring == nil ? .create : .update)
-    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes, carried: plan.carried.schema)
+    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes, hasModelCache: plan.carried.modelCache != nil,
+      carried: plan.carried.schema)
     database = try DatabaseBuilder(file: file, header: header, schema: schema, resumingAt: restoring?.state.nextPage)
     if restoring != nil {
       guard try file.size() >= database.writer.length else {
@@ -107,11 +108,8 @@ struct StepRestart {
 
 /// The schema of a store in Core Data's order: entity tables with their join tables, indexes, fixed tables.
 enum StoreSchemaText {
-  /// Core Data's names of the fixed tables that a migrated store has. A cached model would be stale, so it is left out.
-  static let fixed = StoreLayout.fixedTables.filter { $0.name != "Z_MODELCACHE" }
-
   static func entries(
-    _ layout: StoreLayout, hasIndexes: Bool, carried: [DatabaseBuilder.SchemaEntry] = []
+    _ layout: StoreLayout, hasIndexes: Bool, hasModelCache: Bool, carried: [DatabaseBuilder.SchemaEntry] = []
   ) -> [DatabaseBuilder.SchemaEntry] {
     var entries: [DatabaseBuilder.SchemaEntry] = []
     func table(_ name: String, _ sql: String) {
@@ -128,7 +126,7 @@ enum StoreSchemaText {
     if hasIndexes {
       entries += layout.indexes.map { .init(type: "index", name: $0.name, tableName: $0.table, sql: $0.sql) }
     }
-    for (name, sql) in fixed { table(name, sql) }
+    for (name, sql) in StoreLayout.fixedTables where hasModelCache || name != "Z_MODELCACHE" { table(name, sql) }
     return entries + carried
   }
 

@@ -180,7 +180,7 @@ final class StepRunner {
     let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
     try FixedTables(
       layout: plan.layout, metadata: job.metadata, largestKeys: largest, names: plan.carried.entityNames,
-      foreignKeys: plan.carried.primaryKeys
+      modelCache: plan.carried.modelCache, foreignKeys: plan.carried.primaryKeys
     ).write(to: output.database)
     transformer.state.phase = .indexes
     transformer.state.unit = 0

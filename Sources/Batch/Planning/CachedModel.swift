@@ -11,7 +11,8 @@ struct CachedModel {
     guard let table = reader.schema.table("Z_MODELCACHE"), let position = table.position(of: "Z_CONTENT") else { return }
     do {
       guard let content = try Self.content(reader, table, position) else { return }
-      let found = try ModelCache.decode(content)
+      // The cache holds no version's name.
+      let found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
       guard found.versionHashes == reader.metadata.versionHashes else {
         state = "it is the model of another version than the metadata's"
         return

@@ -62,8 +62,7 @@ public struct MigrationPlanner: Sendable {
   ///
   /// `countsRows` may be false where only the steps matter: counting reads the whole store.
   public func plan(_ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true) throws -> MigrationPlan {
-    let hashes = reader.metadata.versionHashes
-    guard let source = library.model(matching: hashes) else { throw library.noModel(for: hashes, path: reader.path) }
+    let source = try StoreModel.find(of: reader, in: library)
     let destination = try self.destination(target, from: source)
     var steps = try path(from: source, to: destination, target)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }

@@ -50,7 +50,7 @@ struct StoreColumns {
   /// The property that a column is there for; nil for the three fixed columns.
   private func owner(_ role: ColumnRole) -> PropertyReference? {
     switch role {
-    case .primaryKey, .entity, .optimisticLock: nil
+    case .primaryKey, .entity, .optimisticLock, .unknown: nil
     case .attribute(let entity, let name), .toOne(let entity, let name), .toOneEntity(let entity, let name),
       .orderingKey(let entity, let name), .inverselessOwner(let entity, let name), .inverselessOrder(let entity, let name):
       PropertyReference(entity: entity, name: name)
