@@ -189,7 +189,7 @@ public struct MigrationJob: Sendable {
     var run = JobPlan(
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, target: plan.targetVersion.name,
       steps: plan.steps.count,
-      models: try copies(request.models, "models", ["xcdatamodeld", "xcdatamodel"], job),
+      models: try copies(request.models, "models", ModelReader.extensions, job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
       memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, policies: policies, now: now)),

@@ -1,10 +1,13 @@
 import Foundation
 
-/// Finds folders that are one document to a person, such as `.xcdatamodeld`.
+/// Finds folders that are one document to a person, such as `.xcdatamodeld`, and documents that are files, such as `.mom`.
 enum PackageFolders {
   private static let greatestDepth = 32
+  /// Extensions of documents that are files.
+  private static let fileExtensions: Set<String> = ["mom"]
 
-  /// The path itself or every folder below it that has one of the extensions, sorted; what lies inside one is its own.
+  /// The path itself or every document below it that has one of the extensions: the files of a folder before its folders,
+  /// each sorted. What lies inside a document is its own.
   static func find(_ extensions: Set<String>, below path: String, code: BatchError.Code) throws -> [String] {
     try find(extensions, below: path, code: code, depth: 0)
   }
@@ -16,13 +19,23 @@ enum PackageFolders {
     guard depth < greatestDepth else {
       throw BatchError(code, "folders are nested more than \(greatestDepth) deep", path: path)
     }
-    return try folders(in: path, code: code).flatMap {
-      try find(extensions, below: $0, code: code, depth: depth + 1)
-    }
+    let wanted = extensions.intersection(fileExtensions)
+    let files = try wanted.isEmpty ? [] : files(in: path, code: code).filter { wanted.contains(($0 as NSString).pathExtension) }
+    return try files
+      + folders(in: path, code: code).flatMap { try find(extensions, below: $0, code: code, depth: depth + 1) }
   }
 
   /// Visible folders, sorted. Links to folders are not followed: they could form a ring.
   static func folders(in path: String, code: BatchError.Code) throws -> [String] {
+    try entries(.typeDirectory, in: path, code: code)
+  }
+
+  /// Visible regular files, sorted.
+  static func files(in path: String, code: BatchError.Code) throws -> [String] {
+    try entries(.typeRegular, in: path, code: code)
+  }
+
+  private static func entries(_ type: FileAttributeType, in path: String, code: BatchError.Code) throws -> [String] {
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
       throw BatchError(code, "the folder cannot be read", path: path, cause: error)
@@ -31,7 +44,7 @@ enum PackageFolders {
       .map { (path as NSString).appendingPathComponent($0) }
       .filter { name in
         let attributes = try? FileManager.default.attributesOfItem(atPath: name)
-        return attributes?[.type] as? FileAttributeType == .typeDirectory
+        return attributes?[.type] as? FileAttributeType == type
       }
   }
 
