@@ -5,6 +5,7 @@ import Streams
 /// The exit codes of the whole product: an interface that scripts rely on.
 enum ExitCodes {
   static let nothingToDo: Int32 = 3
+  static let refused: Int32 = 20
 
   /// The table in help and manual.
   static let table = """

@@ -16,6 +16,7 @@ public struct GodwitCommand: ParsableCommand {
     discussion: "Version \(version).\n\n\(ExitCodes.table)",
     subcommands: [
       InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, SampleCommand.self,
+      IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self, ExportCommand.self,
     ])
 
   /// Makes the command; the argument parser calls it.

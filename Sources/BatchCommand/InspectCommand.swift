@@ -26,19 +26,45 @@ struct InspectCommand: StoreCommand {
 
   private static func text(_ found: StoreInspection) -> String {
     var lines = ["\(found.path)"]
-    lines.append("  version      \(found.version ?? found.versionProblem ?? "unknown (give --models)")")
+    lines.append("  version      \(version(found))")
     lines.append("  identifiers  \(found.versionIdentifiers.joined(separator: ", "))")
     lines.append("  UUID         \(found.uuid)")
     lines.append("  framework    \(found.frameworkVersion.map(String.init) ?? "unknown")")
+    lines.append("  model cache  \(found.modelCache)")
+    if !found.applicationKeys.isEmpty { lines.append("  metadata     \(found.applicationKeys.joined(separator: ", "))") }
     let size = UInt64(found.pages) * UInt64(found.pageSize)
-    lines.append("  database     \(Console.size(size)) in pages of \(found.pageSize), auto_vacuum \(found.autoVacuum)")
+    lines.append(
+      "  database     \(Console.size(size)) in pages of \(found.pageSize), auto_vacuum \(found.autoVacuum), \(found.encoding)")
     lines.append("  journal      \(found.journalMode), \(found.walFrames) pages in the -wal file")
     lines.append("  entities     number, rows, version hash")
-    for entity in found.entities.sorted(by: { $0.number < $1.number }) {
-      let rows = entity.rows.map { Console.count($0) } ?? "no table"
-      lines.append("    \(entity.name): \(entity.number), \(rows), \(entity.versionHash?.prefix(16) ?? "no hash")")
+    lines += found.entities.map(entity)
+    if !found.tables.isEmpty { lines.append("  other tables") }
+    lines += found.tables.map(table)
+    lines.append("  indexes      \(found.indexes)")
+    if !found.triggers.isEmpty { lines.append("  triggers     \(found.triggers.joined(separator: ", "))") }
+    if let data = found.externalData {
+      lines.append("  external     \(data.references) values in files, \(data.inline) in their rows")
     }
+    lines += found.problems.map { "  problem: \($0)" }
     return (lines + found.traps.map { "  look out: \($0)" }).joined(separator: "\n")
+  }
+
+  private static func version(_ found: StoreInspection) -> String {
+    switch (found.version, found.modelSource) {
+    case (let version?, _): version
+    case (nil, .cached): found.versionProblem ?? "the one that the store carries itself"
+    case (nil, _): found.versionProblem ?? "unknown (give --models)"
+    }
+  }
+
+  private static func entity(_ entity: StoreInspection.Entity) -> String {
+    let rows = entity.isAbstract == true ? "abstract" : entity.rows.map { Console.count($0) } ?? "no table"
+    return "    \(entity.name): \(entity.number), \(rows), \(entity.versionHash?.prefix(16) ?? "no hash")"
+  }
+
+  private static func table(_ table: StoreInspection.Table) -> String {
+    let rows = table.rows.map { ", \(Console.count($0)) rows" } ?? ""
+    return "    \(table.name): \(table.relationship.map { "links of \($0)" } ?? table.kind.rawValue)\(rows)"
   }
 }
 
@@ -55,7 +81,7 @@ struct PlanCommand: StoreCommand {
 
   func run() throws {
     let request = MigrationJob.Request(
-      source: store, models: models.models, mappings: models.mappings, target: models.to)
+      source: store, models: models.models, mappings: models.mappings, target: models.target)
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
     Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
     if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }

@@ -12,6 +12,7 @@ struct MigrateCommand: StoreCommand {
 
   @Argument(help: "The store.") var store: String
   @OptionGroup var models: ModelOptions
+  @OptionGroup var extras: ExtrasArguments
   @Option(name: .long, help: "Where the result goes; the source is not touched then.") var output: String?
   @OptionGroup var options: RunOptions
 
@@ -20,9 +21,10 @@ struct MigrateCommand: StoreCommand {
   func run() throws {
     let monitored = options.monitored(interval: options.checkpointEvery.interval)
     var request = MigrationJob.Request(
-      source: store, output: output, models: models.models, mappings: models.mappings, target: models.to)
+      source: store, output: output, models: models.models, mappings: models.mappings, target: models.target)
     request.memory = MemoryBudget(total: Int(clamping: options.memory.bytes))
     request.interval = options.checkpointEvery.interval
+    request.extras = extras.options
     request.verifies = options.verify == .full
     let job = MigrationJob(policies: GodwitCommand.policies)
     try options.finish(monitored) { try job.migrate(request, monitor: monitored.monitor) }

@@ -5,7 +5,7 @@ struct ModelOptions: ParsableArguments {
   @Option(
     name: .long, parsing: .upToNextOption,
     help: "Models: a .xcdatamodeld, a .xcdatamodel, or a folder of them.")
-  var models: [String]
+  var models: [String] = []
 
   @Option(
     name: .long, parsing: .upToNextOption, help: "Mapping models: a .xcmappingmodel, or a folder of them.")
@@ -13,7 +13,37 @@ struct ModelOptions: ParsableArguments {
 
   @Option(name: .long, help: "The version to migrate to; without it the model's current version.")
   var to: String?
+
+  @Flag(
+    name: .long,
+    help:
+      "Migrate the store to its own version: every row is written again, and all else is kept. No models are needed where the store carries its own."
+  )
+  var identity = false
+
+  var target: MigrationTarget { identity ? .identity : to.map { .version($0) } ?? .current }
+
+  func validate() throws {
+    guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
+    guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <models> ...'") }
+  }
 }
+
+struct ExtrasArguments: ParsableArguments {
+  @Option(name: .long, help: "Persistent history: keep it, or refuse where it would become untrue; or empty it.")
+  var history = ExtrasOptions.History.keep
+
+  @Flag(name: .long, help: "Migrate a store that is mirrored with CloudKit, and keep its records.")
+  var allowCloudkit = false
+
+  var options: ExtrasOptions {
+    var options = ExtrasOptions()
+    (options.history, options.allowsCloudKit) = (history, allowCloudkit)
+    return options
+  }
+}
+
+extension ExtrasOptions.History: ExpressibleByArgument {}
 
 /// A number of bytes: 1048576, 64M, 64MiB, 100kB.
 struct ByteCount: ExpressibleByArgument {

@@ -7,14 +7,16 @@ struct SampleCommand: ParsableCommand {
     commandName: "sample", abstract: "Makes a store of any model, filled with objects, the same for the same seed.",
     discussion: """
       Entries in the model's user info shape the data: godwit.sample.share of an entity is its share of the objects; of an \
-      attribute, godwit.sample.distinct is the number of different values, godwit.sample.prefix what they begin with, and \
-      godwit.sample.null = never leaves out NULL.
+      attribute, godwit.sample.distinct is the number of different values, godwit.sample.prefix what they begin with, \
+      godwit.sample.null = never leaves out NULL, and godwit.sample.edges = never the values at the borders of its type, which \
+      one in 64 has otherwise.
       """)
 
   @Argument(help: "The model: a .xcdatamodeld or a .xcdatamodel.") var model: String
   @Option(name: .long, help: "The version.") var version: String
   @Option(name: .long, help: "Objects in all.") var rows: UInt64
   @Option(name: .long, help: "Another seed gives other data.") var seed: UInt64 = 1
+  @Flag(name: .long, help: "Put all objects into the store's -wal file.") var wal = false
   @Option(name: .long, help: "The store to make; it must not exist.") var output: String
   @Flag(name: .long, help: "Show no progress.") var quiet = false
 
@@ -22,7 +24,8 @@ struct SampleCommand: ParsableCommand {
     let model = try ModelLibrary(paths: [model]).target(named: version)
     let line = ProgressLine(isQuiet: quiet)
     defer { line.clear() }
-    try StoreSampler(model: model, rows: rows, seed: seed).write(to: output, fileSystem: LocalFileSystem()) { fraction in
+    try StoreSampler(model: model, rows: rows, seed: seed, intoLog: wal).write(to: output, fileSystem: LocalFileSystem()) {
+      fraction in
       var progress = RunMonitor.Progress()
       progress.fraction = fraction
       progress.rows = UInt64(fraction * Double(rows))

@@ -3,7 +3,7 @@ import Streams
 
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 1
+  static let currentFormat = 2
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.
@@ -12,7 +12,10 @@ struct JobPlan: Codable, Equatable {
   var destination: String
   /// Versions before and after.
   var sourceVersion: String
-  var target: String
+  var targetVersion: String
+  /// Where the migration leads, and what becomes of history and CloudKit's tables.
+  var target: MigrationTarget
+  var extras: ExtrasOptions
   /// Steps of the path.
   var steps: Int
   /// Copies of models and mapping models, relative to the job directory.
@@ -69,11 +72,13 @@ struct JobPlan: Codable, Equatable {
 
 /// What makes two plans the same: everything that the finished bytes depend on besides the source (I8).
 enum PlanFingerprint {
-  static func of(steps: [MigrationStep], policies: PolicyRegistry, now: Double) throws -> [UInt8] {
+  static func of(steps: [MigrationStep], extras: ExtrasOptions, policies: PolicyRegistry, now: Double) throws -> [UInt8] {
     var writer = ByteWriter()
     // Changes whenever the engine lays out pages or keys in another way.
     writer.writeString("layout 1")
     writer.writeDouble(now)
+    writer.writeString(extras.history.rawValue)
+    writer.writeBool(extras.allowsCloudKit)
     for step in steps {
       for model in [step.source, step.destination] {
         writer.writeString(model.name)

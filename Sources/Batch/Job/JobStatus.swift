@@ -53,7 +53,7 @@ extension MigrationJob {
     if status.state == .interrupted, try fileSystem.status(job.plan) == nil { return JobStatus(state: .none) }
     do {
       let plan = try JobPlan.read(job, fileSystem)
-      (status.source, status.target) = (plan.source, plan.target)
+      (status.source, status.target) = (plan.source, plan.targetVersion)
       try addCheckpoint(job, &status)
       // Behind the last step, only verification and cut-over are left.
       status.step = status.step.map { min($0, plan.steps) }

@@ -16,8 +16,10 @@ public struct MigrationJob: Sendable {
     public var models: [String]
     /// Paths of mapping models.
     public var mappings: [String]
-    /// The version to reach; nil for the model's current one.
-    public var target: String?
+    /// The version to reach.
+    public var target: MigrationTarget
+    /// What becomes of history and CloudKit's tables.
+    public var extras = ExtrasOptions()
     /// Peak memory.
     public var memory = MemoryBudget.standard
     /// When checkpoints are due.
@@ -26,7 +28,9 @@ public struct MigrationJob: Sendable {
     public var verifies = true
 
     /// Makes a request with the defaults.
-    public init(source: String, output: String? = nil, models: [String], mappings: [String] = [], target: String? = nil) {
+    public init(
+      source: String, output: String? = nil, models: [String], mappings: [String] = [], target: MigrationTarget = .current
+    ) {
       self.source = source
       self.output = output
       self.models = models
@@ -76,11 +80,14 @@ public struct MigrationJob: Sendable {
   public func plan(_ request: Request) throws -> MigrationPlan {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
     defer { source.close() }
-    let plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+    var plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
     if let first = plan.steps.first {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
-      _ = try StepPlan(step: first, reader: source, policies: policies, files: files, now: 0)
+      let step = try StepPlan(
+        step: first, reader: source, policies: policies, files: files, now: 0, extras: request.extras)
+      plan.notes += step.carried.notes
+      plan.notes += try ExternalDataSurvey(source, step.binding, fileSystem: fileSystem)?.notes ?? []
     }
     return plan
   }
@@ -152,18 +159,20 @@ public struct MigrationJob: Sendable {
         .refused, "the output exists already", hint: "Choose another path, or remove the file; nothing was written",
         path: job.destination)
     }
-    let external = FilePaths.join(FilePaths.directory(of: plan.source), ".\(Self.stem(plan.source))_SUPPORT")
-    if !isInPlace, try fileSystem.status(external) != nil {
+    if !isInPlace, try ExternalDataCopy.exists(for: plan.source, fileSystem),
+      try ExternalDataCopy.exists(for: job.destination, fileSystem)
+    {
       throw BatchError(
-        .refused, "the store keeps external data in \(external), which --output does not take along",
-        hint: "Migrate in place, or copy store and folder elsewhere and migrate that copy; nothing was written", path: plan.source
-      )
+        .refused, "a folder of external data lies where the output's would be",
+        hint: "Choose another path, or move the folder away; nothing was written",
+        path: ExternalDataFolder(store: job.destination).path)
     }
     let directory = FilePaths.directory(of: job.destination)
     let free = try fileSystem.availableSpace(directory)
-    guard free >= plan.diskNeeded else {
+    let needed = plan.diskNeeded + (try externalBytes(plan.source, directory))
+    guard free >= needed else {
       throw BatchError(
-        .refused, "the migration needs \(plan.diskNeeded >> 20) MiB on the disk, \(free >> 20) MiB are free",
+        .refused, "the migration needs \(needed >> 20) MiB on the disk, \(free >> 20) MiB are free",
         hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
     }
     guard access(directory, W_OK) == 0 else {
@@ -173,11 +182,10 @@ public struct MigrationJob: Sendable {
     }
   }
 
-  /// The name of a store without its extension: what Core Data names the folder of external data after.
-  private static func stem(_ path: String) -> String {
-    let name = FilePaths.name(of: path)
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
-    return String(name[..<dot])
+  /// Files of external data are linked, but for a destination on another file system.
+  private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
+    let devices = [FilePaths.directory(of: source), directory].map { try? fileSystem.status($0)?.device }
+    return devices[0] == devices[1] ? 0 : try ExternalDataCopy(fileSystem: fileSystem).bytes(of: source)
   }
 
   /// Writes down the plan, with copies of everything that it refers to.
@@ -186,13 +194,17 @@ public struct MigrationJob: Sendable {
     // As strict as the run itself: a store that is in use is refused before anything is written.
     let reader = try SourceStore.open(source, fileSystem, locking: .exclusive)
     defer { reader.close() }
+    // The version's name, not "the current one": the run does not ask again which one that is.
+    let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
     var run = JobPlan(
-      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name, target: plan.targetVersion.name,
-      steps: plan.steps.count,
+      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
+      targetVersion: plan.targetVersion.name,
+      target: target, extras: request.extras, steps: plan.steps.count,
       models: try copies(request.models, "models", ModelReader.extensions, job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
       memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
-      planFingerprint: PlanFingerprint.hex(try PlanFingerprint.of(steps: plan.steps, policies: policies, now: now)),
+      planFingerprint: PlanFingerprint.hex(
+        try PlanFingerprint.of(steps: plan.steps, extras: request.extras, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
       policies: try policyVersions(plan.steps))
     switch request.interval {
@@ -281,34 +293,5 @@ public struct MigrationJob: Sendable {
     return Report(
       destination: job.destination, backup: finished?.backup, sourceVersion: "", targetVersion: "", steps: 1,
       bytes: try fileSystem.status(job.destination)?.size ?? 0)
-  }
-}
-
-/// Opens a source store; one with a hot rollback journal is refused, since recovering it would write to it (I1).
-enum SourceStore {
-  static func open(
-    _ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking
-  ) throws -> StoreReader {
-    guard try fileSystem.status(path) != nil else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
-    }
-    if try isHotJournal(path + "-journal", fileSystem) {
-      throw BatchError(
-        .refused, "the store has a rollback journal of an unfinished change",
-        hint: "Open the store once with its application or with sqlite3, so that it is recovered; nothing was written",
-        path: path + "-journal")
-    }
-    return try StoreReader(path: path, fileSystem: fileSystem, locking: locking)
-  }
-
-  /// A rollback journal that still has its header's magic number; a finished one is removed, cut or zeroed.
-  /// Source of the rule: SQLite, "Database File Format", section 3.
-  private static func isHotJournal(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {
-    guard let status = try fileSystem.status(path), status.size > 0 else { return false }
-    let file = try fileSystem.open(path, .read)
-    defer { file.close() }
-    var magic = [UInt8](repeating: 0, count: 8)
-    let count = try magic.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    return count == 8 && magic == [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
   }
 }

@@ -31,14 +31,14 @@ struct RunPosition: Equatable {
   var step: Int
   /// The name in the job directory of the store that the step before left; nil for the source.
   var previousStore: String?
-  /// Rows of that store's tables: entity tables, then join tables.
-  var rows: [UInt64] = []
+  /// Rows that were written into that store's tables: of entities, of links, and those that were carried.
+  var rows: [String: UInt64] = [:]
   /// What finished steps left out, for the report.
   var notes: [String] = []
   /// Nil at the beginning of a step.
   var state: State?
 
-  init(step: Int, previousStore: String?, rows: [UInt64], notes: [String]) {
+  init(step: Int, previousStore: String?, rows: [String: UInt64], notes: [String]) {
     self.step = step
     self.notes = notes
     self.previousStore = previousStore
@@ -54,7 +54,8 @@ struct RunPosition: Equatable {
     }
     step = try position.readInt()
     previousStore = try position.readOptional { try $0.readString(cap: 255) }
-    rows = try position.readArray(elementSize: 8) { try $0.readUInt64() }
+    let tables = try position.readArray { (try $0.readString(), try $0.readUInt64()) }
+    rows = Dictionary(tables, uniquingKeysWith: { first, _ in first })
     notes = try position.readArray { try $0.readString() }
     guard step >= 0, step <= steps, previousStore?.contains("/") != true else { throw position.damaged("the step") }
     if let state = checkpoint.sections["state"], let builders = checkpoint.sections["builders"] {
@@ -67,7 +68,10 @@ struct RunPosition: Equatable {
     var writer = ByteWriter()
     writer.writeInt(step)
     writer.writeOptional(previousStore) { $0.writeString($1) }
-    writer.writeArray(rows) { $0.writeUInt64($1) }
+    writer.writeArray(rows.sorted { $0.key < $1.key }) {
+      $0.writeString($1.key)
+      $0.writeUInt64($1.value)
+    }
     writer.writeArray(notes) { $0.writeString($1) }
     var sections = ["position": writer.bytes]
     if let state { (sections["state"], sections["builders"]) = (state.step, state.builders) }

@@ -46,6 +46,14 @@ struct FacetList {
     add(
       "preservesValueInHistoryOnDeletion", old.preservesValueInHistoryOnDeletion, new.preservesValueInHistoryOnDeletion,
       hashed: plain)
+    compareParts(old, new, isHashed: isHashed, isDerived: isDerived.0 && isDerived.1, isComposite: isComposite)
+    compareRest(old, new)
+  }
+
+  /// What hashes hold of derived and of composite attributes.
+  private mutating func compareParts(
+    _ old: AttributeDescription, _ new: AttributeDescription, isHashed: Bool, isDerived: Bool, isComposite: Bool
+  ) {
     let formats = (
       old.derivationExpression.map(PropertyHash.predicateFormat), new.derivationExpression.map(PropertyHash.predicateFormat)
     )
@@ -54,11 +62,10 @@ struct FacetList {
       hashed: isHashed && formats.0 != formats.1)
     add(
       "derivationFilter", old.derivationFilter, new.derivationFilter,
-      hashed: isHashed && isDerived.0 && isDerived.1 && (old.derivationFilter ?? "") != (new.derivationFilter ?? ""))
+      hashed: isHashed && isDerived && (old.derivationFilter ?? "") != (new.derivationFilter ?? ""))
     add("elements", old.elements, new.elements, hashed: isHashed && isComposite && old.versionHash != new.versionHash) {
       $0.isEmpty ? nil : $0.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
     }
-    compareRest(old, new)
   }
 
   /// Facets that no hash holds.

@@ -104,15 +104,7 @@ struct ModelComparison {
       }
       let isMoved = inference.entities[target.owner] != origin.owner
       let changes = facets(origin, target) + (isMoved ? [Self.move(origin, target)] : [])
-      guard !changes.isEmpty else { continue }
-      let isRenamed = origin.property.name != target.property.name
-      var difference = PropertyDifference(
-        property: kind, kind: isMoved ? .moved : isRenamed ? .renamed : .changed,
-        source: isMoved ? "\(origin.owner).\(origin.property.name)" : origin.property.name,
-        destination: isMoved ? "\(target.owner).\(target.property.name)" : target.property.name, changes: changes,
-        changesVersionHash: changes.contains(where: \.changesVersionHash))
-      difference.condition = condition(target.property, from: origin.property)
-      found.append(difference)
+      if !changes.isEmpty { found.append(changed(kind, origin, target, isMoved: isMoved, changes)) }
     }
     return found
       + match.left.filter { $0.owner == old.name }.map {
@@ -120,6 +112,19 @@ struct ModelComparison {
           property: kind, kind: .removed, source: $0.property.name, destination: nil,
           changesVersionHash: $0.property.isStored)
       }
+  }
+
+  private func changed<Property>(
+    _ kind: PropertyDifference.Property, _ old: Declared<Property>, _ new: Declared<Property>, isMoved: Bool,
+    _ changes: [FacetChange]
+  ) -> PropertyDifference {
+    let (from, to) = (old.property.name, new.property.name)
+    var difference = PropertyDifference(
+      property: kind, kind: isMoved ? .moved : from == to ? .changed : .renamed,
+      source: isMoved ? "\(old.owner).\(from)" : from, destination: isMoved ? "\(new.owner).\(to)" : to, changes: changes,
+      changesVersionHash: changes.contains(where: \.changesVersionHash))
+    difference.condition = condition(new.property, from: old.property)
+    return difference
   }
 
   private func added<Property: ComparedProperty>(

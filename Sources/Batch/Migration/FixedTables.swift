@@ -6,6 +6,12 @@ struct FixedTables {
   let metadata: StoreMetadata
   /// The largest key of every entity table, or a larger one: keys of deleted objects are not given out again.
   let largestKeys: [Int64]
+  /// Names that differ from the entities' (B.3), by Z_ENT.
+  var names: [Int64: String] = [:]
+  /// The model for Z_MODELCACHE; nil for a store without that table.
+  var modelCache: [UInt8]?
+  /// Rows of Z_PRIMARYKEY that are not the model's.
+  var foreignKeys: [StoreReader.PrimaryKey] = []
 
   func write(to database: DatabaseBuilder) throws {
     let roots = layout.entityTables.map(\.rootEntity)
@@ -14,12 +20,20 @@ struct FixedTables {
     try table("Z_PRIMARYKEY", in: database) { append in
       for row in rows {
         try append(
-          Int64(row.entityNumber), [.null, .text(row.name), .integer(Int64(row.superNumber)), .integer(row.maximum)])
+          Int64(row.entityNumber),
+          [
+            .null, .text(names[Int64(row.entityNumber)] ?? row.name), .integer(Int64(row.superNumber)), .integer(row.maximum),
+          ])
+      }
+      for key in foreignKeys.sorted(by: { $0.entityNumber < $1.entityNumber }) {
+        try append(key.entityNumber, [.null, .text(key.name), .integer(key.superNumber), .integer(key.maximum)])
       }
     }
     try table("Z_METADATA", in: database) { append in
       try append(1, [.null, .text(metadata.uuid), .blob(metadata.encoded())])
     }
+    guard let modelCache else { return }
+    try table("Z_MODELCACHE", in: database) { append in try append(1, [.blob(modelCache)]) }
   }
 
   private func table(

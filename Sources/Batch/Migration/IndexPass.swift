@@ -18,11 +18,24 @@ final class IndexPass: @unchecked Sendable {
   private let files: StepFiles
   private let indexes: [Index]
 
-  /// Prepares the indexes of a layout. `header` is the one that the database was begun with.
-  init(layout: StoreLayout, database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles) {
+  /// Prepares the indexes of a layout, nil for none, and those of carried tables. `header` is the one that the database was
+  /// begun with.
+  init(
+    layout: StoreLayout?, carried: [CarriedObjects.Index] = [], database: DatabaseBuilder, header: DatabaseHeader,
+    files: StepFiles
+  ) {
     self.database = database
     self.header = header
     self.files = files
+    let carried = carried.map { index in
+      Index(
+        name: index.row.name, table: index.row.tableName, columns: index.columns, rowidColumn: index.rowidColumn,
+        isUnique: index.isUnique)
+    }
+    indexes = (layout.map(Self.indexes) ?? []) + carried
+  }
+
+  private static func indexes(_ layout: StoreLayout) -> [Index] {
     let joins = layout.joinTables.map { join in
       Index(
         name: StoreSchemaText.automaticIndex(join), table: join.name,
@@ -33,8 +46,7 @@ final class IndexPass: @unchecked Sendable {
     for table in layout.entityTables { columns[table.name] = table.columns.map(\.name) }
     for join in layout.joinTables { columns[join.name] = join.columns }
     let isEntityTable = Set(layout.entityTables.map(\.name))
-    indexes =
-      joins
+    return joins
       + layout.indexes.map { index in
         let names = columns[index.table] ?? []
         return Index(

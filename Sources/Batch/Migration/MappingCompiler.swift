@@ -15,9 +15,20 @@ struct MappingCompiler {
     for property in draft.mapping.attributeMappings { try attribute(property, draft, &columns) }
     for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns) }
     try inverselessOwners(draft, &columns)
+    unknown(draft, &columns)
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
       policy: draft.policy, columns: columns)
+  }
+
+  /// Columns that the model does not know are kept in an identity migration, the only one whose layout has them.
+  private func unknown(_ draft: MappingDraft, _ columns: inout [ColumnSource]) {
+    let source = drafts.graph.binding.tables[draft.source.table]
+    for (index, column) in layout.entityTables[draft.destination.table].columns.enumerated() {
+      guard case .unknown = column.role else { continue }
+      let position = source.positions[index]
+      columns[index] = .borrow(position, missing: source.schema.columns[position].defaultValue ?? .null)
+    }
   }
 
   private func attribute(_ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {

@@ -61,8 +61,7 @@ private final class PatchMerge {
     self.snapshot = snapshot
     self.to = to
     self.rowLimit = rowLimit
-    let layout = from.plan.layout
-    names = layout.entityTables.map(\.name) + layout.joinTables.map(\.name)
+    names = from.plan.tableNames
     roots = names.map { from.database.root(of: $0) ?? 0 }
     scan = TableScan(snapshot: snapshot, root: roots[0], rowLimit: rowLimit)
   }

@@ -23,6 +23,7 @@ final class RowTransformer {
     switch unit {
     case .rows(let table, _), .relationships(let table, _): plan.binding.tables[table].schema.rootPage
     case .links(let link): link.scan.root
+    case .carried(let index): plan.carried.tables[index].row.rootPage
     default: nil
     }
   }
@@ -35,7 +36,7 @@ final class RowTransformer {
     case .endRelationships(let index): try policy(index) { try $0.endRelationshipCreation(forMapping: $1, manager: manager) }
     case .validation(let index): try policy(index) { try $0.performCustomValidation(forMapping: $1, manager: manager) }
     case .end(let index): try policy(index) { try $0.end($1, manager: manager) }
-    case .rows, .links, .relationships: break
+    case .rows, .links, .carried, .relationships: break
     }
     try manager.closeObjects()
     state.nextKeys = manager.nextKeys
@@ -70,6 +71,7 @@ final class RowTransformer {
     switch unit {
     case .rows(let table, let indexes): try rows(page, table: table, mappings: indexes)
     case .links(let link): try links(page, link)
+    case .carried(let index): try carry(page, plan.carried.tables[index], to: plan.firstCarried + index)
     case .relationships(let table, let index): try relationships(page, table: table, mapping: index)
     default: break
     }
@@ -145,6 +147,29 @@ final class RowTransformer {
       try manager.link(
         unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from,
         sourceOrder: unit.ownerIsSource ? inverse : order, destinationOrder: unit.ownerIsSource ? order : inverse)
+    }
+  }
+
+  /// Copies records as they are; where entity numbers changed, theirs is replaced.
+  private func carry(_ page: RowPage, _ table: CarriedObjects.Table, to number: Int) throws {
+    for index in 0..<page.count {
+      guard let (column, map) = table.numbers else {
+        manager.output.append(table: number, rowid: page.rowid(index), record: page.record(index))
+        continue
+      }
+      guard row.decode(page.record(index)) else {
+        throw BatchError(
+          .badStore, "a row of \(table.row.name) is damaged", path: plan.graph.reader.path, key: page.rowid(index))
+      }
+      encoder.reset()
+      for position in 0..<row.columnCount {
+        if position == column, let old = row.integer(position) {
+          encoder.append(.integer(map[old] ?? old))
+        } else {
+          encoder.append(type: row.type(position), body: row.body(position))
+        }
+      }
+      manager.output.append(table: number, rowid: page.rowid(index), encoder)
     }
   }
 

@@ -20,7 +20,8 @@ final class StepOutput {
     tableCount = plan.layout.entityTables.count
     fileSystem = files.fileSystem
     file = try fileSystem.open(path, restoring == nil ? .create : .update)
-    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes)
+    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes, hasModelCache: plan.carried.modelCache != nil,
+      carried: plan.carried.schema)
     database = try DatabaseBuilder(file: file, header: header, schema: schema, resumingAt: restoring?.state.nextPage)
     if restoring != nil {
       guard try file.size() >= database.writer.length else {
@@ -33,9 +34,8 @@ final class StepOutput {
   }
 
   private func makeBuilders(_ restoring: StepRestart?, _ files: StepFiles) throws {
-    let names = plan.layout.entityTables.map(\.name) + plan.layout.joinTables.map(\.name)
     var reader = restoring.map { ByteReader($0.builders, subject: "open pages") }
-    for name in names {
+    for name in plan.tableNames {
       guard let root = database.root(of: name) else { throw BatchError(.failed, "the schema lacks \(name)") }
       let builder = TableBuilder(root: root, writer: database.writer)
       if reader != nil { try builder.restore(from: &reader!) }
@@ -108,10 +108,9 @@ struct StepRestart {
 
 /// The schema of a store in Core Data's order: entity tables with their join tables, indexes, fixed tables.
 enum StoreSchemaText {
-  /// Core Data's names of the fixed tables that a migrated store has. A cached model would be stale, so it is left out.
-  static let fixed = StoreLayout.fixedTables.filter { $0.name != "Z_MODELCACHE" }
-
-  static func entries(_ layout: StoreLayout, hasIndexes: Bool) -> [DatabaseBuilder.SchemaEntry] {
+  static func entries(
+    _ layout: StoreLayout, hasIndexes: Bool, hasModelCache: Bool, carried: [DatabaseBuilder.SchemaEntry] = []
+  ) -> [DatabaseBuilder.SchemaEntry] {
     var entries: [DatabaseBuilder.SchemaEntry] = []
     func table(_ name: String, _ sql: String) {
       entries.append(.init(type: "table", name: name, tableName: name, sql: sql))
@@ -127,8 +126,8 @@ enum StoreSchemaText {
     if hasIndexes {
       entries += layout.indexes.map { .init(type: "index", name: $0.name, tableName: $0.table, sql: $0.sql) }
     }
-    for (name, sql) in fixed { table(name, sql) }
-    return entries
+    for (name, sql) in StoreLayout.fixedTables where hasModelCache || name != "Z_MODELCACHE" { table(name, sql) }
+    return entries + carried
   }
 
   /// SQLite's name for the index behind a join table's primary key.

@@ -10,6 +10,8 @@ enum StepUnit {
   case endCreation(mapping: Int)
   /// Writes the rows of a join table.
   case links(LinkUnit)
+  /// Copies the rows of a table that the model does not know; the number is that among the carried tables.
+  case carried(Int)
   /// Reads one source table again for a policy that makes relationships.
   case relationships(table: Int, mapping: Int)
   /// A policy's call after the last relationship of its mapping.
@@ -29,19 +31,25 @@ final class StepPlan {
   let keys: KeyAssignment
   let mappings: [CompiledMapping]
   let units: [StepUnit]
+  /// What the source has beyond its model.
+  let carried: CarriedObjects
   let lookups: [Lookup]
   let graph: SourceGraph
   /// Positions in `mappings` by the source's Z_ENT.
   let mappingsByEntity: [[Int]]
 
   init(
-    step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double
+    step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
+    extras: ExtrasOptions = ExtrasOptions()
   ) throws {
     self.step = step
-    layout = try StoreLayout(model: step.destination)
     let sourceLayout = try StoreLayout(model: step.source, purpose: .reading)
-    binding = try StoreBinding(
+    let bound = try StoreBinding(
       layout: sourceLayout, schema: reader.schema, modelName: step.source.name, path: reader.path)
+    layout = try step.isIdentity ? sourceLayout.adopting(bound, schema: reader.schema) : StoreLayout(model: step.destination)
+    binding =
+      try step.isIdentity
+      ? StoreBinding(layout: layout, schema: reader.schema, modelName: step.source.name, path: reader.path) : bound
     graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: files.budget.rowLimit)
     let destinationLayout = layout
     entities = try layout.entityNames.map { try DestinationEntity(name: $0, layout: destinationLayout) }
@@ -55,8 +63,20 @@ final class StepPlan {
     mappingsByEntity = byEntity
     let links = try LinkPlanner(drafts: drafts).units()
     try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
-    units = drafts.units(links: links)
+    let found = try CarriedObjectsFinder(drafts: drafts, reader: reader, options: extras).find()
+    carried = found
+    units = drafts.units(links: links) + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
   }
+}
+
+extension StepPlan {
+  /// Tables with rows in the order of their numbers in the output: those of entities, of links, and those that are carried.
+  var tableNames: [String] {
+    layout.entityTables.map(\.name) + layout.joinTables.map(\.name) + carried.tables.map(\.row.name)
+  }
+
+  /// The number of the first carried table.
+  var firstCarried: Int { layout.entityTables.count + layout.joinTables.count }
 }
 
 /// An entity mapping with what was decided about it: its policy, and how its keys move.

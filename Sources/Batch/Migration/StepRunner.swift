@@ -127,6 +127,7 @@ final class StepRunner {
   private func describe(_ unit: StepUnit) -> String {
     switch unit {
     case .rows(_, let mappings): mappings.map { plan.mappings[$0].mapping.name }.joined(separator: ", ")
+    case .carried(let index): plan.carried.tables[index].row.name
     case .links(let link): "links of \(link.name)"
     case .relationships(_, let mapping): "relationships of \(plan.mappings[mapping].mapping.name)"
     default: ""
@@ -177,7 +178,10 @@ final class StepRunner {
     transformer.state.tableRows = output.rowCounts
     try checkCounts()
     let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
-    try FixedTables(layout: plan.layout, metadata: job.metadata, largestKeys: largest).write(to: output.database)
+    try FixedTables(
+      layout: plan.layout, metadata: job.metadata, largestKeys: largest, names: plan.carried.entityNames,
+      modelCache: plan.carried.modelCache, foreignKeys: plan.carried.primaryKeys
+    ).write(to: output.database)
     transformer.state.phase = .indexes
     transformer.state.unit = 0
     try publishIndexState()
@@ -206,29 +210,44 @@ final class StepRunner {
   }
 
   private func buildIndexes() throws {
-    let pass = IndexPass(layout: plan.layout, database: output.database, header: job.header, files: job.files)
+    let pass = IndexPass(
+      layout: job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes, database: output.database, header: job.header,
+      files: job.files)
     indexedLength = Int(clamping: output.database.writer.length)
-    if job.hasIndexes {
-      try pass.run(from: transformer.state.unit) { written in
-        transformer.state.unit = written
-        job.monitor.update { progress in
-          progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
-          let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
-          progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
-        }
-        if job.monitor.isStopRequested {
-          try publishIndexState()
-          throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
-        }
-        let length = Int(clamping: output.database.writer.length)
-        if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
-        indexedLength = length
+    try pass.run(from: transformer.state.unit) { written in
+      transformer.state.unit = written
+      job.monitor.update { progress in
+        progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
+        let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
+        progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
       }
+      if job.monitor.isStopRequested {
+        try publishIndexState()
+        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      }
+      let length = Int(clamping: output.database.writer.length)
+      if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
+      indexedLength = length
     }
+    for row in plan.carried.trees { try copyTree(row) }
     try output.database.finish()
     transformer.state.phase = .finished
     transformer.state.nextPage = output.database.writer.nextPage
     try job.publish(transformer.state, [])
+  }
+}
+
+extension StepRunner {
+  /// Copies an index, or a WITHOUT ROWID table, record by record. A crash within begins with the last index again.
+  private func copyTree(_ row: SchemaRow) throws {
+    guard let root = output.database.root(of: row.name) else { throw BatchError(.failed, "the schema lacks \(row.name)") }
+    let builder = IndexBuilder(root: root, writer: output.database.writer)
+    let scan = try IndexScan(snapshot: job.reader.snapshot, root: row.rootPage, rowLimit: job.files.budget.rowLimit)
+    let page = RowPage()
+    while try scan.next(into: page) {
+      for index in 0..<page.count { try builder.append(page.record(index)) }
+    }
+    try builder.finish()
   }
 }
 

@@ -5,6 +5,7 @@ import Foundation
 /// XML attributes that have no place in the descriptions are kept by name in `unknown`; elements that are not known are
 /// named in ``ManagedObjectModel/unknownElements``.
 final class ModelXMLReader: XMLEvents {
+  private static let mostElements = 200_000
   private static let mostUnknownElements = 100
   private static let mostAncestors = 100
 
@@ -30,6 +31,7 @@ final class ModelXMLReader: XMLEvents {
   /// Names of the open elements, outermost first; those inside an element that is not known are only counted.
   private var open: [String] = []
   private var ignored = 0
+  private var count = 0
 
   private var entity: EntityDescription?
   private var attribute: AttributeDescription?
@@ -54,6 +56,11 @@ final class ModelXMLReader: XMLEvents {
       return
     }
     open.append(element)
+    count += 1
+    // A description takes far more room than its element; no real model has a tenth of this.
+    guard count <= Self.mostElements else {
+      throw BatchError(.badModel, "the model has more than \(Self.mostElements) elements")
+    }
   }
 
   func text(_ characters: String) {}

@@ -2,6 +2,9 @@ import Foundation
 
 /// What is refused before a parser sees a file.
 enum XMLEncoding {
+  /// The parser compares each attribute of an element with all others.
+  static let mostAttributes = 1_000
+
   /// The position and the kind of the first thing that no file of Xcode has; nil when there is none.
   ///
   /// Entities could grow without bound or name other files. They can only be searched for in a known encoding: in others,
@@ -11,7 +14,24 @@ enum XMLEncoding {
     if let declared = declared(data), !["utf-8", "utf8", "us-ascii"].contains(declared) {
       return (data.startIndex, "the file declares the encoding \(declared) instead of UTF-8")
     }
-    return data.range(of: Data("<!ENTITY".utf8)).map { ($0.lowerBound, "the XML declares entities") }
+    for (text, what) in [("<!ENTITY", "entities"), ("<!ATTLIST", "attributes")] {
+      if let range = data.range(of: Data(text.utf8)) { return (range.lowerBound, "the XML declares \(what)") }
+    }
+    return crowded(data).map { ($0, "an element has more than \(mostAttributes) attributes") }
+  }
+
+  /// The first element with too many attributes. They all stand before the next `<`, which no value can hold.
+  private static func crowded(_ data: Data) -> Data.Index? {
+    data.withUnsafeBytes { bytes in
+      var (start, count) = (0, 0)
+      for (position, byte) in bytes.enumerated() {
+        if byte == UInt8(ascii: "<") { (start, count) = (position, 0) }
+        guard byte == UInt8(ascii: "=") else { continue }
+        count += 1
+        if count > mostAttributes { return data.startIndex + start }
+      }
+      return nil
+    }
   }
 
   private static func firstInvalid(_ data: Data) -> Data.Index? {

@@ -33,6 +33,16 @@ public struct MigrationPlan: Sendable {
   public var isUpToDate: Bool { steps.isEmpty }
 }
 
+/// Where a migration leads.
+public enum MigrationTarget: Sendable, Equatable, Codable {
+  /// The current version of the bundle that holds the source's version.
+  case current
+  /// The version of that name.
+  case version(String)
+  /// The source's own version: every row is written again, and all that the model does not know is kept.
+  case identity
+}
+
 /// Makes plans. Read-only (trap 1).
 public struct MigrationPlanner: Sendable {
   private let library: ModelLibrary
@@ -46,30 +56,49 @@ public struct MigrationPlanner: Sendable {
     self.policies = policies
   }
 
-  /// Plans the migration of a store to a version; nil means the current version of its bundle.
+  /// Plans the migration of a store.
   ///
   /// Throws ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
   ///
   /// `countsRows` may be false where only the steps matter: counting reads the whole store.
-  public func plan(_ reader: StoreReader, target name: String?, countsRows: Bool = true) throws -> MigrationPlan {
-    let hashes = reader.metadata.versionHashes
-    guard let source = library.model(matching: hashes) else { throw library.noModel(for: hashes, path: reader.path) }
-    let target = try library.target(named: name, from: source)
-    var steps = try VersionPath.find(from: source, to: target, library: library, mappings: mappings)
+  public func plan(_ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true) throws -> MigrationPlan {
+    let source = try StoreModel.find(of: reader, in: library)
+    let destination = try self.destination(target, from: source)
+    var steps = try path(from: source, to: destination, target)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
     let rows = countsRows ? try Self.rows(reader, binding) : []
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    var notes = LeftOut.notes(steps)
-    if !steps.isEmpty { try Self.check(binding.extras, reader, &notes) }
+    let notes = LeftOut.notes(steps)
     for step in steps where step.isInferred && countsRows {
       try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding)
     }
     return MigrationPlan(
-      source: reader.path, sourceVersion: source, targetVersion: target, steps: steps, rows: rows, bytes: bytes,
+      source: reader.path, sourceVersion: source, targetVersion: destination, steps: steps, rows: rows, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
+  }
+
+  private func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {
+    switch target {
+    case .current: try library.target(named: nil, from: source)
+    case .version(let name): try library.target(named: name, from: source)
+    case .identity: source
+    }
+  }
+
+  private func path(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget
+  ) throws -> [MigrationStep] {
+    guard target == .identity else {
+      return try VersionPath.find(from: source, to: destination, library: library, mappings: mappings)
+    }
+    return [
+      MigrationStep(
+        source: source, destination: source, mappingModels: [.identity(of: source)], isInferred: true,
+        reason: "every row is written again under the same model")
+    ]
   }
 
   static func rows(_ reader: StoreReader, _ binding: StoreBinding) throws -> [MigrationPlan.EntityRows] {
@@ -79,29 +108,6 @@ public struct MigrationPlanner: Sendable {
     }
     return binding.layout.entityNames.enumerated().map { index, name in
       MigrationPlan.EntityRows(entity: name, number: index + 1, rows: counts[Int64(index + 1)] ?? 0)
-    }
-  }
-
-  /// Refuses what would be lost without a word, and notes what is left out.
-  private static func check(_ extras: StoreBinding.Extras, _ reader: StoreReader, _ notes: inout [String]) throws {
-    let own = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"]
-    let foreign = extras.tables.filter { !own.contains($0.uppercased()) && !$0.lowercased().hasPrefix("sqlite_") }
-    let lost = extras.cloudKit + foreign + reader.schema.virtualTables.map(\.row.name)
-    guard lost.isEmpty else {
-      throw BatchError(
-        .refused, "the store has tables that the model does not know and that would be lost: \(lost.joined(separator: ", "))",
-        hint: "Remove them with the application that made them; nothing was written", path: reader.path)
-    }
-    if !extras.history.isEmpty {
-      notes.append("persistent history (\(extras.history.joined(separator: ", "))) refers to the old version and is left out")
-    }
-    if !reader.schema.triggers.isEmpty {
-      notes.append("\(reader.schema.triggers.count) triggers are left out; Core Data makes its own again")
-    }
-    if !extras.columns.isEmpty {
-      notes.append(
-        "columns that the model does not know are left out: "
-          + extras.columns.map { "\($0.table).\($0.column)" }.joined(separator: ", "))
     }
   }
 }

@@ -11,6 +11,9 @@ public struct MigrationStep: Sendable, Equatable {
   /// Why this step was chosen, for a plan that people read.
   public let reason: String
 
+  /// Does the step lead from a version to itself? Then every row is written again, and all that the model does not know is kept.
+  public var isIdentity: Bool { source == destination }
+
   /// Makes a step.
   public init(
     source: ManagedObjectModel, destination: ManagedObjectModel, mappingModels: [MappingModel], isInferred: Bool,

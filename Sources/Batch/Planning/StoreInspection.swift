@@ -1,6 +1,6 @@
 import Streams
 
-/// What a store says of itself, with and without models. Read-only.
+/// What a store says of itself: what its metadata and tables tell, and with its model what they mean. Read-only (trap 1).
 public struct StoreInspection: Sendable, Codable {
   /// An entity as Z_PRIMARYKEY and its table tell it.
   public struct Entity: Sendable, Codable {
@@ -10,18 +10,69 @@ public struct StoreInspection: Sendable, Codable {
     public var number: Int64
     /// Z_SUPER, 0 for none.
     public var parent: Int64
-    /// Objects of exactly this entity; nil when its table is missing.
+    /// Objects of exactly this entity; nil when its table is missing or damaged.
     public var rows: UInt64?
     /// Z_MAX.
     public var largestKey: Int64
     /// The version hash in hexadecimal; nil when the metadata has none.
     public var versionHash: String?
+    /// Has it no objects of its own? Nil when no model says so.
+    public var isAbstract: Bool?
+    /// Own properties and where they are; empty when no model says so.
+    public var properties: [Property] = []
+  }
+
+  /// A property of an entity and where its values are.
+  public struct Property: Sendable, Codable {
+    /// The name.
+    public var name: String
+    /// `attribute` or `relationship`.
+    public var kind: String
+    /// The attribute's type, or the relationship's destination entity.
+    public var type: String
+    /// The column, `TABLE.COLUMN`, or the join table; nil for what is not stored.
+    public var place: String?
+  }
+
+  /// A table that is not an entity's.
+  public struct Table: Sendable, Codable {
+    /// What a table is for.
+    public enum Kind: String, Sendable, Codable {
+      /// The links of a many-to-many relationship.
+      case join
+      /// Persistent history.
+      case history
+      /// CloudKit's mirroring.
+      case cloudKit = "cloud-kit"
+      /// Of an application or of SQLite itself.
+      case other
+      /// A virtual table: its rows are in tables of its module.
+      case virtual
+    }
+    /// The name.
+    public var name: String
+    /// What it is for.
+    public var kind: Kind
+    /// The relationship, of a join table.
+    public var relationship: String?
+    /// Its rows; nil where they cannot be counted.
+    public var rows: UInt64?
+  }
+
+  /// Where a model came from.
+  public enum ModelSource: String, Sendable, Codable {
+    /// The models that were given.
+    case given
+    /// The store's own model cache.
+    case cached
   }
 
   /// The path.
   public var path: String
-  /// The version that fits, when models were given and one does.
+  /// The version that fits, by the models given, or the name of the store's own.
   public var version: String?
+  /// Where the model came from that says what tables mean; nil without one.
+  public var modelSource: ModelSource?
   /// Why no version fits, when models were given.
   public var versionProblem: String?
   /// The store's UUID.
@@ -30,12 +81,30 @@ public struct StoreInspection: Sendable, Codable {
   public var frameworkVersion: Int64?
   /// NSStoreModelVersionIdentifiers.
   public var versionIdentifiers: [String]
+  /// The checksum of the version hashes (A.6), by which staged migrations find a version.
+  public var versionChecksum: String
+  /// Keys of the metadata that are not Core Data's own.
+  public var applicationKeys: [String]
+  /// `none`, `usable`, or why the cached model cannot be used.
+  public var modelCache: String
   /// Entities by Z_ENT.
   public var entities: [Entity]
+  /// All other tables.
+  public var tables: [Table]
+  /// Number of indexes.
+  public var indexes: Int
+  /// Names of triggers.
+  public var triggers: [String]
+  /// Columns that the model does not know, as `ZBOOK.ZOLD`.
+  public var unknownColumns: [String]
+  /// Values outside the store; nil where the model has none or there is no model.
+  public var externalData: ExternalDataSurvey?
   /// Bytes of a database page.
   public var pageSize: Int
   /// Pages of the database, the log's included.
   public var pages: UInt32
+  /// Text encoding, as `UTF-8`.
+  public var encoding: String
   /// 0 none, 1 full, 2 incremental.
   public var autoVacuum: Int
   /// `wal` or `delete`.
@@ -44,73 +113,8 @@ public struct StoreInspection: Sendable, Codable {
   public var walFrames: Int
   /// Bytes of a -journal file beside the store, 0 without.
   public var journalBytes: UInt64
+  /// What contradicts itself or is damaged: such a store cannot be migrated before that is mended.
+  public var problems: [String]
   /// What a migration has to look out for.
   public var traps: [String]
-
-  /// Inspects a store; `models` may be nil.
-  public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem) throws {
-    guard try fileSystem.status(path) != nil else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
-    }
-    let reader = try StoreReader(path: path, fileSystem: fileSystem, locking: .shared)
-    defer { reader.close() }
-    self.path = path
-    uuid = reader.metadata.uuid
-    frameworkVersion = reader.metadata.frameworkVersion
-    versionIdentifiers = reader.metadata.versionIdentifiers
-    let snapshot = reader.snapshot
-    pageSize = snapshot.geometry.pageSize
-    pages = snapshot.pageCount
-    autoVacuum = snapshot.header.autoVacuum
-    journalMode = snapshot.header.version == .writeAheadLog ? "wal" : "delete"
-    walFrames = snapshot.logFrames
-    journalBytes = try fileSystem.status(path + "-journal")?.size ?? 0
-    entities = try Self.entities(reader)
-    traps = Self.traps(reader, journalBytes: journalBytes)
-    guard let models else { return }
-    let hashes = reader.metadata.versionHashes
-    version = models.model(matching: hashes)?.name
-    if version == nil { versionProblem = models.noModel(for: hashes).message }
-  }
-
-  private static func entities(_ reader: StoreReader) throws -> [Entity] {
-    let byNumber = Dictionary(reader.primaryKeys.map { ($0.entityNumber, $0) }, uniquingKeysWith: { first, _ in first })
-    func root(_ key: StoreReader.PrimaryKey) -> StoreReader.PrimaryKey {
-      var key = key
-      // Numbers may form a ring in a damaged store: a real hierarchy is never that deep.
-      for _ in 0..<256 { if let parent = byNumber[key.superNumber], key.superNumber != 0 { key = parent } }
-      return key
-    }
-    var counts: [String: [Int64: UInt64]] = [:]
-    return try reader.primaryKeys.filter { $0.entityNumber < 16000 }.map { key in
-      let name = root(key).name
-      if counts[name] == nil, let table = reader.schema.table("Z" + name.uppercased()) {
-        counts[name] = try reader.rowCounts(table: table)
-      }
-      return Entity(
-        name: key.name, number: key.entityNumber, parent: key.superNumber,
-        rows: counts[name].map { $0[key.entityNumber] ?? 0 }, largestKey: key.maximum,
-        versionHash: reader.metadata.versionHashes[key.name].map(hex))
-    }
-  }
-
-  private static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
-
-  private static func traps(_ reader: StoreReader, journalBytes: UInt64) -> [String] {
-    var traps: [String] = []
-    if reader.snapshot.logFrames > 0 {
-      traps.append("\(reader.snapshot.logFrames) pages lie in the -wal file: never move the store without it")
-    }
-    if journalBytes > 0 { traps.append("a -journal file exists: a change was not finished") }
-    let names = reader.schema.tables.map { $0.name.uppercased() }
-    if names.contains("ACHANGE") { traps.append("persistent history is kept; it refers to this version's entity numbers") }
-    if names.contains(where: { $0.hasPrefix("ANSCK") }) { traps.append("CloudKit mirroring tables are present") }
-    if !reader.schema.triggers.isEmpty { traps.append("\(reader.schema.triggers.count) triggers call functions of Core Data") }
-    if !reader.schema.virtualTables.isEmpty {
-      traps.append("virtual tables: " + reader.schema.virtualTables.map(\.row.name).joined(separator: ", "))
-    }
-    return traps
-  }
 }

@@ -87,13 +87,18 @@ final class RelationRun {
 
   /// The others of an owner, in order.
   func values(_ owner: Int64) throws -> [Int64] {
-    try seek(owner)
     var found: [Int64] = []
+    try forEach(owner) { found.append($0) }
+    return found
+  }
+
+  /// Calls `body` with the others of an owner, in order: they may be too many for memory.
+  func forEach(_ owner: Int64, _ body: (Int64) throws -> Void) throws {
+    try seek(owner)
     while cursor < count, try word(cursor, 0) == owner {
-      found.append(try word(cursor, 8))
+      try body(try word(cursor, 8))
       cursor += 1
     }
-    return found
   }
 
   /// Owners mostly come in ascending order: a few steps forward, else by halving.

@@ -24,6 +24,7 @@ final class AttributeSampler {
     let first = SampleHash.word(base, key)
     if settings.hasGaps, first >> 60 == 0 { return encoder.appendNull() }
     var number = SampleHash.mix(first)
+    if settings.hasEdges, !isUnique, first >> 40 & 63 == 0, appendEdge(number, to: encoder, &bytes) { return }
     var draw: UInt64 = 0
     if let distinct = settings.distinct {
       draw = SampleHash.below(distinct, number)
@@ -39,6 +40,26 @@ final class AttributeSampler {
       makeBlob(number, key, &bytes)
       bytes.withUnsafeBytes { encoder.append(type: SerialType.blob(length: $0.count), body: $0) }
     }
+  }
+
+  /// False for a type without edges.
+  private func appendEdge(_ number: UInt64, to encoder: RecordEncoder, _ bytes: inout [UInt8]) -> Bool {
+    bytes.removeAll(keepingCapacity: true)
+    switch type {
+    case .integer16: encoder.append(SampleEdges.integer(number, bits: 15))
+    case .integer32: encoder.append(SampleEdges.integer(number, bits: 31))
+    case .integer64: encoder.append(SampleEdges.integer(number, bits: 63))
+    case .date, .double, .float, .decimal: Self.append(SampleEdges.double(number, type), to: encoder)
+    case .string:
+      SampleEdges.text(number, to: &bytes)
+      bytes.withUnsafeBytes { encoder.append(type: SerialType.text(length: $0.count), body: $0) }
+    case .binaryData:
+      if isExternal { bytes.append(0x01) }
+      bytes.append(contentsOf: repeatElement(0xED, count: SampleEdges.blobLength(number)))
+      bytes.withUnsafeBytes { encoder.append(type: SerialType.blob(length: $0.count), body: $0) }
+    default: return false
+    }
+    return true
   }
 
   private func appendInteger(_ number: UInt64, _ key: UInt64, to encoder: RecordEncoder) {

@@ -46,6 +46,7 @@ struct SamplePlan {
       case .orderingKey(let entity, let name): key(name, entity) { .order($0) }
       case .inverselessOwner(let entity, let name): owner(name, entity) { .target($0) }
       case .inverselessOrder(let entity, let name): owner(name, entity) { .order($0) }
+      case .unknown: SampleColumn(owners: 0..<0, content: .nothing)
       }
     }
   }

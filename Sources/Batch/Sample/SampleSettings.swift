@@ -11,6 +11,8 @@ struct SampleSettings {
     static let prefix = "godwit.sample.prefix"
     /// Attribute: `never` keeps NULL out of an optional one.
     static let null = "godwit.sample.null"
+    /// Attribute: `never` keeps out the values at the borders of its type.
+    static let edges = "godwit.sample.edges"
   }
 
   private static let longestPrefix = 1_000
@@ -21,6 +23,9 @@ struct SampleSettings {
   let prefix: [UInt8]
   /// May the value be missing?
   let hasGaps: Bool
+
+  /// May values lie at the borders of the type? Not where their number or their beginning is given.
+  let hasEdges: Bool
 
   /// Reads an attribute's entries. Throws ``BatchError`` (`badModel`).
   init(_ attribute: AttributeDescription, entity: String) throws {
@@ -41,6 +46,8 @@ struct SampleSettings {
     else { throw failure(Key.prefix, text, "a text of at most \(Self.longestPrefix) bytes for a text attribute") }
     prefix = Array(text.utf8)
     if let word = attribute.userInfo[Key.null], word != "never" { throw failure(Key.null, word, "the word never") }
+    if let word = attribute.userInfo[Key.edges], word != "never" { throw failure(Key.edges, word, "the word never") }
+    hasEdges = distinct == nil && prefix.isEmpty && attribute.userInfo[Key.edges] == nil
     hasGaps = attribute.isOptional && attribute.userInfo[Key.null] == nil
   }
 

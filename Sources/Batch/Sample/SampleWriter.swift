@@ -7,19 +7,24 @@ struct SampleWriter {
   /// The file is the prefix itself.
   let files: StepFiles
 
+  var version = DatabaseHeader.Version.rollback
+
+  static let pageSize = 4096
   private static let rowsPerReport: UInt64 = 1 << 14
 
   func write(progress report: @escaping (Double) -> Void) throws {
     let file = try files.fileSystem.open(files.prefix, .create)
     defer { file.close() }
-    let header = DatabaseHeader(pageSize: 4096, autoVacuum: 2, version: .rollback)
-    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: true)
+    let header = DatabaseHeader(pageSize: Self.pageSize, autoVacuum: 2, version: version)
+    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: true, hasModelCache: true)
     let database = try DatabaseBuilder(file: file, header: header, schema: schema)
     var progress = SampleProgress(plan: plan, report: report)
     for table in plan.layout.entityTables.indices { try writeTable(table, database, &progress) }
     for table in plan.layout.joinTables.indices { try writeLinks(table, database, &progress) }
-    try FixedTables(layout: plan.layout, metadata: metadata, largestKeys: plan.keys.map { Int64($0.count) })
-      .write(to: database)
+    try FixedTables(
+      layout: plan.layout, metadata: metadata, largestKeys: plan.keys.map { Int64($0.count) },
+      modelCache: try ModelCache.encode(plan.layout.model).content
+    ).write(to: database)
     let pass = IndexPass(layout: plan.layout, database: database, header: header, files: files)
     // The sorter removes its scratch file itself, but not when a key is refused.
     defer { for number in 0..<2 { try? files.fileSystem.remove(files.path("sort.\(number)")) } }

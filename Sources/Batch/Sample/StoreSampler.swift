@@ -5,9 +5,10 @@ import Streams
 /// The bytes of the store follow from model, number of objects and seed alone. Every value is computed from its place,
 /// so memory does not grow with the number of objects. Entries of the model's user infos shape the data:
 /// `godwit.sample.share` of an entity (its weight in the distribution of objects), and of an attribute
-/// `godwit.sample.distinct` (number of different values), `godwit.sample.prefix` (what every text begins with) and
-/// `godwit.sample.null` = `never`.
+/// `godwit.sample.distinct` (number of different values), `godwit.sample.prefix` (what every text begins with),
+/// `godwit.sample.null` = `never` and `godwit.sample.edges` = `never`.
 ///
+/// One value in 64 lies at a border of its type: the least and greatest numbers, empty and long texts, letters of every kind.
 /// Optional attributes and to-ones are NULL in one row of 16, required ones only where nothing can stand there: the
 /// destination has no object, none is left in a one-to-one, or distinct values have run out. Derived attributes are
 /// NULL.
@@ -15,15 +16,20 @@ public struct StoreSampler: Sendable {
   private let model: ManagedObjectModel
   private let rows: UInt64
   private let seed: UInt64
+  private let intoLog: Bool
 
   /// Prepares a sample. `rows` is the number of objects of all entities together, at most 4,294,967,295.
-  public init(model: ManagedObjectModel, rows: UInt64, seed: UInt64) {
+  ///
+  /// `intoLog`: all objects lie in the store's `-wal` file, as in a store that was never checkpointed; the main file is that of
+  /// an empty store.
+  public init(model: ManagedObjectModel, rows: UInt64, seed: UInt64, intoLog: Bool = false) {
+    self.intoLog = intoLog
     self.model = model
     self.rows = rows
     self.seed = seed
   }
 
-  /// Writes the store: in rollback-journal mode, with all indexes, durable on return.
+  /// Writes the store with all indexes, durable on return; in rollback-journal mode, or in WAL mode with its log.
   ///
   /// `progress` is called now and then with the part that is done, from 0 to 1. The file is written as `path` +
   /// `.sample` and renamed at the end; after an error nothing of it is left. Throws ``BatchError`` (`refused` when the
@@ -46,13 +52,32 @@ public struct StoreSampler: Sendable {
       try withoutActuallyEscaping(progress) {
         try SampleWriter(plan: plan, metadata: metadata(), files: files).write(progress: $0)
       }
+      if intoLog { try moveIntoLog(files, path) }
       try fileSystem.rename(files.prefix, to: path)
     } catch {
-      try? fileSystem.remove(files.prefix)
+      for name in [files.prefix, files.path("full"), path + "-wal"] { try? fileSystem.remove(name) }
       throw error
     }
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
     progress(1)
+  }
+
+  /// Puts the pages of the finished file into the log, and an empty store in its place.
+  private func moveIntoLog(_ files: StepFiles, _ path: String) throws {
+    let fileSystem = files.fileSystem
+    try fileSystem.rename(files.prefix, to: files.path("full"))
+    let empty = try SamplePlan(model: model, rows: 0, seed: seed)
+    try SampleWriter(plan: empty, metadata: metadata(), files: files, version: .writeAheadLog).write { _ in }
+    let (full, log) = (try fileSystem.open(files.path("full"), .read), try fileSystem.open(path + "-wal", .create))
+    defer {
+      full.close()
+      log.close()
+    }
+    let salts = SampleHash.word(SampleHash.base(seed, "log"), 0)
+    var builder = LogBuilder(salts: (UInt32(truncatingIfNeeded: salts >> 32), UInt32(truncatingIfNeeded: salts)))
+    try builder.write(full, pageSize: SampleWriter.pageSize, to: log)
+    try log.sync()
+    try fileSystem.remove(files.path("full"))
   }
 
   private func metadata() -> StoreMetadata {

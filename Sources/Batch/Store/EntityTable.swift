@@ -20,6 +20,8 @@ public enum ColumnRole: Sendable, Hashable {
   case inverselessOwner(entity: String, name: String)
   /// `Z_FOK_<n><NAME>`: the position in an ordered to-many without inverse.
   case inverselessOrder(entity: String, name: String)
+  /// A column that the model does not know, as a deferred migration leaves it behind (E.4).
+  case unknown(name: String)
 }
 
 /// A column of an entity table.
@@ -40,9 +42,12 @@ public struct EntityTable: Sendable, Hashable {
   public let rootEntity: String
   /// The columns in the order of a fresh store.
   public let columns: [Column]
+  /// The text of a table that exists already.
+  var text: String?
 
-  /// The text of its CREATE TABLE, in Core Data's spacing.
+  /// The text of its CREATE TABLE: that of the store, or one in Core Data's spacing.
   public var sql: String {
+    if let text { return text }
     let list = columns.map { column in
       let suffix = column.role == .primaryKey ? " PRIMARY KEY" : ""
       return "\(SQLText.name(column.name)) \(column.type)\(suffix)"

@@ -22,8 +22,12 @@ public struct IndexLayout: Sendable, Hashable {
   /// same queries, and predicate format is not SQL.
   public let partialPredicate: String?
 
-  /// The text of its CREATE INDEX, in Core Data's spacing.
+  /// The text of an index that exists already.
+  var text: String?
+
+  /// The text of its CREATE INDEX: that of the store, or one in Core Data's spacing.
   public var sql: String {
+    if let text { return text }
     let list = columns.map { column in
       guard let collation = column.collation else { return SQLText.name(column.name) }
       return "\(SQLText.name(column.name)) COLLATE \(collation) \(column.isDescending ? "DESC" : "ASC")"

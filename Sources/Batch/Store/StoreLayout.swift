@@ -63,6 +63,18 @@ public struct StoreLayout: Sendable {
     tablePositions = Dictionary(positions, uniquingKeysWith: { first, _ in first })
   }
 
+  /// The same model in tables of other names; what a name stands for is in its column's role.
+  init(_ layout: StoreLayout, tables: [EntityTable], joins: [JoinTable], indexes: [IndexLayout]) {
+    model = layout.model
+    entityNumbers = layout.entityNumbers
+    entityNames = layout.entityNames
+    entityTables = tables
+    joinTables = joins
+    self.indexes = indexes
+    directory = PropertyDirectory(model: layout.model, tables: tables, joins: joins)
+    tablePositions = layout.tablePositions
+  }
+
   /// To-manys whose links are kept in a column of the destination's table, by destination entity, in owner order (B.5).
   private static func inverselessOwners(
     _ model: ManagedObjectModel, _ numbering: EntityNumbering

@@ -39,6 +39,11 @@ public struct StoreMetadata: Sendable, Hashable {
     do { value = try PropertyListReader.read(plist) } catch { throw failure("cannot be read", error) }
     guard case .dictionary(let entries) = value else { throw failure("is not a dictionary") }
     guard case .dictionary(let hashes)? = entries[Key.hashes] else { throw failure("lacks \(Key.hashes)") }
+    guard entries[Key.hashesVersion].map({ $0 == .integer(3) }) ?? true else {
+      throw BatchError(
+        .badStore, "the store's version hashes are of a kind that this program does not know (NSStoreModelVersionHashesVersion)",
+        hint: "A newer framework wrote the store: look for a newer version of this program", path: path)
+    }
     self.uuid = uuid
     self.entries = entries
     versionHashes = try hashes.mapValues { value in
@@ -54,6 +59,9 @@ public struct StoreMetadata: Sendable, Hashable {
     self.entries = entries
     self.versionHashes = versionHashes
   }
+
+  /// Stands for metadata that cannot be read.
+  static let unreadable = StoreMetadata(uuid: "", entries: [:], versionHashes: [:])
 
   /// The model's version identifiers; often one empty text.
   public var versionIdentifiers: [String] {

@@ -22,20 +22,32 @@ public final class StoreReader: Sendable {
   public let snapshot: DatabaseSnapshot
   /// Its tables and indexes.
   public let schema: StoreSchema
-  /// The store's identity and metadata.
+  /// The store's identity and metadata; without keys where ``metadataProblem`` says why.
   public let metadata: StoreMetadata
+  /// Why the metadata cannot be used, in a store that was opened for a look only.
+  public let metadataProblem: BatchError?
   /// Rows of Z_PRIMARYKEY.
   public let primaryKeys: [PrimaryKey]
 
   /// Bounds a single row that is not part of an entity's table: metadata and schema texts.
   static let fixedRowLimit = 16 << 20
 
+  /// Entity numbers from here on are those of Core Data's own entities, as history's 16001 to 16003 (B.9).
+  static let firstForeignNumber: Int64 = 16_000
+
   /// Opens a store. Throws ``BatchError`` (`badStore`) when the file is no database or no Core Data store.
-  public init(path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking) throws {
+  ///
+  /// `forInspection` lets metadata pass that cannot be read: nothing can be migrated then, but the rest can be looked at.
+  public init(
+    path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool = false
+  ) throws {
     self.path = path
     do {
       snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: locking)
-    } catch let error as StreamsError where [.notADatabase, .damagedDatabase, .unsupported].contains(error.code) {
+    } catch let error as StreamsError where error.code == .notADatabase {
+      let (message, hint) = try FileKind.of(path, fileSystem).explanation
+      throw BatchError(.badStore, message, hint: hint, path: path)
+    } catch let error as StreamsError where [.damagedDatabase, .unsupported].contains(error.code) {
       throw BatchError(.badStore, error.message, hint: error.hint ?? "Check that the path names a store", path: path)
     }
     guard snapshot.header.encoding == .utf8 else {
@@ -49,7 +61,13 @@ public final class StoreReader: Sendable {
         .badStore, "this is an SQLite database, but not a Core Data store: it has no table Z_METADATA",
         hint: "Give the .sqlite file that the application's persistent container uses", path: path)
     }
-    metadata = try Self.metadata(snapshot, table, path: path)
+    do {
+      metadata = try Self.metadata(snapshot, table, path: path)
+      metadataProblem = nil
+    } catch let error as BatchError where forInspection {
+      metadata = .unreadable
+      metadataProblem = error
+    }
     primaryKeys = try Self.primaryKeys(snapshot, schema)
   }
 
@@ -94,8 +112,10 @@ public final class StoreReader: Sendable {
     let columns = ["Z_UUID", "Z_PLIST"].map { table.position(of: $0) }
     try rows(snapshot, root: table.rootPage) { _, decoder in
       guard found == nil, let uuid = columns[0], let plist = columns[1] else { return }
-      guard case .text(let text) = decoder.value(uuid), case .blob(let bytes) = decoder.value(plist) else { return }
-      found = try StoreMetadata(uuid: text, plist: bytes)
+      var (text, bytes): (String, [UInt8]?) = ("", nil)
+      if case .text(let value) = decoder.value(uuid) { text = value }
+      if case .blob(let value) = decoder.value(plist) { bytes = value }
+      found = try StoreMetadata(uuid: text, plist: bytes, path: path)
     }
     if let found { return found }
     throw BatchError(

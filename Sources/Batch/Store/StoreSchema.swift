@@ -3,6 +3,8 @@
 /// The texts come from a file and may be hostile: only a single CREATE TABLE with a column list and CREATE INDEX over
 /// plain columns reach SQLite. Triggers, views and virtual tables never do.
 public struct StoreSchema: Sendable {
+  /// All rows, in their order.
+  public let rows: [SchemaRow]
   /// Ordinary tables, in the order of their rows. Internal tables (`sqlite_…`) are not among them.
   public let tables: [TableSchema]
   /// Indexes, in the order of their rows.
@@ -35,6 +37,7 @@ public struct StoreSchema: Sendable {
     } catch {
       throw BatchError(.badStore, "the schema cannot be parsed", path: path, cause: error)
     }
+    self.rows = rows
     tables = parser.tables
     indexes = parser.indexes
     foreign = parser.foreign

@@ -47,7 +47,7 @@ struct FixedTableCheck {
       } else {
         // Numbers of Core Data's own entities, as those of history, are far beyond the model's.
         let message = "entity number \(number) (\(name)) is not the model's"
-        findings.add(Self.keyFault(message, entity: nil), asWarning: number >= 16_000)
+        findings.add(Self.keyFault(message, entity: nil), asWarning: number >= StoreReader.firstForeignNumber)
       }
     }
     for row in wanted.values.sorted(by: { $0.entityNumber < $1.entityNumber }) {

@@ -6,6 +6,27 @@ import Streams
 /// The file is opened read-only and unchanged by anyone: no lock is taken, no -wal or -shm is made. Two threads work, each
 /// with a small cache; sorting keys that have no index may use SQLite's temporary files.
 public struct StoreVerifier: Sendable {
+  /// What is known of a store that was built just now.
+  public struct Expectation: Sendable {
+    /// The store's identity.
+    public var uuid: String
+    /// Rows by table name.
+    public var rows: [String: UInt64]
+    /// Tables that may be there although neither the model nor ``rows`` has them.
+    public var otherTables: Set<String>
+    /// Are names exactly the model's, and tables or columns beyond them violations? Without that they are warnings, as stores
+    /// that Core Data migrated have them.
+    public var hasModelNames: Bool
+
+    /// Makes an expectation.
+    public init(uuid: String, rows: [String: UInt64], otherTables: Set<String> = [], hasModelNames: Bool = true) {
+      self.uuid = uuid
+      self.rows = rows
+      self.otherTables = otherTables
+      self.hasModelNames = hasModelNames
+    }
+  }
+
   private let path: String
   private let model: ManagedObjectModel
   private let fileSystem: any FileSystem
@@ -19,26 +40,21 @@ public struct StoreVerifier: Sendable {
 
   /// Verifies the store.
   ///
-  /// With `expectedRows` the store counts as built just now: names must be exactly the model's, and tables or columns
-  /// beyond them are violations. Without, they are warnings, as stores that Core Data migrated have them.
-  ///
   /// - Parameters:
-  ///   - expectedRows: rows by table name, of entity tables and join tables; nil when nothing is known.
-  ///   - expectedUUID: the store's identity; nil when nothing is known.
+  ///   - expectation: what a store must be that was built just now; nil for any other.
   ///   - progress: fraction done and what was finished last; called on the caller's thread.
   /// - Returns: what was found. A damaged file is a finding, not an error.
   /// - Throws: ``BatchError``: `bad-store` when there is no file, or one with a -wal or -journal beside it (the file alone
   ///   is then not the store); `bad-model` or `refused` for a model without layout; `failed` when the disk fails.
   public func verify(
-    expectedRows: [String: UInt64]? = nil, expectedUUID: String? = nil,
+    _ expectation: Expectation? = nil,
     progress: (Double, String) -> Void = { _, _ in }
   ) throws -> VerificationReport {
     let clock = ContinuousClock()
     let start = clock.now
     try checkFile()
     let layout = try StoreLayout(model: model, purpose: .reading)
-    var run = VerificationRun(
-      path: path, layout: layout, expectedRows: expectedRows, expectedUUID: expectedUUID)
+    var run = VerificationRun(path: path, layout: layout, expectation: expectation)
     do {
       try run.run(progress: progress)
     } catch let failure as StoreFailure where failure.isDamage {

@@ -5,7 +5,7 @@
 public final class DatabaseBuilder {
   /// An entry of the schema, in the order of creation.
   public struct SchemaEntry: Sendable, Equatable {
-    /// `table` or `index`.
+    /// `table`, `index`, `trigger` or `view`.
     public var type: String
     /// The object's name.
     public var name: String
@@ -13,12 +13,15 @@ public final class DatabaseBuilder {
     public var tableName: String
     /// The text that creates it; nil for automatic indexes.
     public var sql: String?
+    /// Has it a b-tree? A trigger, a view and a virtual table are text alone.
+    public var hasRoot: Bool
     /// Makes an entry.
-    public init(type: String, name: String, tableName: String, sql: String?) {
+    public init(type: String, name: String, tableName: String, sql: String?, hasRoot: Bool = true) {
       self.type = type
       self.name = name
       self.tableName = tableName
       self.sql = sql
+      self.hasRoot = hasRoot
     }
   }
 
@@ -38,13 +41,15 @@ public final class DatabaseBuilder {
     self.header = header
     entries = schema
     let fresh = PageWriter(file: file, geometry: geometry)
-    roots = try schema.map { _ in try fresh.allocate() }
+    roots = try schema.map { $0.hasRoot ? try fresh.allocate() : 0 }
     writer = nextPage.map { PageWriter(file: file, geometry: geometry, nextPage: $0) } ?? fresh
     if geometry.hasPointerMap { self.header.largestRoot = roots.max() ?? 1 }
   }
 
   /// The root page reserved for a table or an index.
-  public func root(of name: String) -> UInt32? { entries.firstIndex { $0.name == name }.map { roots[$0] } }
+  public func root(of name: String) -> UInt32? {
+    entries.firstIndex { $0.hasRoot && $0.name == name }.map { roots[$0] }
+  }
 
   /// Writes the schema and page 1, gives the file its length, and makes it durable. All builders must have finished.
   public func finish() throws {

@@ -39,7 +39,7 @@ public struct LocalFileSystem: FileSystem {
     guard Glibc.link(source, destination) != 0 else { return }
     let number = errno
     var failure = StreamsError.system(number, "link to \(destination)", path: source)
-    if [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(number) { failure.code = .unsupported }
+    if [EXDEV, EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(number) { failure.code = .unsupported }
     throw failure
   }
 

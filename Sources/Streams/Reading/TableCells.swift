@@ -61,7 +61,7 @@ struct TreePage {
     return Int64(bitPattern: key)
   }
 
-  /// A row on a table leaf: what lies on the page, and where the rest begins.
+  /// A row on a table leaf, or a record in an index: what lies on the page, and where the rest begins.
   struct Cell {
     var rowid: Int64
     var payloadLength: Int
@@ -81,24 +81,35 @@ struct TreePage {
   /// A cell of a table leaf.
   func cell(_ index: Int) throws -> Cell {
     var offset = try offset(ofCell: index)
-    guard let size = Varint.read(bytes, at: &offset), let rowid = Varint.read(bytes, at: &offset),
-      size <= 0x7fff_ffff
-    else { throw Self.damage(snapshot, number, cell: index) }
-    let geometry = snapshot.geometry
+    guard let size = Varint.read(bytes, at: &offset), let rowid = Varint.read(bytes, at: &offset) else {
+      throw Self.damage(snapshot, number, cell: index)
+    }
+    return try cell(
+      index, rowid: Int64(bitPattern: rowid), size: size, at: offset, maximumLocal: snapshot.geometry.maximumTableLocal)
+  }
+
+  /// A cell of an index's leaf or interior page. It has no rowid of its own: 0.
+  func indexCell(_ index: Int) throws -> Cell {
+    var offset = try offset(ofCell: index) + (kind == .indexInterior ? 4 : 0)
+    guard let size = Varint.read(bytes, at: &offset) else { throw Self.damage(snapshot, number, cell: index) }
+    return try cell(index, rowid: 0, size: size, at: offset, maximumLocal: snapshot.geometry.maximumIndexLocal)
+  }
+
+  private func cell(_ index: Int, rowid: Int64, size: UInt64, at offset: Int, maximumLocal: Int) throws -> Cell {
+    guard size <= 0x7fff_ffff else { throw Self.damage(snapshot, number, cell: index) }
     let length = Int(size)
-    let local = geometry.localLength(payload: length, maximum: geometry.maximumTableLocal)
+    let local = snapshot.geometry.localLength(payload: length, maximum: maximumLocal)
     let end = offset + local
     guard end + (local < length ? 4 : 0) <= bytes.count else { throw Self.damage(snapshot, number, cell: index) }
     let overflow = local < length ? base.bigEndian32(end) : 0
     // Readers take 0 for "the whole payload is here", so a chain that is missing must not pass for that.
     guard local == length || overflow > 0 else {
       throw StreamsError(
-        .damagedDatabase, "the overflow chain of row \(Int64(bitPattern: rowid)) is missing", path: snapshot.path,
-        page: number)
+        .damagedDatabase, "the overflow chain of \(rowid == 0 ? "cell \(index)" : "row \(rowid)") is missing",
+        path: snapshot.path, page: number)
     }
     return Cell(
-      rowid: Int64(bitPattern: rowid), payloadLength: length,
-      local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), overflow: overflow)
+      rowid: rowid, payloadLength: length, local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), overflow: overflow)
   }
 
   /// The first cell of a table's interior or leaf page whose rowid is at least `rowid`; `cellCount` when none is.

@@ -77,7 +77,7 @@ import Testing
     let folder = try MigrationFolder(MigrationModels.all)
     let store = try folder.sample("V1", rows: 1500, seed: seed)
     var request = folder.request(store)
-    request.target = target
+    request.target = .version(target)
     let report = try folder.migrate(request)
     #expect(report.isVerified && report.targetVersion == target)
     let backup = try #require(report.backup)

@@ -71,7 +71,7 @@ struct SampleStoreCheck {
 
   private mutating func check(_ column: Batch.Column, in table: EntityTable) throws {
     switch column.role {
-    case .primaryKey, .entity, .optimisticLock, .toOneEntity, .orderingKey, .inverselessOrder: return
+    case .primaryKey, .entity, .optimisticLock, .toOneEntity, .orderingKey, .inverselessOrder, .unknown: return
     case .attribute(let entity, let path): try checkAttribute(path, entity, column, table)
     case .toOne(let entity, let name):
       guard let relationship = model.relationship(name, of: entity) else { return }
@@ -120,11 +120,13 @@ struct SampleStoreCheck {
     case .boolean: "typeof(\(value)) = 'integer' AND \(value) IN (0, 1)"
     case .date, .decimal: "typeof(\(value)) IN ('integer', 'real')"
     case .double, .float: "typeof(\(value)) = 'real'"
-    case .string, .uri: "typeof(\(value)) = 'text' AND length(\(value)) > 0"
+    case .string: "typeof(\(value)) = 'text'"
+    case .uri: "typeof(\(value)) = 'text' AND length(\(value)) > 0"
     case .uuid: "typeof(\(value)) = 'blob' AND length(\(value)) = 16"
     case .binaryData where attribute.allowsExternalBinaryDataStorage:
-      "typeof(\(value)) = 'blob' AND length(\(value)) BETWEEN 11 AND 201 AND substr(\(value), 1, 1) = x'01'"
-    case .binaryData: "typeof(\(value)) = 'blob' AND length(\(value)) BETWEEN 10 AND 200"
+      "typeof(\(value)) = 'blob' AND (length(\(value)) IN (1, 6001) OR length(\(value)) BETWEEN 11 AND 201)"
+        + " AND substr(\(value), 1, 1) = x'01'"
+    case .binaryData: "typeof(\(value)) = 'blob' AND (length(\(value)) IN (0, 6000) OR length(\(value)) BETWEEN 10 AND 200)"
     default: "typeof(\(value)) = 'blob' AND substr(\(value), 1, 8) = CAST('bplist00' AS BLOB)"
     }
   }

@@ -65,7 +65,7 @@ struct SampleStoreTests {
   }
 
   /// By model, in the order of ``SampleModels/all``. They change only when samples are meant to change.
-  static let digests = ["60a3d4b2", "c6bb5c4e", "3ed1bedc", "4fe46a5d", "e0aa3b54", "1463f164", "af2d95d8"]
+  static let digests = ["77b2b24b", "50f8268f", "0572ee4d", "a0e96299", "e0aa3b54", "1463f164", "da5984ce"]
 
   @Test("Objects are shared out by weight, and entities of one table are mixed")
   func shares() throws {
@@ -197,5 +197,52 @@ struct SampleStoreTests {
       }
       #expect(error?.code == code)
     }
+  }
+}
+
+@Suite("Samples into the log, and values at the borders of their types")
+struct SampleEdgeTests {
+  @Test("With the log the main file is an empty store, and SQLite and our reader find every row in the log")
+  func log() throws {
+    let folder = try MigrationFolder([MigrationModels.first])
+    let plain = try folder.sample("V1", rows: 3000, seed: 5)
+    let store = try folder.place("log")
+    try StoreSampler(model: try folder.model("V1"), rows: 3000, seed: 5, intoLog: true)
+      .write(to: store, fileSystem: LocalFileSystem(), progress: { _ in })
+    let copy = try folder.copy(store, as: "copy")
+    let reader = try StoreReader(path: store, fileSystem: LocalFileSystem(), locking: .none)
+    #expect(reader.snapshot.logFrames > 10)
+    #expect(try reader.rowCounts(table: #require(reader.schema.table("ZBOOK"))).values.reduce(0, +) > 100)
+    reader.close()
+    #expect(try CarriedStore.contents(copy) == CarriedStore.contents(plain))
+    #expect(try MigrationFolder.rows(copy, "PRAGMA integrity_check") == ["string(\"ok\")"])
+    let without = try folder.place("without")
+    try FileManager.default.copyItem(atPath: store, toPath: without)
+    #expect(try MigrationFolder.rows(without, "SELECT count(*) FROM ZBOOK") == ["int64(0)"])
+  }
+
+  @Test("Least and greatest numbers, empty and long texts occur; an entry in the user info keeps them out")
+  func edges() throws {
+    var entity = EntityDescription(name: "Thing")
+    var calm = AttributeDescription(name: "calm", type: .integer64)
+    calm.userInfo["godwit.sample.edges"] = "never"
+    entity.attributes = [
+      AttributeDescription(name: "number", type: .integer64), AttributeDescription(name: "small", type: .integer16),
+      AttributeDescription(name: "text", type: .string), AttributeDescription(name: "day", type: .date), calm,
+    ]
+    let folder = try MigrationFolder([ManagedObjectModel(name: "V1", entities: [entity])])
+    let store = try folder.place("edges")
+    try StoreSampler(model: ManagedObjectModel(name: "V1", entities: [entity]), rows: 5000, seed: 2)
+      .write(to: store, fileSystem: LocalFileSystem(), progress: { _ in })
+    func holds(_ condition: String) throws -> Bool {
+      try MigrationFolder.rows(store, "SELECT count(*) > 0 FROM ZTHING WHERE \(condition)") == ["int64(1)"]
+    }
+    #expect(try holds("ZNUMBER = 9223372036854775807"))
+    #expect(try holds("ZNUMBER = -9223372036854775808"))
+    #expect(try holds("ZSMALL = -32768"))
+    #expect(try holds("ZTEXT = ''"))
+    #expect(try holds("length(CAST(ZTEXT AS BLOB)) > 5000"))
+    #expect(try holds("ZDAY < -900000000"))
+    #expect(try !holds("ZCALM = -9223372036854775808"))
   }
 }

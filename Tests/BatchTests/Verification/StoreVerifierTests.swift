@@ -11,7 +11,7 @@ struct StoreVerifierTests {
     let store = try VerificationStore(seed: 1)
     var shown: [Double] = []
     let report = try StoreVerifier(path: store.path, model: store.layout.model).verify(
-      expectedRows: store.expectedRows, expectedUUID: VerificationStore.uuid
+      .init(uuid: VerificationStore.uuid, rows: store.expectedRows)
     ) { fraction, _ in shown.append(fraction) }
     #expect(report.violations == [])
     #expect(report.warnings == [])

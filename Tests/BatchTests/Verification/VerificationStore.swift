@@ -84,7 +84,7 @@ final class VerificationStore {
 
   func verify(_ expectedRows: [String: UInt64]? = nil) throws -> VerificationReport {
     try StoreVerifier(path: path, model: layout.model).verify(
-      expectedRows: expectedRows ?? self.expectedRows, expectedUUID: Self.uuid)
+      .init(uuid: Self.uuid, rows: expectedRows ?? self.expectedRows))
   }
 
   private func insert(_ table: String, _ values: [String: (any DatabaseValueConvertible)?], _ database: Database) throws {

@@ -1,0 +1,84 @@
+import Streams
+
+/// Takes a store's folder of external data along to a destination elsewhere: by hard links, or by copies on another file system.
+///
+/// Core Data never changes such a file: a new value gets a new name. So source and destination can share them.
+struct ExternalDataCopy {
+  let fileSystem: any FileSystem
+  private static let greatestDepth = 4
+  private static let chunk = 1 << 20
+
+  /// Does the store have such a folder?
+  static func exists(for store: String, _ fileSystem: any FileSystem) throws -> Bool {
+    try fileSystem.status(ExternalDataFolder(store: store).path) != nil
+  }
+
+  /// Bytes that a copy takes on another file system.
+  func bytes(of store: String) throws -> UInt64 { try bytes(ExternalDataFolder(store: store).path, depth: 0) }
+
+  private func bytes(_ path: String, depth: Int) throws -> UInt64 {
+    guard depth <= Self.greatestDepth, let status = try fileSystem.statusOfName(path) else { return 0 }
+    guard status.isDirectory else { return status.size }
+    return try fileSystem.list(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }
+  }
+
+  /// Takes everything along; durable on return. What an interrupted call left is used.
+  func take(from source: String, to destination: String) throws {
+    let (old, new) = (ExternalDataFolder(store: source).path, ExternalDataFolder(store: destination).path)
+    guard try fileSystem.status(old) != nil else { return }
+    try take(folder: old, to: new, depth: 0)
+    try fileSystem.syncDirectory(FilePaths.directory(of: new))
+  }
+
+  private func take(folder: String, to target: String, depth: Int) throws {
+    guard depth <= Self.greatestDepth else {
+      throw BatchError(.refused, "folders of external data are nested too deeply", path: folder)
+    }
+    try fileSystem.makeDirectory(target)
+    for name in try fileSystem.list(folder) {
+      let (from, to) = (FilePaths.join(folder, name), FilePaths.join(target, name))
+      guard let status = try fileSystem.statusOfName(from) else { continue }
+      if status.isDirectory {
+        try take(folder: from, to: to, depth: depth + 1)
+      } else if status.mode & 0o170000 == 0o100000 {
+        try take(file: from, status, to: to)
+      }
+      // Anything else, as a symbolic link, is nothing that Core Data makes; it is not followed.
+    }
+    try fileSystem.syncDirectory(target)
+  }
+
+  private func take(file: String, _ status: FileStatus, to target: String) throws {
+    if let there = try fileSystem.statusOfName(target) {
+      // Left by an interrupted call: a link is whole, and a copy gets its name only when it is.
+      guard there.size == status.size else {
+        throw BatchError(.refused, "another file has the name already", hint: "Move it away, then resume", path: target)
+      }
+      return
+    }
+    do {
+      try fileSystem.link(file, to: target)
+    } catch let error as StreamsError where error.code == .unsupported {
+      try copy(file, to: target)
+    }
+  }
+
+  private func copy(_ path: String, to target: String) throws {
+    let temporary = target + ".new"
+    let (source, copy) = (try fileSystem.open(path, .read), try fileSystem.open(temporary, .create))
+    defer {
+      source.close()
+      copy.close()
+    }
+    var buffer = [UInt8](repeating: 0, count: Self.chunk)
+    var offset: UInt64 = 0
+    while true {
+      let count = try buffer.withUnsafeMutableBytes { try source.read(into: $0, at: offset) }
+      guard count > 0 else { break }
+      try buffer.withUnsafeBytes { try copy.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), at: offset) }
+      offset += UInt64(count)
+    }
+    try copy.sync()
+    try fileSystem.rename(temporary, to: target)
+  }
+}

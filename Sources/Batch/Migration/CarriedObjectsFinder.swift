@@ -1,0 +1,175 @@
+import Streams
+
+/// Sorts what a source has beyond its model into what is carried, what is left out with a note, and what is refused.
+struct CarriedObjectsFinder {
+  let drafts: StepDraft
+  let reader: StoreReader
+  let options: ExtrasOptions
+
+  private var schema: StoreSchema { reader.schema }
+  private var binding: StoreBinding { drafts.graph.binding }
+  private var isIdentity: Bool { drafts.step.isIdentity }
+
+  func find() throws -> CarriedObjects {
+    var found = CarriedObjects()
+    let left = leftOut()
+    for row in extraTables() where !left.contains(NameOrder.folded(row.name)) { try add(row, to: &found) }
+    try checkNames(found)
+    try HistoryCarrier(drafts: drafts, reader: reader, options: options).apply(to: &found)
+    try addIndexes(to: &found)
+    addTexts(leaving: left, to: &found)
+    found.primaryKeys = reader.primaryKeys.filter { $0.entityNumber >= StoreReader.firstForeignNumber }
+    if !isIdentity, schema.table("Z_MODELCACHE") != nil { addModelCache(to: &found) }
+    if isIdentity { for key in reader.primaryKeys { found.entityNames[key.entityNumber] = key.name } }
+    addNotes(&found)
+    return found
+  }
+
+  private func addModelCache(to found: inout CarriedObjects) {
+    do {
+      let (content, leftOut) = try ModelCache.encode(drafts.step.destination)
+      found.modelCache = content
+      if !leftOut.isEmpty { found.notes.append("the model cache leaves out \(leftOut.joined(separator: ", "))") }
+    } catch {
+      // Core Data opens a store whose cache is empty, and writes it anew.
+      found.modelCache = []
+      found.notes.append("the model cache is left empty: \(error)")
+    }
+  }
+
+  /// Tables with a b-tree that the model does not ask for, those that SQLite's parser was not shown included.
+  private func extraTables() -> [SchemaRow] {
+    var taken = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
+    taken.formUnion(binding.tables.map { NameOrder.folded($0.schema.name) })
+    taken.formUnion(binding.joins.map { NameOrder.folded($0.schema.name) })
+    // The model of an identity migration is the source's own, so its cache stays true.
+    if isIdentity { taken.remove("z_modelcache") }
+    return schema.rows.filter { $0.type == "table" && $0.rootPage > 0 && !taken.contains(NameOrder.folded($0.name)) }
+  }
+
+  /// Folded names of tables that a changed model makes worthless: SQLite's statistics, and R-trees with their shadow tables.
+  private func leftOut() -> Set<String> {
+    guard !isIdentity else { return [] }
+    let names = schema.rows.filter { $0.type == "table" }.map { NameOrder.folded($0.name) }
+    let trees = schema.virtualTables.map { NameOrder.folded($0.row.name) }.filter { $0.hasPrefix("z_rt_") }
+    let shadows = trees.flatMap { tree in ["_node", "_parent", "_rowid"].map { tree + $0 } }
+    return Set(trees + shadows + names.filter { $0.hasPrefix("sqlite_stat") })
+  }
+
+  private func add(_ row: SchemaRow, to found: inout CarriedObjects) throws {
+    if NameOrder.folded(row.name).hasPrefix("ansck"), !isIdentity, !options.allowsCloudKit {
+      throw BatchError(
+        .refused, "the store is mirrored with CloudKit (\(row.name)), which keeps entity numbers and hashes of its own",
+        hint: "Allow it with --allow-cloudkit, or let the application migrate it; nothing was written", path: reader.path)
+    }
+    if try TreeKind.isTable(root: row.rootPage, in: reader.snapshot) {
+      found.tables.append(.init(row: row))
+    } else {
+      found.trees.append(row)
+    }
+  }
+
+  /// A table that other code made must not stand where the new version puts one of its own.
+  private func checkNames(_ found: CarriedObjects) throws {
+    let layout = drafts.layout
+    let names = layout.entityTables.map(\.name) + layout.joinTables.map(\.name)
+    let own = Set(names.map(NameOrder.folded))
+    let rows = found.tables.map(\.row) + found.trees + schema.virtualTables.map(\.row)
+    for row in rows where own.contains(NameOrder.folded(row.name)) {
+      throw BatchError(
+        .refused, "the store has a table \(row.name) of its own, where \(drafts.step.destination.name) puts one of the model's",
+        hint: "Rename the table with the application that made it; nothing was written", path: reader.path)
+    }
+  }
+
+  /// Indexes of carried tables; in an identity migration also those of the model's tables that only the file can tell.
+  private func addIndexes(to found: inout CarriedObjects) throws {
+    let changed = Set(found.tables.filter { $0.isEmptied || $0.numbers != nil }.map { NameOrder.folded($0.row.name) })
+    var owners = Set((found.tables.map(\.row) + found.trees).map { NameOrder.folded($0.name) })
+    let built = Set(drafts.layout.indexes.map { NameOrder.folded($0.name) })
+    if isIdentity { owners.formUnion(binding.tables.map { NameOrder.folded($0.schema.name) }) }
+    if isIdentity { owners.formUnion(binding.joins.map { NameOrder.folded($0.schema.name) }) }
+    let joins = Set(binding.joins.map { NameOrder.folded($0.schema.name) })
+    for row in schema.rows where row.type == "index" && row.rootPage > 0 {
+      let owner = NameOrder.folded(row.tableName)
+      guard owners.contains(owner), !built.contains(NameOrder.folded(row.name)) else { continue }
+      // The primary key's index of a join table is the layout's.
+      if row.sql == nil, joins.contains(owner) { continue }
+      if changed.contains(owner) {
+        found.indexes.append(try rebuilt(row))
+      } else {
+        found.trees.append(row)
+      }
+    }
+  }
+
+  /// An index whose keys are made anew: one over plain columns in SQLite's plain order.
+  private func rebuilt(_ row: SchemaRow) throws -> CarriedObjects.Index {
+    guard let index = schema.indexes.first(where: { $0.name == row.name }), let table = schema.table(row.tableName),
+      index.columns.allSatisfy({ $0.collation == "BINARY" })
+    else {
+      throw BatchError(
+        .refused, "the index \(row.name) of \(row.tableName) cannot be made anew: it is not over plain columns",
+        hint: "Remove it with the application that made it; nothing was written", path: reader.path)
+    }
+    let columns = index.columns.compactMap { key in
+      key.column.flatMap(table.position).map { SortColumn($0, isDescending: key.isDescending) }
+    }
+    return CarriedObjects.Index(
+      row: row, columns: columns, rowidColumn: table.columns.firstIndex(where: \.isRowidAlias), isUnique: index.isUnique)
+  }
+
+  private func addTexts(leaving left: Set<String>, to found: inout CarriedObjects) {
+    found.texts += schema.virtualTables.map(\.row).filter { !left.contains(NameOrder.folded($0.name)) }
+    found.texts += schema.views.map(\.row)
+    let fits = TriggerFit(drafts: drafts, schema: schema)
+    let triggers = schema.triggers.map(\.row)
+    found.texts += triggers.filter { isIdentity || fits.fits($0) }
+    let dropped = triggers.filter { !isIdentity && !fits.fits($0) }
+    guard !dropped.isEmpty else { return }
+    found.notes.append(
+      "triggers that refer to what the new version does not have are left out: \(dropped.map(\.name).joined(separator: ", "))")
+  }
+
+  private func addNotes(_ found: inout CarriedObjects) {
+    guard !isIdentity else { return }
+    let columns = binding.extras.columns.map { "\($0.table).\($0.column)" }
+    if !columns.isEmpty {
+      found.notes.append("columns that the model does not know are left out: \(columns.joined(separator: ", "))")
+    }
+    let trees = schema.virtualTables.map(\.row.name).filter { NameOrder.folded($0).hasPrefix("z_rt_") }
+    if !trees.isEmpty { found.notes.append("R-tree indexes are left out: \(trees.joined(separator: ", "))") }
+    let history = Set(binding.extras.history.map(NameOrder.folded))
+    let others = (found.tables.map(\.row) + found.trees.filter { $0.type == "table" }).map(\.name)
+      .filter { !history.contains(NameOrder.folded($0)) && !NameOrder.folded($0).hasPrefix("sqlite_") }
+    if !others.isEmpty {
+      found.notes.append("tables that the model does not know are kept as they are: \(others.joined(separator: ", "))")
+    }
+  }
+}
+
+/// Does the text of a trigger still fit the new version? It is never run, and not understood beyond its names: every table and
+/// column that it names must still be there, and every entity must have kept its number (B.8).
+struct TriggerFit {
+  private let gone: Set<String>
+  private let hasSameNumbers: Bool
+
+  init(drafts: StepDraft, schema: StoreSchema) {
+    let layout = drafts.layout
+    let source = schema.tables.flatMap { [$0.name] + $0.columns.map(\.name) }
+    let own = drafts.graph.binding
+    let carried = schema.tables.filter { table in
+      !own.tables.contains { $0.schema.name == table.name } && !own.joins.contains { $0.schema.name == table.name }
+    }
+    let tables = layout.entityTables.flatMap { [$0.name] + $0.columns.map(\.name) }
+    let joins = layout.joinTables.flatMap { [$0.name] + $0.columns }
+    let destination = tables + joins + carried.flatMap { [$0.name] + $0.columns.map(\.name) }
+    gone = Set(source.map(NameOrder.folded)).subtracting(destination.map(NameOrder.folded))
+    hasSameNumbers = own.layout.entityNumbers.allSatisfy { layout.entityNumbers[$0.key] == $0.value }
+  }
+
+  func fits(_ row: SchemaRow) -> Bool {
+    guard hasSameNumbers, !gone.contains(NameOrder.folded(row.tableName)), let sql = row.sql else { return false }
+    return !SQLTokens(sql).contains { token in token.name.map { gone.contains(NameOrder.folded($0)) } ?? false }
+  }
+}

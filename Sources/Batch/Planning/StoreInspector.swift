@@ -1,0 +1,221 @@
+import Streams
+
+/// Makes an inspection. What is damaged in one place does not hide the rest.
+struct StoreInspector {
+  let reader: StoreReader
+  let models: ModelLibrary?
+  let fileSystem: any FileSystem
+
+  private var problems: [String] = []
+  private var binding: StoreBinding?
+  private var inspection: StoreInspection
+
+  init(_ reader: StoreReader, models: ModelLibrary?, fileSystem: any FileSystem) {
+    (self.reader, self.models, self.fileSystem) = (reader, models, fileSystem)
+    inspection = StoreInspection(reader)
+  }
+
+  mutating func inspect() throws -> StoreInspection {
+    if let problem = reader.metadataProblem { problems.append(problem.message) }
+    inspection.journalBytes = try fileSystem.status(reader.path + "-journal")?.size ?? 0
+    findModel()
+    inspection.entities = entities()
+    inspection.tables = tables()
+    inspection.unknownColumns = binding?.extras.columns.map { "\($0.table).\($0.column)" } ?? []
+    if let binding {
+      do {
+        inspection.externalData = try ExternalDataSurvey(reader, binding, fileSystem: fileSystem)
+      } catch {
+        problems.append("external data: \(error)")
+      }
+    }
+    inspection.problems = problems
+    inspection.traps = StoreTraps(reader: reader, inspection: inspection).texts
+    return inspection
+  }
+
+  /// The model by the hashes, of those given or the store's own; and whether the tables are as it says.
+  private mutating func findModel() {
+    let hashes = reader.metadata.versionHashes
+    guard !hashes.isEmpty else { return }
+    var model = models?.model(matching: hashes)
+    inspection.modelSource = model.map { _ in .given }
+    if let models, model == nil { inspection.versionProblem = models.noModel(for: hashes).message }
+    let cache = CachedModel(reader)
+    inspection.modelCache = cache.state
+    if model == nil, let cached = cache.model {
+      model = cached
+      inspection.modelSource = .cached
+    }
+    guard let model else { return }
+    inspection.version = model.name.isEmpty ? nil : model.name
+    do {
+      binding = try StoreBinding(
+        layout: StoreLayout(model: model, purpose: .reading), schema: reader.schema, modelName: model.name, path: nil)
+    } catch {
+      problems.append("\(error)")
+    }
+  }
+
+  private mutating func entities() -> [StoreInspection.Entity] {
+    let own = reader.primaryKeys.filter { $0.entityNumber < StoreReader.firstForeignNumber }
+    let byNumber = Dictionary(own.map { ($0.entityNumber, $0) }, uniquingKeysWith: { first, _ in first })
+    func root(_ key: StoreReader.PrimaryKey) -> StoreReader.PrimaryKey {
+      var key = key
+      // Numbers may form a ring in a damaged store: a real hierarchy is never that deep.
+      for _ in 0..<256 { if let parent = byNumber[key.superNumber], key.superNumber != 0 { key = parent } }
+      return key
+    }
+    var counts: [String: [Int64: UInt64]?] = [:]
+    return own.sorted { $0.entityNumber < $1.entityNumber }.map { key in
+      let table = "Z" + root(key).name.uppercased()
+      if counts[table] == nil { counts[table] = .some(count(table)) }
+      var entity = StoreInspection.Entity(
+        name: key.name, number: key.entityNumber, parent: key.superNumber,
+        rows: counts[table].flatMap { $0 }.map { $0[key.entityNumber] ?? 0 }, largestKey: key.maximum,
+        versionHash: reader.metadata.versionHashes[key.name].map(Self.hex))
+      describe(&entity)
+      return entity
+    }
+  }
+
+  private mutating func count(_ name: String) -> [Int64: UInt64]? {
+    guard let table = reader.schema.table(name) else { return nil }
+    do {
+      return try reader.rowCounts(table: table)
+    } catch {
+      problems.append("table \(name): \(error)")
+      return nil
+    }
+  }
+
+  private func describe(_ entity: inout StoreInspection.Entity) {
+    guard let binding, let description = binding.layout.model.entity(entity.name) else { return }
+    let layout = binding.layout
+    entity.isAbstract = description.isAbstract
+    entity.properties = description.attributes.map { attribute in
+      let column = layout.column(forAttribute: attribute.name, ofEntity: entity.name)
+      return StoreInspection.Property(
+        name: attribute.name, kind: "attribute", type: "\(attribute.type)", place: place(column, of: entity.name))
+    }
+    entity.properties += description.relationships.map { relationship in
+      let column = layout.column(forToOne: relationship.name, ofEntity: entity.name)
+      let join = layout.joinTable(for: relationship.name, entity: entity.name)?.name
+      return StoreInspection.Property(
+        name: relationship.name, kind: "relationship", type: relationship.destinationEntity,
+        place: place(column, of: entity.name) ?? join)
+    }
+  }
+
+  private func place(_ column: Column?, of entity: String) -> String? {
+    guard let column, let table = binding?.layout.table(ofEntity: entity) else { return nil }
+    return "\(table.name).\(column.name)"
+  }
+
+  private mutating func tables() -> [StoreInspection.Table] {
+    let joins = Dictionary((binding?.joins ?? []).map { ($0.schema.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var own = Set(inspection.entities.map { NameOrder.folded("Z" + $0.name) })
+    own.formUnion(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
+    own.formUnion((binding?.tables ?? []).map { NameOrder.folded($0.schema.name) })
+    var tables: [StoreInspection.Table] = []
+    for row in reader.schema.rows where row.type == "table" && !own.contains(NameOrder.folded(row.name)) {
+      let kind = kind(row)
+      tables.append(
+        .init(
+          name: row.name, kind: kind, relationship: joins[row.name].map { "\($0.layout.relationship)" },
+          rows: kind == .virtual ? nil : rows(row)))
+    }
+    return tables
+  }
+
+  private func kind(_ row: SchemaRow) -> StoreInspection.Table.Kind {
+    let name = NameOrder.folded(row.name)
+    if row.rootPage == 0 { return .virtual }
+    if ["achange", "atransaction", "atransactionstring"].contains(name) { return .history }
+    if name.hasPrefix("ansck") { return .cloudKit }
+    return NumberedName(row.name)?.prefix == "z_" ? .join : .other
+  }
+
+  private mutating func rows(_ row: SchemaRow) -> UInt64? {
+    do {
+      return try TreeCount.rows(root: row.rootPage, in: reader.snapshot)
+    } catch {
+      problems.append("table \(row.name): \(error)")
+      return nil
+    }
+  }
+
+  private static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
+
+extension StoreInspection {
+  /// Inspects a store; `models` may be nil: then the store's own cached model says what its tables mean, where it has one.
+  ///
+  /// Throws ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
+  public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem) throws {
+    guard try fileSystem.status(path) != nil else {
+      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
+    }
+    let reader = try StoreReader(path: path, fileSystem: fileSystem, locking: .shared, forInspection: true)
+    defer { reader.close() }
+    var inspector = StoreInspector(reader, models: models, fileSystem: fileSystem)
+    self = try inspector.inspect()
+  }
+
+  /// What the file and its metadata tell without a model.
+  fileprivate init(_ reader: StoreReader) {
+    let (snapshot, metadata) = (reader.snapshot, reader.metadata)
+    path = reader.path
+    uuid = metadata.uuid
+    frameworkVersion = metadata.frameworkVersion
+    versionIdentifiers = metadata.versionIdentifiers
+    versionChecksum = metadata.versionHashes.isEmpty ? "" : ManagedObjectModel.versionChecksum(metadata.versionHashes)
+    applicationKeys = metadata.entries.keys.filter { !$0.hasPrefix("NS") && !$0.hasPrefix("_NS") }.sorted()
+    modelCache = "none"
+    (entities, tables, unknownColumns, problems, traps) = ([], [], [], [], [])
+    indexes = reader.schema.rows.count { $0.type == "index" }
+    triggers = reader.schema.triggers.map(\.row.name)
+    pageSize = snapshot.geometry.pageSize
+    pages = snapshot.pageCount
+    encoding = snapshot.header.encoding == .utf8 ? "UTF-8" : "UTF-16"
+    autoVacuum = snapshot.header.autoVacuum
+    journalMode = snapshot.header.version == .writeAheadLog ? "wal" : "delete"
+    walFrames = snapshot.logFrames
+    journalBytes = 0
+  }
+}
+
+/// What a migration has to look out for, in words.
+private struct StoreTraps {
+  let reader: StoreReader
+  let inspection: StoreInspection
+
+  /// The newest framework version that a store with known layout was written by.
+  private static let newestFramework: Int64 = 1522
+
+  var texts: [String] {
+    var texts: [String] = []
+    if inspection.walFrames > 0 {
+      texts.append("\(inspection.walFrames) pages lie in the -wal file: never move the store without it")
+    }
+    if inspection.journalBytes > 0 { texts.append("a -journal file exists: a change was not finished") }
+    if let version = inspection.frameworkVersion, version > Self.newestFramework {
+      texts.append("framework \(version) wrote the store, which is newer than any that this program was tried with")
+    }
+    let kinds = Set(inspection.tables.map(\.kind))
+    if kinds.contains(.history) { texts.append("persistent history is kept; it refers to this version's entity numbers") }
+    if kinds.contains(.cloudKit) { texts.append("the store is mirrored with CloudKit: refused unless --allow-cloudkit is given") }
+    if !inspection.triggers.isEmpty { texts.append("\(inspection.triggers.count) triggers call functions of Core Data") }
+    let virtual = inspection.tables.filter { $0.kind == .virtual }.map(\.name)
+    if !virtual.isEmpty { texts.append("virtual tables: \(virtual.joined(separator: ", "))") }
+    if !inspection.unknownColumns.isEmpty {
+      texts.append("columns that the model does not know: \(inspection.unknownColumns.joined(separator: ", "))")
+    }
+    if inspection.modelSource == nil {
+      texts.append("no model is known, so that rows of join tables and properties cannot be told: give --models")
+    }
+    return texts + (inspection.externalData?.notes ?? [])
+  }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Batch
+
+struct DiffCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff", abstract: "Says what changes from one version of a model to another, and what that means.",
+    discussion: """
+      A side is a model's path, which means its current version, a path and a version as Library.xcdatamodeld:Library 1, or a \
+      store, whose version is found in --models. Changes with * give the entity another version hash: stores of the one \
+      version are then no stores of the other. The exit code is 0 whether or not something differs.
+      """)
+
+  @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String
+  @Argument(help: "The version after: MODEL, MODEL:VERSION, or a store.") var destination: String
+  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the versions of stores in.") var models: [String] = []
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  func run() throws {
+    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
+    let found = ModelDifference(from: old.model, to: new.model)
+    Console.print(
+      json
+        ? try JSONOutput.document(DifferenceDocument(difference: found))
+        : DifferenceText(found).lines(old.name, new.name).joined(separator: "\n"))
+  }
+}
+
+/// A difference with its two verdicts.
+private struct DifferenceDocument: Encodable {
+  let difference: ModelDifference
+
+  private enum Key: String, CodingKey { case isInferable, changesVersionHashes }
+
+  func encode(to encoder: any Encoder) throws {
+    try difference.encode(to: encoder)
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(difference.isInferable, forKey: .isInferable)
+    try container.encode(difference.changesVersionHashes, forKey: .changesVersionHashes)
+  }
+}
+
+/// A difference as people read it: + for what is new, - for what is gone, ~ for what changed.
+private struct DifferenceText {
+  private let difference: ModelDifference
+
+  init(_ difference: ModelDifference) { self.difference = difference }
+
+  func lines(_ source: String, _ destination: String) -> [String] {
+    let pair = "\(source) to \(destination): "
+    guard !difference.entities.isEmpty || !difference.changes.isEmpty else { return [pair + "no difference"] }
+    let verdict =
+      if !difference.changesVersionHashes {
+        "the same version hashes, nothing to migrate"
+      } else {
+        difference.isInferable ? "can be inferred" : "needs a mapping model"
+      }
+    return [pair + verdict] + difference.changes.map { facet($0, indent: "  ") } + difference.entities.flatMap(entity)
+      + difference.obstacles.flatMap(obstacle)
+  }
+
+  private func mark(_ kind: ChangeKind) -> String {
+    switch kind {
+    case .added: "+"
+    case .removed: "-"
+    case .renamed, .moved, .changed: "~"
+    }
+  }
+
+  /// `old -> new` where the two differ.
+  private func name(_ source: String?, _ destination: String?) -> String {
+    guard let source, let destination, source != destination else { return destination ?? source ?? "" }
+    return "\(source) -> \(destination)"
+  }
+
+  private func star(_ changesVersionHash: Bool) -> String { changesVersionHash ? " *" : "" }
+
+  private func entity(_ entity: EntityDifference) -> [String] {
+    let isWhole = entity.kind == .added || entity.kind == .removed
+    let head = "  \(mark(entity.kind)) \(name(entity.source, entity.destination))"
+    return [head + (isWhole ? star(true) : "")] + entity.changes.map { facet($0, indent: "      ") }
+      + entity.properties.flatMap(property)
+  }
+
+  private func property(_ property: PropertyDifference) -> [String] {
+    let kind =
+      switch property.property {
+      case .attribute: "attribute"
+      case .relationship: "relationship"
+      case .fetchedProperty: "fetched property"
+      }
+    let head =
+      "      \(mark(property.kind)) \(kind) \(name(property.source, property.destination))\(star(property.changesVersionHash))"
+    return [head] + property.changes.map { facet($0, indent: "          ") }
+      + (property.condition.map { ["          if \($0)"] } ?? [])
+  }
+
+  private func facet(_ change: FacetChange, indent: String) -> String {
+    "\(indent)\(change.facet): \(change.old ?? "none") -> \(change.new ?? "none")\(star(change.changesVersionHash))"
+  }
+
+  private func obstacle(_ obstacle: Obstacle) -> [String] {
+    ["  \(obstacle.place): \(obstacle.reason)", "    \(obstacle.remedy)"]
+  }
+}

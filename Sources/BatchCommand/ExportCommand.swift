@@ -1,0 +1,124 @@
+import ArgumentParser
+import Batch
+import Glibc
+import Streams
+
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Writes a store's objects as JSON lines or CSV. Never writes to the store.",
+    discussion: """
+      An object is {"entity", "key", "uri", "attributes", "relationships"}; its key is Z_PK, its URI the one of its \
+      NSManagedObjectID. With an entity, objects of that entity and its sub-entities are written. Objects come table by table, \
+      by key.
+
+      Dates are ISO 8601 in UTC with microseconds, outside of years 0 to 9999 seconds since 2001. UUIDs are text, Booleans true \
+      and false, bytes base64; a value in a file beside the store is {"bytes", "externalFile"}. Numbers are as exact as in the \
+      store; NaN and Infinity are texts. A value that is not of its attribute's type is written as it is stored. A to-one is \
+      {"entity", "key"}, a to-many, with --to-many, a list of keys; they are sorted in temporary files (TMPDIR).
+
+      CSV has columns @entity, @key, @uri, attributes, relationships; NULL is empty, an empty text "". A to-one is a key, with a \
+      second column name@entity where it may be a sub-entity; keys of a to-many are separated by blanks.
+      """)
+
+  @Argument(help: "The store.") var store: String
+  @Argument(help: "The entity; all without it. CSV needs one.") var entity: String?
+  @Option(name: .long, help: "The format: jsonl or csv.") var format = ExportFormat.jsonLines
+  @Option(
+    name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.")
+  var models: [String] = []
+  @Option(name: .long, help: "The file to write; it must not exist. Without it the text goes to standard output.")
+  var output: String?
+  @Option(name: .long, help: "Write so many objects at most.") var limit: UInt64?
+  @Flag(name: .long, help: "Write to-many relationships too.") var toMany = false
+  @Option(name: .long, help: "Peak memory, 64M without it; it bounds the largest row.") var memory: ByteCount?
+  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
+
+  func validate() throws {
+    if format == .csv, entity == nil { throw ValidationError("CSV has one header: name an entity, or use --format jsonl") }
+  }
+
+  func run() throws {
+    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let files = LocalFileSystem()
+    let reader = try StoreExport.open(store, files)
+    defer { reader.close() }
+    var options = StoreExport.Options(format: format, entity: entity)
+    options.includesToMany = toMany
+    options.limit = limit
+    if let memory { options.memory = MemoryBudget(total: Int(clamping: memory.bytes)) }
+    let export = try StoreExport(reader, model: try StoreModel.find(of: reader, in: library), options: options, fileSystem: files)
+    guard let output else { return warn(try export.run(to: Self.print)) }
+    let line = ProgressLine(isQuiet: quiet)
+    defer { line.clear() }
+    let summary = try ExportFile(path: output, fileSystem: files).write { sink in
+      try export.run(to: sink) { rows, fraction in
+        var progress = RunMonitor.Progress()
+        (progress.rows, progress.fraction) = (rows, fraction)
+        line.show(progress)
+      }
+    }
+    line.clear()
+    warn(summary)
+    if !quiet { Console.print(Self.text(summary, output, seconds: line.seconds)) }
+  }
+
+  private func warn(_ summary: StoreExport.Summary) {
+    guard summary.repairedTexts > 0 else { return }
+    Console.error("note: \(summary.repairedTexts) texts were not UTF-8; replacement characters stand in them")
+  }
+
+  private static func text(_ summary: StoreExport.Summary, _ output: String, seconds: Double) -> String {
+    let total = summary.rows.values.reduce(0, +)
+    let rate = seconds > 0 ? UInt64(Double(total) / seconds) : 0
+    let lines = summary.rows.keys.sorted().map { "  \($0): \(Console.count(summary.rows[$0] ?? 0))" }
+    return (["\(output): \(Console.count(total)) objects, \(Console.count(rate)) a second"] + lines).joined(separator: "\n")
+  }
+
+  private static func print(_ bytes: UnsafeRawBufferPointer) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let part = UnsafeRawBufferPointer(rebasing: rest)
+      let written = Glibc.write(1, part.baseAddress, part.count)
+      if written > 0 {
+        rest = rest.dropFirst(written)
+      } else if errno != EINTR {
+        throw BatchError(.failed, "standard output cannot be written: \(String(cString: strerror(errno)))")
+      }
+    }
+  }
+}
+
+extension ExportFormat: ExpressibleByArgument {}
+
+/// The file of an export: it gets its name when it is whole.
+struct ExportFile {
+  let path: String
+  let fileSystem: any FileSystem
+
+  func write(_ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> StoreExport.Summary) throws
+    -> StoreExport.Summary
+  {
+    guard try fileSystem.statusOfName(path) == nil else {
+      throw BatchError(.refused, "the output exists already", hint: "Choose another path, or remove it first", path: path)
+    }
+    let temporary = path + ".part"
+    let file = try fileSystem.open(temporary, .create)
+    defer { file.close() }
+    do {
+      var end: UInt64 = 0
+      let summary = try body { bytes in
+        try file.write(bytes, at: end)
+        end += UInt64(bytes.count)
+      }
+      try file.sync()
+      try fileSystem.rename(temporary, to: path)
+      try fileSystem.syncDirectory(FilePaths.directory(of: path))
+      return summary
+    } catch {
+      try? fileSystem.remove(temporary)
+      guard let full = error as? StreamsError, full.code == .diskFull else { throw error }
+      // Its own exit code would promise that the export goes on where it stopped.
+      throw BatchError(.failed, "there is no space for the export", hint: "Make room, and export again", path: path, cause: full)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Batch
+import Streams
+
+struct IdentifyCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "identify", abstract: "Finds the version of its model that a store has. Never writes.",
+    discussion: """
+      The version is found by its hashes. Where none fits, the nearest one is named, and what differs: entities by their \
+      hashes, and for those the properties for which the store has no column, or a column of another type. The exit code is 0 \
+      when a version fits, and 20, as of plan and migrate, when none does.
+      """)
+
+  @Argument(help: "The store.") var store: String
+  @Option(
+    name: .long, parsing: .upToNextOption, help: "Models: a .xcdatamodeld, a .xcdatamodel, or a folder of them.")
+  var models: [String]
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
+
+  func run() throws {
+    let library = try ModelLibrary(paths: models)
+    let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
+    defer { reader.close() }
+    let found = StoreIdentification(reader, in: library)
+    Console.print(json ? try JSONOutput.document(found) : Self.text(found))
+    if found.versions.isEmpty { throw ExitCode(ExitCodes.refused) }
+  }
+
+  private static func text(_ found: StoreIdentification) -> String {
+    var lines = found.versions.map { "\(found.path): version \($0.name) of \($0.path)" }
+    if lines.isEmpty {
+      lines.append("\(found.path): no version fits")
+      lines.append("  checksum  \(found.versionChecksum)")
+      if let nearest = found.nearest { lines.append("  nearest   \(nearest.name) of \(nearest.path)") }
+    }
+    lines += found.differences.flatMap(text)
+    return (lines + found.unknownColumns.map { "  the version does not know the column \($0)" }).joined(separator: "\n")
+  }
+
+  private static func text(_ difference: StoreIdentification.Difference) -> [String] {
+    let what =
+      switch difference.kind {
+      case .hash: "another version hash"
+      case .tables: "the hash fits, but the tables do not: a -wal file may be lost"
+      case .onlyInStore: "only in the store"
+      case .onlyInVersion: "only in the version"
+      }
+    var lines = ["  \(difference.entity): \(what)"]
+    if !difference.missing.isEmpty {
+      lines.append("    the store has no place for \(difference.missing.joined(separator: ", "))")
+    }
+    return lines + difference.retyped.map { "    \($0)" }
+  }
+}

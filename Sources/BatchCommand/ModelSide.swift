@@ -1,0 +1,30 @@
+import Batch
+import Foundation
+import Streams
+
+/// One side of a comparison, as a person names it: `PATH`, `PATH:VERSION`, or a store.
+struct ModelSide {
+  /// How messages name it.
+  let name: String
+  let model: ManagedObjectModel
+
+  /// Reads a side. A folder is a model, by default its current version; a file is a store, whose model is found by hashes.
+  init(_ argument: String, library: ModelLibrary?) throws {
+    let files = LocalFileSystem()
+    if let status = try files.status(argument), !status.isDirectory {
+      let reader = try SourceStore.open(argument, files, locking: .shared)
+      defer { reader.close() }
+      model = try StoreModel.find(of: reader, in: library)
+      name = "\(argument) (\(model.name))"
+      return
+    }
+    // A path may hold a colon itself: what exists is a path.
+    var (path, version): (String, String?) = (argument, nil)
+    if try files.status(argument) == nil, let colon = argument.lastIndex(of: ":") {
+      path = String(argument[..<colon])
+      version = String(argument[argument.index(after: colon)...])
+    }
+    model = try ModelLibrary(paths: [path]).target(named: version)
+    name = model.name
+  }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Batch
+
+struct ModelsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "models", abstract: "Lists models, their versions, and which steps between them can be inferred.",
+    discussion: """
+      Versions stand in order; * marks the current one. The checksum is what a staged migration names a version by. A step \
+      that cannot be inferred needs a mapping model.
+      """)
+
+  @Argument(help: "Models: .xcdatamodeld, .xcdatamodel, or folders of them.") var paths: [String]
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  private struct Found: Encodable {
+    var models: [ModelInspection]
+  }
+
+  func run() throws {
+    let models = try ModelLibrary(paths: paths).bundles.map(ModelInspection.init)
+    Console.print(json ? try JSONOutput.document(Found(models: models)) : models.map(Self.text).joined(separator: "\n"))
+  }
+
+  private static func text(_ model: ModelInspection) -> String {
+    let count = model.versions.count
+    var lines = ["\(model.path): \(count) \(count == 1 ? "version" : "versions")"]
+    let width = model.versions.map(\.name.count).max() ?? 0
+    for version in model.versions {
+      let identifiers = version.identifiers.filter { !$0.isEmpty }.joined(separator: ", ")
+      lines.append(
+        "\(version.isCurrent ? "  * " : "    ")\(version.name.padding(width))  \(version.checksum)  "
+          + "\(version.entities) \(version.entities == 1 ? "entity" : "entities")"
+          + (identifiers.isEmpty ? "" : ", identifier \(identifiers)"))
+      if let problem = version.problem { lines.append("      problem: \(problem.replacing("\n", with: "\n        "))") }
+    }
+    if let current = model.currentVersion, !model.versions.contains(where: \.isCurrent) {
+      lines.append("  problem: the current version \(current) is not there")
+    }
+    return (lines + model.steps.map(text)).joined(separator: "\n")
+  }
+
+  private static func text(_ step: ModelInspection.Step) -> String {
+    let pair = "  \(step.from) to \(step.to): "
+    if step.isEqual { return pair + "the same hashes, nothing to migrate" }
+    guard !step.isInferable else { return pair + "can be inferred" }
+    let more = step.reasons.count > 1 ? ", and \(step.reasons.count - 1) more" : ""
+    return pair + "needs a mapping model: \(step.reasons.first ?? "")\(more)"
+  }
+}

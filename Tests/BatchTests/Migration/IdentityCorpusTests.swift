@@ -1,0 +1,68 @@
+import Foundation
+import Streams
+import Testing
+
+@testable import Batch
+
+/// Real stores, written again under their own models.
+@Suite(.enabled(if: StoreCorpus.isPresent, "needs real stores: set GODWIT_CORPUS"))
+struct IdentityCorpusTests {
+  /// Stores that contradict their own metadata, with what the refusal says.
+  static let contradicting = [
+    "apptentive+apptentive-ios/v2CorruptDatabase/ATDataModel.sqlite": "ZCUSTOMDATA"
+  ]
+  /// Stores whose model is nowhere: neither in them nor beside them.
+  static let withoutModel = ["RestKit+RestKit/RKSeedDatabase.sqlite"]
+
+  private func models(_ entry: StoreCorpus.Entry) -> [String] {
+    guard let root = StoreCorpus.root else { return [] }
+    let repository = String(entry.path.split(separator: "/")[1])
+    // Stores of frameworks before 637 carry no model.
+    return entry.framework < 637 ? ["\(root)/models/\(repository)"] : []
+  }
+
+  @Test("67 of the 69 stores are the same afterwards; one contradicts its metadata, of one there is no model")
+  func everyStore() throws {
+    let root = try #require(StoreCorpus.root)
+    let stores = try StoreCorpus.stores()
+    #expect(stores.count == 69)
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-identity-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var same = 0
+    for (number, entry) in stores.enumerated() {
+      let name = String(entry.path.dropFirst("stores/".count))
+      let output = "\(folder)/\(number).sqlite"
+      var request = MigrationJob.Request(source: "\(root)/\(entry.path)", output: output, models: models(entry))
+      request.target = .identity
+      do {
+        let report = try MigrationJob().migrate(request, monitor: RunMonitor(interval: request.interval))
+        #expect(report.isVerified)
+        let differences = try Self.storediff("\(root)/\(entry.path)", output, root: root)
+        #expect(differences == "", "\(name): \(differences)")
+        if differences == "" { same += 1 }
+      } catch let error as BatchError {
+        if let part = Self.contradicting[name] {
+          #expect(error.code == .badStore && error.message.contains(part), "\(error)")
+        } else {
+          #expect(Self.withoutModel.contains(name) && error.code == .noModel, "\(name): \(error)")
+        }
+      }
+    }
+    #expect(same == 67)
+  }
+
+  /// What the comparison by meaning says; empty when nothing differs.
+  static func storediff(_ expected: String, _ actual: String, root: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["python3", "\(root)/../tools/storediff", "--model-cache", "--limit", "5", expected, actual]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? "" : text
+  }
+}
