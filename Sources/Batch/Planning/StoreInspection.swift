@@ -23,7 +23,7 @@ public struct StoreInspection: Sendable, Codable {
   }
 
   /// A property of an entity and where its values are.
-  public struct Property: Sendable, Codable {
+  public struct Property: Sendable, Codable, Equatable {
     /// The name.
     public var name: String
     /// `attribute` or `relationship`.
