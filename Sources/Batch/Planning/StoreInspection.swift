@@ -69,7 +69,7 @@ public struct StoreInspection: Sendable, Codable {
 
   /// The path.
   public var path: String
-  /// The version that fits, by the models given, or the name of the store's own.
+  /// The version that fits, when models were given and one does; the store's own model has no name.
   public var version: String?
   /// Where the model came from that says what tables mean; nil without one.
   public var modelSource: ModelSource?
