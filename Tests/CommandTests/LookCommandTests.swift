@@ -94,6 +94,8 @@ struct LookCommandTests {
     #expect(json["changesVersionHashes"] as? Bool == true && (json["obstacles"] as? [Any])?.count == 1)
     try expectRefusal(
       20, ["no version is named Library 9"], ["diff", models + ":Library 9", models], in: folder, program: "godwit")
+    #expect(try expectLook(["diff", store, models], in: folder).contains("can be inferred"))
+    try folder.forgetModel(of: store)
     try expectRefusal(20, ["model is not known"], ["diff", store, models], in: folder, program: "godwit")
   }
 
@@ -152,7 +154,7 @@ struct LookCommandTests {
     let path = folder.file("text.sqlite")
     try Data(repeating: 0x41, count: 5000).write(to: URL(fileURLWithPath: path))
     let models = command == "metadata" ? [] : ["--models", ExampleFolder.models]
-    try expectRefusal(30, [path, "not an SQLite database"], [command, path] + models, in: folder, program: "godwit")
+    try expectRefusal(30, [path, "no SQLite database"], [command, path] + models, in: folder, program: "godwit")
     try expectRefusal(
       30, ["no such file"], [command, folder.file("none.sqlite")] + models, in: folder, program: "godwit")
     try expectRefusal(20, ["no data model"], ["hash", folder.file("none")], in: folder, program: "godwit")

@@ -8,6 +8,12 @@ final class RowTransformer {
   @exclusivity(unchecked) var state: StepState
   private let encoder = RecordEncoder()
   private let row: RecordDecoder
+  /// For every source table: finds the columns of its records.
+  private let locators: [RecordLocator]
+  /// The way for rows without objects of the pass at hand.
+  private var prepared: (table: Int, mappings: [Int], fast: FastRows?)?
+  /// For every mapping: its recipe, where it has one.
+  private let programs: [RecordProgram?]
 
   init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
     self.plan = plan
@@ -15,6 +21,8 @@ final class RowTransformer {
     self.dropped = dropped
     self.state = state
     row = manager.currentRow
+    programs = plan.mappings.map { manager.lookups.wants($0.destination.name) ? nil : $0.program() }
+    locators = plan.binding.tables.map { RecordLocator(columnCount: $0.schema.columns.count) }
     manager.nextKeys = state.nextKeys
   }
 
@@ -100,8 +108,14 @@ final class RowTransformer {
   }
 
   private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
+    if prepared?.table != table || prepared?.mappings != indexes {
+      prepared = (table, indexes, fastRows(table: table, mappings: indexes))
+    }
+    let fast = prepared?.fast
+    defer { fast?.count(into: &state) }
     for index in 0..<page.count {
       let key = page.rowid(index)
+      if let fast, fast.migrate(page.record(index), key, to: manager.output) { continue }
       let entity = try decode(page, index, table: table)
       var isMapped = false
       for mappingIndex in plan.mappingsByEntity[entity.number] where indexes.contains(mappingIndex) {
@@ -118,6 +132,23 @@ final class RowTransformer {
       }
       if !isMapped { state.unmapped += 1 }
     }
+  }
+
+  /// The way for rows that need no object; nil where a mapping of this pass has no recipe.
+  private func fastRows(table: Int, mappings indexes: [Int]) -> FastRows? {
+    let bound = plan.binding.tables[table]
+    var byNumber: [FastRows.Mapping?] = Array(repeating: nil, count: plan.mappingsByEntity.count)
+    for number in plan.mappingsByEntity.indices {
+      let used = plan.mappingsByEntity[number].filter(indexes.contains)
+      guard used.count == 1, let index = used.first, let program = programs[index] else {
+        if used.isEmpty { continue }
+        return nil
+      }
+      let mapping = plan.mappings[index]
+      byNumber[number] = FastRows.Mapping(
+        index: index, program: program, table: mapping.destination.table, offset: mapping.offset)
+    }
+    return FastRows(locators[table], entityPosition: bound.positions[1], byNumber: byNumber, mappings: plan.mappings.count)
   }
 
   private func migrate(_ key: Int64, _ mapping: CompiledMapping) throws -> Bool {

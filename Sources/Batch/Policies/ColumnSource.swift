@@ -18,6 +18,39 @@ enum ColumnSource {
   case expression(CompiledExpression, AttributeType)
 }
 
+extension ColumnSource {
+  /// The part of a recipe that gives the same bytes; nil where there is none.
+  var piece: RecordProgram.Piece? {
+    switch self {
+    case .value(let value): .constant(value)
+    case .borrow(let position, _): .columns(from: position, count: 1)
+    case .convert(let position, _, let from, let to): to.unchanged(from: from).map { .integer(column: position, within: $0) }
+    case .key(let position, let map):
+      if let entity = map.entityPosition {
+        .moved(key: position, by: entity, offsets: map.byNumber.map { $0?.offset })
+      } else {
+        map.single.map { .shifted(column: position, by: $0.offset) }
+      }
+    case .keyEntity(let position, let map):
+      map.entityPosition.map { .number(key: position, of: $0, numbers: map.byNumber.map { $0.map { Int64($0.number) } }) }
+    case .order, .expression: nil
+    }
+  }
+}
+
+extension AttributeType {
+  /// The integers that are stored in the same bytes under this type as under another; nil for types that are no such pair.
+  fileprivate func unchanged(from source: AttributeType) -> ClosedRange<Int64>? {
+    guard [.integer16, .integer32, .integer64].contains(source) else { return nil }
+    return switch self {
+    case .integer16, .integer32, .integer64: integerRange
+    case .double, .decimal: -(1 << 46)...(1 << 46)
+    case .float: -(1 << 24)...(1 << 24)
+    default: nil
+    }
+  }
+}
+
 /// How keys of one relationship move, by the entity of the object that they lead to.
 struct KeyMap {
   struct Target {

@@ -33,6 +33,17 @@ final class CompiledMapping: @unchecked Sendable {
 
   deinit { borrowed.deallocate() }
 
+  /// The recipe for rows without policy, expression or look-up, where every column has a simple one; else nil.
+  func program() -> RecordProgram? {
+    guard policy == nil, !needsObject else { return nil }
+    var pieces: [RecordProgram.Piece] = [.constant(.null)]
+    for column in columns.dropFirst() {
+      guard let piece = column.piece else { return nil }
+      pieces.append(piece)
+    }
+    return RecordProgram(pieces)
+  }
+
   /// Migrates a row without policy and without objects of its own. False when the row needs them.
   func encode(_ row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws -> Bool {
     guard policy == nil, !needsObject else { return false }

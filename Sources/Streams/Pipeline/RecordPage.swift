@@ -35,7 +35,8 @@ public final class RecordPage: @unchecked Sendable {
     if let base = record.baseAddress { target.copyMemory(from: base, byteCount: record.count) }
   }
 
-  private func room(table: Int, rowid: Int64, length: Int) -> UnsafeMutableRawPointer {
+  /// Makes room for a record of `length` bytes, which the caller fills.
+  func room(table: Int, rowid: Int64, length: Int) -> UnsafeMutableRawPointer {
     let needed = used + Self.headLength + length
     if needed > capacity {
       let larger = max(capacity * 2, needed)

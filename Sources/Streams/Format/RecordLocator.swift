@@ -1,0 +1,110 @@
+/// Finds where the types and bodies of a record's columns begin, for records that have all columns of their table.
+///
+/// Source of the rule: SQLite, "Database File Format", section 2.1. Made for records that are copied in runs of columns: nothing
+/// is decoded but lengths.
+public final class RecordLocator {
+  /// Columns that a record must have.
+  public let columnCount: Int
+  // Plain pointers: this runs for every row, and the compiler can prove access to them exclusive.
+  private let offsets: UnsafeMutablePointer<(type: Int, body: Int)>
+  @exclusivity(unchecked) private var base: UnsafeRawPointer?
+
+  /// Lengths of the types below 128, 255 for the two reserved ones.
+  private let lengths: UnsafeMutablePointer<UInt8>
+
+  /// Prepares for records of that many columns.
+  public init(columnCount: Int) {
+    self.columnCount = columnCount
+    offsets = .allocate(capacity: columnCount + 1)
+    lengths = .allocate(capacity: 128)
+    for type in 0..<128 { lengths[type] = SerialType.length(UInt64(type)).map { UInt8($0) } ?? 255 }
+  }
+
+  deinit {
+    offsets.deallocate()
+    lengths.deallocate()
+  }
+
+  /// Locates the columns of a record, whose memory must stay until the next call. False when the record has another number of
+  /// columns, is damaged, or has a type that is not written in its shortest form.
+  public func locate(_ record: UnsafeRawBufferPointer) -> Bool {
+    var position = 0
+    guard let base = record.baseAddress, let size = Varint.read(record, at: &position), size <= UInt64(record.count) else {
+      return false
+    }
+    let headerEnd = Int(size)
+    var body = headerEnd
+    for column in 0..<columnCount {
+      guard position < headerEnd else { return false }
+      offsets[column] = (position, body)
+      let first = base.load(fromByteOffset: position, as: UInt8.self)
+      if first < 0x80 {
+        let length = lengths[Int(first)]
+        guard length != 255 else { return false }
+        body += Int(length)
+        position += 1
+      } else {
+        guard let length = longType(base, &position, headerEnd) else { return false }
+        body += length
+      }
+    }
+    offsets[columnCount] = (position, body)
+    self.base = base
+    return position == headerEnd && body <= record.count
+  }
+
+  /// The length of a body whose type takes two bytes or more.
+  @inline(__always)
+  private func longType(_ base: UnsafeRawPointer, _ position: inout Int, _ end: Int) -> Int? {
+    guard position + 1 < end else { return nil }
+    let (high, low) = (
+      base.load(fromByteOffset: position, as: UInt8.self), base.load(fromByteOffset: position + 1, as: UInt8.self)
+    )
+    if low < 0x80, high > 0x80 {
+      position += 2
+      return (Int(high & 0x7f) << 7 + Int(low) - 12) / 2
+    }
+    return longerType(UnsafeRawBufferPointer(start: base, count: end), &position)
+  }
+
+  @inline(never)
+  private func longerType(_ header: UnsafeRawBufferPointer, _ position: inout Int) -> Int? {
+    let start = position
+    guard let type = Varint.read(header, at: &position), Varint.length(type) == position - start else { return nil }
+    return SerialType.length(type)
+  }
+
+  /// The integer in a column of the record located last; nil when it holds something else.
+  public func integer(_ column: Int) -> Int64? {
+    guard let base else { return nil }
+    let (type, body) = offsets[column]
+    let serial = UInt64(base.load(fromByteOffset: type, as: UInt8.self))
+    guard SerialType.isInteger(serial) else { return nil }
+    return SerialType.readInteger(serial, base + body)
+  }
+
+  /// Has the integer in a column the smallest type that holds it?
+  @inline(__always)
+  func isShortest(_ column: Int, _ value: Int64) -> Bool {
+    base.map { UInt64($0.load(fromByteOffset: offsets[column].type, as: UInt8.self)) == SerialType.integer(value) } ?? false
+  }
+
+  /// Is the column of the record located last NULL?
+  public func isNull(_ column: Int) -> Bool {
+    base.map { $0.load(fromByteOffset: offsets[column].type, as: UInt8.self) == 0 } ?? true
+  }
+
+  /// The types of some columns of the record located last, in one piece.
+  @inline(__always)
+  func types(_ column: Int, _ count: Int) -> UnsafeRawBufferPointer {
+    let (start, end) = (offsets[column].type, offsets[column + count].type)
+    return UnsafeRawBufferPointer(start: base.map { $0 + start }, count: end - start)
+  }
+
+  /// The bodies of some columns of the record located last, in one piece.
+  @inline(__always)
+  func bodies(_ column: Int, _ count: Int) -> UnsafeRawBufferPointer {
+    let (start, end) = (offsets[column].body, offsets[column + count].body)
+    return UnsafeRawBufferPointer(start: base.map { $0 + start }, count: end - start)
+  }
+}
