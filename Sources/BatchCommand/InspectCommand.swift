@@ -74,14 +74,16 @@ struct PlanCommand: StoreCommand {
 
   @Argument(help: "The store.") var store: String
   @OptionGroup var models: ModelOptions
+  @OptionGroup var extras: ExtrasArguments
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
   @Flag(name: .long, help: "Print JSON.") var json = false
 
   var changed: String? { nil }
 
   func run() throws {
-    let request = MigrationJob.Request(
+    var request = MigrationJob.Request(
       source: store, models: models.models, mappings: models.mappings, target: models.target)
+    request.extras = extras.options
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
     Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
     if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }

@@ -84,6 +84,18 @@ struct RefusalTests {
       ["migrate", store, "--models", first, other, "--to", "Other"], in: folder)
   }
 
+  @Test("A store mirrored with CloudKit, unless the plan allows it as the migration may")
+  func cloudKit() throws {
+    let store = try folder.sample(rows: 100)
+    let queue = try DatabaseQueue(path: store)
+    try queue.write { try $0.execute(sql: "CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, ZENTITYID INTEGER)") }
+    try queue.close()
+    try expectRefusal(
+      20, [store, "CloudKit", "--allow-cloudkit", Self.nothing], ["plan", store] + CommandFolder.models, in: folder)
+    let allowed = try folder.run("book-migration", ["plan", store, "--allow-cloudkit"] + CommandFolder.models)
+    #expect(allowed.code == 0 && allowed.output.contains("ANSCKRECORDMETADATA"), "\(allowed)")
+  }
+
   @Test("A mapping model whose policy the program does not have", arguments: ["migrate", "plan"])
   func policy(command: String) throws {
     let store = try folder.sample(rows: 100)

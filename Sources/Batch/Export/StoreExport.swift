@@ -110,10 +110,8 @@ public struct StoreExport: Sendable {
 
   /// Bytes of a file with external data beside the store (B.4); nil when it is missing.
   private func externalSize(_ name: String) -> UInt64? {
-    let file = FilePaths.name(of: reader.path)
-    let stem = (file as NSString).deletingPathExtension
-    let folder = FilePaths.join(FilePaths.directory(of: reader.path), ".\(stem)_SUPPORT/_EXTERNAL_DATA")
-    return ((try? fileSystem.status(FilePaths.join(folder, name))) ?? nil)?.size
+    let path = FilePaths.join(ExternalDataFolder(store: reader.path).files, name)
+    return ((try? fileSystem.status(path)) ?? nil)?.size
   }
 }
 

@@ -81,6 +81,7 @@ public struct MigrationJob: Sendable {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
     defer { source.close() }
     var plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+    plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
     if let first = plan.steps.first {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)

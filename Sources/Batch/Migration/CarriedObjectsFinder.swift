@@ -21,8 +21,21 @@ struct CarriedObjectsFinder {
     found.primaryKeys = reader.primaryKeys.filter { $0.entityNumber >= StoreReader.firstForeignNumber }
     if !isIdentity, schema.table("Z_MODELCACHE") != nil { addModelCache(to: &found) }
     if isIdentity { for key in reader.primaryKeys { found.entityNames[key.entityNumber] = key.name } }
+    addStrangers(to: &found)
     addNotes(&found)
     return found
+  }
+
+  /// Rows of Z_PRIMARYKEY that neither the model nor Core Data itself has; their numbers may be another entity's soon.
+  private func addStrangers(to found: inout CarriedObjects) {
+    let own = 1...Int64(max(1, binding.layout.entityNames.count))
+    let strangers = reader.primaryKeys.filter {
+      $0.entityNumber < StoreReader.firstForeignNumber && !own.contains($0.entityNumber)
+    }
+    guard !strangers.isEmpty else { return }
+    let names = strangers.prefix(10).map { "\($0.entityNumber) (\($0.name))" }.joined(separator: ", ")
+    found.notes.append(
+      "rows of Z_PRIMARYKEY that are no entities of the model are left out: \(names)\(strangers.count > 10 ? ", …" : "")")
   }
 
   private func addModelCache(to found: inout CarriedObjects) {

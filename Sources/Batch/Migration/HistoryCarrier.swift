@@ -74,7 +74,8 @@ struct HistoryCarrier {
 
   private func refusal(_ table: TableSchema, _ number: Int64, _ key: Int64, _ reason: String) -> BatchError {
     let names = drafts.graph.binding.layout.entityNames
-    let name = names.indices.contains(Int(clamping: number) - 1) ? names[Int(number) - 1] : "entity number \(number)"
+    // Any number may stand there, the least one too.
+    let name = number > 0 && number <= Int64(names.count) ? names[Int(number) - 1] : "entity number \(number)"
     let isHistory = Self.tables.contains(NameOrder.folded(table.name))
     return BatchError(
       .refused, "row \(key) of \(table.name) would become untrue: \(name) \(reason)",

@@ -2,7 +2,7 @@ import Streams
 
 /// The model that a store carries in Z_MODELCACHE (B.2).
 struct CachedModel {
-  /// The model, if its hashes are those of the store's metadata.
+  /// The model, if its hashes are those of the store's metadata, or if no metadata can be read.
   private(set) var model: ManagedObjectModel?
   /// `none`, `usable`, or why the cache cannot be used.
   private(set) var state = "none"
@@ -13,6 +13,10 @@ struct CachedModel {
       guard let content = try Self.content(reader, table, position) else { return }
       // The cache holds no version's name.
       let found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
+      guard reader.metadataProblem == nil else {
+        (model, state) = (found, "usable, but there are no version hashes to compare it with")
+        return
+      }
       guard found.versionHashes == reader.metadata.versionHashes else {
         state = "it is the model of another version than the metadata's"
         return

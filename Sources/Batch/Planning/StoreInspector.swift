@@ -37,10 +37,9 @@ struct StoreInspector {
   /// The model by the hashes, of those given or the store's own; and whether the tables are as it says.
   private mutating func findModel() {
     let hashes = reader.metadata.versionHashes
-    guard !hashes.isEmpty else { return }
-    var model = models?.model(matching: hashes)
+    var model = hashes.isEmpty ? nil : models?.model(matching: hashes)
     inspection.modelSource = model.map { _ in .given }
-    if let models, model == nil { inspection.versionProblem = models.noModel(for: hashes).message }
+    if let models, model == nil, !hashes.isEmpty { inspection.versionProblem = models.noModel(for: hashes).message }
     let cache = CachedModel(reader)
     inspection.modelCache = cache.state
     if model == nil, let cached = cache.model {
@@ -68,15 +67,26 @@ struct StoreInspector {
     }
     var counts: [String: [Int64: UInt64]?] = [:]
     return own.sorted { $0.entityNumber < $1.entityNumber }.map { key in
-      let table = "Z" + root(key).name.uppercased()
+      let table = table(root(key))
       if counts[table] == nil { counts[table] = .some(count(table)) }
       var entity = StoreInspection.Entity(
-        name: key.name, number: key.entityNumber, parent: key.superNumber,
+        name: name(key), number: key.entityNumber, parent: key.superNumber,
         rows: counts[table].flatMap { $0 }.map { $0[key.entityNumber] ?? 0 }, largestKey: key.maximum,
-        versionHash: reader.metadata.versionHashes[key.name].map(Self.hex))
+        versionHash: reader.metadata.versionHashes[name(key)].map(Self.hex))
       describe(&entity)
       return entity
     }
+  }
+
+  /// The model's name of an entity: after a rename Z_PRIMARYKEY may still have the old one (B.3).
+  private func name(_ key: StoreReader.PrimaryKey) -> String {
+    let names = binding?.layout.entityNames ?? []
+    return key.entityNumber > 0 && key.entityNumber <= Int64(names.count) ? names[Int(key.entityNumber) - 1] : key.name
+  }
+
+  private func table(_ root: StoreReader.PrimaryKey) -> String {
+    let position = binding?.layout.tablePosition(ofEntity: name(root))
+    return position.flatMap { binding?.tables[$0].schema.name } ?? "Z" + root.name.uppercased()
   }
 
   private mutating func count(_ name: String) -> [Int64: UInt64]? {
@@ -192,18 +202,13 @@ private struct StoreTraps {
   let reader: StoreReader
   let inspection: StoreInspection
 
-  /// The newest framework version that a store with known layout was written by.
-  private static let newestFramework: Int64 = 1522
-
   var texts: [String] {
     var texts: [String] = []
     if inspection.walFrames > 0 {
       texts.append("\(inspection.walFrames) pages lie in the -wal file: never move the store without it")
     }
     if inspection.journalBytes > 0 { texts.append("a -journal file exists: a change was not finished") }
-    if let version = inspection.frameworkVersion, version > Self.newestFramework {
-      texts.append("framework \(version) wrote the store, which is newer than any that this program was tried with")
-    }
+    texts += [reader.metadata.newerFramework].compactMap { $0 }
     let kinds = Set(inspection.tables.map(\.kind))
     if kinds.contains(.history) { texts.append("persistent history is kept; it refers to this version's entity numbers") }
     if kinds.contains(.cloudKit) { texts.append("the store is mirrored with CloudKit: refused unless --allow-cloudkit is given") }

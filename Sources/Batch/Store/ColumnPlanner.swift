@@ -110,7 +110,7 @@ struct ColumnPlanner {
     case .undefined, .objectID, .composite:
       throw BatchError(
         .badModel, "attribute \(attribute.name) has a type that no SQLite store can hold (\(attribute.type.rawValue))",
-        hint: "Give it a type, or make it transient.", entity: entity)
+        hint: "Give it a type, or make it transient", entity: entity)
     }
     grouped[group, default: []].append(Column(name: name, type: type, role: role))
   }

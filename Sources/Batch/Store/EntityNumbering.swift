@@ -21,7 +21,7 @@ struct EntityNumbering {
     }
     guard names.count == model.entities.count else {
       throw BatchError(
-        .badModel, "model \(model.name) names an entity twice", hint: "Give every entity a name of its own.")
+        .badModel, "model \(model.name) names an entity twice", hint: "Give every entity a name of its own")
     }
     self.names = names
     numbers = Dictionary(names.enumerated().map { ($1, $0 + 1) }, uniquingKeysWith: { first, _ in first })

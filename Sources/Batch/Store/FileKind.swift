@@ -15,11 +15,23 @@ enum FileKind {
 
   /// Reads the beginning of a file that is no SQLite database.
   static func of(_ path: String, _ fileSystem: any FileSystem) throws -> FileKind {
+    let (head, size) = try head(path, fileSystem)
+    return of(head, size: size)
+  }
+
+  /// SQLCipher can leave 32 bytes of the header plain (cipher_plaintext_header_size), as applications with a shared container on
+  /// iOS need it: such a file begins like a database, and the rest of its first page is noise.
+  static func isEncryptedBehindHeader(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {
+    let (head, _) = try head(path, fileSystem)
+    return head.count == length && isNoise(head.dropFirst(32))
+  }
+
+  private static func head(_ path: String, _ fileSystem: any FileSystem) throws -> (bytes: ArraySlice<UInt8>, size: UInt64) {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     var bytes = [UInt8](repeating: 0, count: length)
     let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    return of(bytes[..<count], size: try file.size())
+    return (bytes[..<count], try file.size())
   }
 
   static func of(_ head: ArraySlice<UInt8>, size: UInt64) -> FileKind {

@@ -47,7 +47,7 @@ struct IndexPlanner {
       if let element = index.elements.first(where: { $0.type.lowercased() == "rtree" }) {
         throw BatchError(
           .refused, "index \(index.name) is an R-tree over \(element.property), which this tool does not write",
-          hint: "Remove the index from the model, or make it a binary one.", entity: entity.name)
+          hint: "Remove the index from the model, or make it a binary one", entity: entity.name)
       }
       // An index without a column to stand on (transient, fetched, to-many) orders nothing: left out.
       guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)"), !columns.isEmpty else {
@@ -102,7 +102,7 @@ struct IndexPlanner {
     if let position = positions[NameOrder.folded(index.name)] {
       guard indexes[position].table == index.table, indexes[position].columns == index.columns else {
         throw BatchError(
-          .refused, "two indexes would be called \(index.name)", hint: "Rename one of them in the model.",
+          .refused, "two indexes would be called \(index.name)", hint: "Rename one of them in the model",
           entity: entity)
       }
       return

@@ -60,7 +60,7 @@ struct JoinTablePlanner {
     guard !met.isOrdered else {
       throw BatchError(
         .refused, "relationship \(met.name) is ordered, to-many and its own inverse: its layout is not known",
-        hint: "Give it an inverse of another name, or make it unordered.", entity: reference.entity)
+        hint: "Give it an inverse of another name, or make it unordered", entity: reference.entity)
     }
     let name = "Z_\(number(reference.entity))\(reference.name.uppercased())"
     return JoinTable(

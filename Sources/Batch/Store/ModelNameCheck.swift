@@ -21,7 +21,7 @@ struct ModelNameCheck {
   private func check(_ name: String, _ kind: String, _ entity: String) throws {
     guard name.isEmpty || name.utf8.contains(0) || name.utf8.count > 1_000 else { return }
     throw BatchError(
-      .badModel, "the name of one \(kind) in the model is empty, overlong or holds NUL", hint: "Rename it.",
+      .badModel, "the name of one \(kind) in the model is empty, overlong or holds NUL", hint: "Rename it",
       entity: entity.isEmpty ? nil : String(entity.prefix(100)))
   }
 }

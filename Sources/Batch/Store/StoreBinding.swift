@@ -62,7 +62,7 @@ public struct StoreBinding: Sendable {
     let claim = StoreClaim(modelName: modelName, path: path)
     for name in ["Z_METADATA", "Z_PRIMARYKEY"] where schema.table(name) == nil {
       throw BatchError(
-        .badStore, "the file has no table \(name)", hint: "Check that it is a Core Data store.", path: path)
+        .badStore, "the file has no table \(name)", hint: "Check that it is a Core Data store", path: path)
     }
     self.layout = layout
     tables = try layout.entityTables.map { try Self.bind($0, schema, claim) }
@@ -139,7 +139,7 @@ struct StoreClaim {
   func error(_ what: String, entity: String) -> BatchError {
     BatchError(
       .badStore, "the store's metadata claims model \(modelName), but it \(what)",
-      hint: "Its -wal file may be lost, or the file may come from another version of the application.", path: path,
+      hint: "Its -wal file may be lost, or the file may come from another version of the application", path: path,
       entity: entity)
   }
 }

@@ -101,7 +101,7 @@ public struct StoreLayout: Sendable {
     for (name, owner) in named {
       guard let other = owners.updateValue(owner, forKey: NameOrder.folded(name)) else { continue }
       throw BatchError(
-        .refused, "\(owner) and \(other) would share the table \(name)", hint: "Rename one of them in the model.")
+        .refused, "\(owner) and \(other) would share the table \(name)", hint: "Rename one of them in the model")
     }
   }
 }

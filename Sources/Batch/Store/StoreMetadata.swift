@@ -31,7 +31,7 @@ public struct StoreMetadata: Sendable, Hashable {
     func failure(_ what: String, _ cause: (any Error)? = nil) -> BatchError {
       BatchError(
         .badStore, "the store's metadata (Z_METADATA.Z_PLIST) \(what)",
-        hint: "Without it no model can be found for the store; restore it from a backup.", path: path, cause: cause)
+        hint: "Without it no model can be found for the store; restore it from a backup", path: path, cause: cause)
     }
     guard let plist, !plist.isEmpty else { throw failure("is missing") }
     guard plist.count <= Self.maximumSize else { throw failure("is \(plist.count) bytes long, more than any store's") }
@@ -60,13 +60,19 @@ public struct StoreMetadata: Sendable, Hashable {
     self.versionHashes = versionHashes
   }
 
-  /// Stands for metadata that cannot be read.
-  static let unreadable = StoreMetadata(uuid: "", entries: [:], versionHashes: [:])
+  /// Stands for metadata whose list cannot be read.
+  static func unreadable(uuid: String) -> StoreMetadata { StoreMetadata(uuid: uuid, entries: [:], versionHashes: [:]) }
 
   /// The model's version identifiers; often one empty text.
   public var versionIdentifiers: [String] {
     guard case .array(let values)? = entries[Key.identifiers] else { return [] }
     return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
+  }
+
+  /// What a person should know of a store that a framework wrote which is newer than all whose stores were seen; else nil.
+  var newerFramework: String? {
+    guard let frameworkVersion, frameworkVersion > Self.freshFrameworkVersion else { return nil }
+    return "framework \(frameworkVersion) wrote the store, which is newer than any that this program was tried with"
   }
 
   /// The framework that wrote the store last; nil when it does not say.

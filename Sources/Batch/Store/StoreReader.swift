@@ -48,6 +48,10 @@ public final class StoreReader: Sendable {
       let (message, hint) = try FileKind.of(path, fileSystem).explanation
       throw BatchError(.badStore, message, hint: hint, path: path)
     } catch let error as StreamsError where [.damagedDatabase, .unsupported].contains(error.code) {
+      if try FileKind.isEncryptedBehindHeader(path, fileSystem) {
+        let (message, hint) = FileKind.encrypted.explanation
+        throw BatchError(.badStore, message, hint: hint, path: path)
+      }
       throw BatchError(.badStore, error.message, hint: error.hint ?? "Check that the path names a store", path: path)
     }
     guard snapshot.header.encoding == .utf8 else {
@@ -65,7 +69,7 @@ public final class StoreReader: Sendable {
       metadata = try Self.metadata(snapshot, table, path: path)
       metadataProblem = nil
     } catch let error as BatchError where forInspection {
-      metadata = .unreadable
+      metadata = .unreadable(uuid: try Self.uuid(snapshot, table))
       metadataProblem = error
     }
     primaryKeys = try Self.primaryKeys(snapshot, schema)
@@ -121,6 +125,16 @@ public final class StoreReader: Sendable {
     throw BatchError(
       .badStore, "Z_METADATA holds no metadata: the store cannot be tied to a model",
       hint: "Open the store once with its application, or restore a backup", path: path)
+  }
+
+  /// The UUID alone, where the list beside it cannot be used; empty when it is missing too.
+  private static func uuid(_ snapshot: DatabaseSnapshot, _ table: TableSchema) throws -> String {
+    var found: String?
+    guard let position = table.position(of: "Z_UUID") else { return "" }
+    try rows(snapshot, root: table.rootPage) { _, decoder in
+      if found == nil, case .text(let value) = decoder.value(position) { found = value }
+    }
+    return found ?? ""
   }
 
   private static func primaryKeys(_ snapshot: DatabaseSnapshot, _ schema: StoreSchema) throws -> [PrimaryKey] {

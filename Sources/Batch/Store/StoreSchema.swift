@@ -29,7 +29,7 @@ public struct StoreSchema: Sendable {
     guard rows.count <= Self.maximumRows, rows.allSatisfy({ ($0.sql?.utf8.count ?? 0) <= Self.maximumText }) else {
       throw BatchError(
         .badStore, "the schema is larger than any store's (\(rows.count) rows)",
-        hint: "Check that the file is a Core Data store.", path: path)
+        hint: "Check that the file is a Core Data store", path: path)
     }
     let parser = SchemaParser(rows: rows)
     do {

@@ -61,7 +61,7 @@ public struct StoreVerifier: Sendable {
       run.findings.add(Violation(kind: .damaged, message: "SQLite cannot read the file: \(failure.message)"))
     } catch let failure as StoreFailure {
       throw BatchError(
-        .failed, "the verification cannot go on", hint: "Check the disk and SQLite's folder for temporary files.",
+        .failed, "the verification cannot go on", hint: "Check the disk and SQLite's folder for temporary files",
         path: path, cause: failure)
     }
     let duration = (clock.now - start).components
@@ -71,13 +71,13 @@ public struct StoreVerifier: Sendable {
   /// `immutable=1` would look past a journal or a WAL, and judge an old or torn state.
   private func checkFile() throws {
     guard try fileSystem.status(path) != nil else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store.", path: path)
+      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
     }
     for suffix in ["-wal", "-journal"] {
       guard let status = try fileSystem.status(path + suffix), status.size > 0 else { continue }
       throw BatchError(
         .badStore, "a file \(suffix) stands beside the store, so the file alone is not its latest state",
-        hint: "Verify a finished store, or let SQLite bring all into one file first.", path: path)
+        hint: "Verify a finished store, or let SQLite bring all into one file first", path: path)
     }
   }
 }

@@ -31,7 +31,7 @@ public struct VerificationReport: Sendable, Codable, Equatable {
     let more = others == 0 ? "" : ", and \(others) more \(others == 1 ? "violation" : "violations")"
     throw BatchError(
       .mismatch, "the store is not what should have been written: \(first.description)\(more)",
-      hint: "The store that it was made from is unchanged. Keep both files and report this as a fault of the tool.",
+      hint: "The store that it was made from is unchanged. Keep both files and report this as a fault of the tool",
       path: path, entity: first.entity, key: first.examples.first?.key)
   }
 }

@@ -56,7 +56,7 @@ struct VerificationRun {
       guard let encoding = row.text(0), encoding != "UTF-8" else { return }
       throw BatchError(
         .badStore, "the database holds \(encoding) text, which no Core Data store does",
-        hint: "Convert the file to UTF-8 with SQLite first.", path: path)
+        hint: "Convert the file to UTF-8 with SQLite first", path: path)
     }
     let limit = StoreSchema.maximumRows + 1
     try connection.rows("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master LIMIT \(limit)") { row in

@@ -78,6 +78,24 @@ import Testing
     #expect(try refusal().message.contains("Ghost is not copied under its keys"))
   }
 
+  @Test("A number in history that no entity can have is refused, never a trap", arguments: [Int.min, -1, 0, 99, Int.max])
+  func historyOfNoEntity(number: Int) throws {
+    try CarriedStore.addHistory(store, entity: number)
+    #expect(try refusal().message.contains("entity number \(number) is not copied under its keys"))
+  }
+
+  @Test("Rows of Z_PRIMARYKEY that are nobody's are left out with a note, in an identity migration too")
+  func strangers() throws {
+    try CarriedStore.write(store) {
+      try $0.execute(sql: "INSERT INTO Z_PRIMARYKEY VALUES (99, 'Stranger', 0, 5), (-1, 'Odd', 0, 1)")
+    }
+    for target in [MigrationTarget.version("V2"), .identity] {
+      let (path, report) = try migrate("\(target == .identity)") { $0.target = target }
+      #expect(report.notes.contains { $0.contains("-1 (Odd), 99 (Stranger)") })
+      #expect(try MigrationFolder.rows(path, "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT IN (-1, 99)") == ["int64(0)"])
+    }
+  }
+
   @Test("A store mirrored with CloudKit is refused unless allowed; then its records get the new numbers")
   func cloudKit() throws {
     let (old, new) = (try number("Book", MigrationModels.first), try number("Book", MigrationModels.second))

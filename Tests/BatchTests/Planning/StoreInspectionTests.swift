@@ -52,6 +52,32 @@ struct StoreInspectionTests {
     #expect(error?.code == .badStore && error?.path == store)
   }
 
+  @Test("Without metadata the store's own model and its UUID still count")
+  func modelWithoutMetadata() throws {
+    let folder = try MigrationFolder([MigrationModels.first])
+    let store = try folder.sample("V1", rows: 100, seed: 1)
+    let uuid = try inspect(store).uuid
+    try CarriedStore.write(store) { try $0.execute(sql: "UPDATE Z_METADATA SET Z_PLIST = NULL") }
+    let found = try inspect(store)
+    #expect(found.uuid == uuid && uuid.count == 36)
+    #expect(found.modelSource == .cached)
+    #expect(found.modelCache.contains("no version hashes"))
+    #expect(found.entities.contains { !$0.properties.isEmpty })
+  }
+
+  @Test("An entity that Z_PRIMARYKEY has under its old name is told under the model's, with its rows")
+  func oldEntityName() throws {
+    let folder = try MigrationFolder([MigrationModels.first])
+    let store = try folder.sample("V1", rows: 100, seed: 1)
+    let before = try inspect(store).entities
+    try CarriedStore.write(store) { try $0.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Tome' WHERE Z_NAME = 'Book'") }
+    let found = try inspect(store)
+    #expect(found.entities.map(\.name) == before.map(\.name))
+    #expect(found.entities.map(\.rows) == before.map(\.rows))
+    #expect(found.entities.map(\.versionHash) == before.map(\.versionHash))
+    #expect(found.problems == [])
+  }
+
   @Test("Damage in one table does not hide the others")
   func oneDamagedTable() throws {
     let folder = try MigrationFolder([MigrationModels.first])
@@ -78,6 +104,7 @@ struct StoreInspectionTests {
       ([], "empty"), (Array("<?xml version=\"1.0\"?>\n<!DOCTYPE database SYSTEM \"x\">\n<database>".utf8), "an XML store"),
       (Array("<?xml version=\"1.0\"?>\n<plist>".utf8), "an XML file"), (Array("CoreData\0\0".utf8), "a binary store"),
       (Array("bplist00".utf8), "property list"), ([0x1f, 0x8b, 8, 0], "compressed"), (noise, "encrypted"),
+      (Array("SQLite format 3\0".utf8) + [0x10, 0, 1, 1, 80, 0x40, 0x20, 0x20] + noise[24...], "encrypted"),
       (Array("hello".utf8), "no SQLite database"),
     ]
     for (bytes, words) in files {
@@ -100,6 +127,9 @@ struct StoreInspectionTests {
       return entries
     }
     #expect(try inspect(store).traps.contains { $0.contains("9999") })
+    var request = folder.request(store)
+    request.target = .identity
+    #expect(try MigrationJob().plan(request).notes.contains { $0.contains("9999") })
     let reader = try StoreReader(path: store, fileSystem: LocalFileSystem(), locking: .none)
     defer { reader.close() }
     var entries = reader.metadata.entries
