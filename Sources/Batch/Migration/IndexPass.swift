@@ -201,11 +201,11 @@ private final class IndexWriter {
   }
 
   private func check(_ key: UnsafeRawBufferPointer) throws {
-    let count = index.columns.count
-    let isSame = previous.withUnsafeBytes { SortKey.isSameValue($0, key, columnCount: count) }
+    let columns = index.columns
+    let isSame = previous.withUnsafeBytes { SortKey.isSameValue($0, key, columns: columns) }
     // NULL differs from NULL in a unique index; its key is the tag alone.
-    guard isSame, !SortKey.hasNull(key, columns: index.columns) else { return }
-    let rows = [previous.withUnsafeBytes { SortKey.rowid($0, columnCount: count) }, SortKey.rowid(key, columnCount: count)]
+    guard isSame, !SortKey.hasNull(key, columns: columns) else { return }
+    let rows = [previous.withUnsafeBytes { SortKey.rowid($0, columns: columns) }, SortKey.rowid(key, columns: columns)]
     throw BatchError(
       .policyFailed, "rows \(rows[0]) and \(rows[1]) of \(index.table) have equal values under the unique index \(index.name)",
       hint: "Make the values distinct in a policy; the source is untouched")
