@@ -71,7 +71,7 @@ public final class PageWriter {
     if end > regionStart {
       let length = Int(end - regionStart) * geometry.pageSize
       try file.write(UnsafeRawBufferPointer(start: region.base, count: length), at: position(regionStart))
-      region.base.initializeMemory(as: UInt8.self, repeating: 0, count: length)
+      region.base.clear(length)
     }
     regionStart = newStart
   }

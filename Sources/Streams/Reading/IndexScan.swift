@@ -16,6 +16,7 @@ public final class IndexScan {
 
   private let snapshot: DatabaseSnapshot
   private let overflow: OverflowReader
+  private let utf16: UTF16Records?
   private var levels: [Level] = []
   private var pagesRead: UInt64 = 0
   private var records: Int64 = 0
@@ -24,6 +25,7 @@ public final class IndexScan {
   public init(snapshot: DatabaseSnapshot, root: UInt32, rowLimit: Int) throws {
     self.snapshot = snapshot
     overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    utf16 = UTF16Records(snapshot.header.encoding)
     try push(root)
   }
 
@@ -46,6 +48,7 @@ public final class IndexScan {
         try add(try tree.indexCell(position / 2), of: level.page, to: page)
       }
     }
+    utf16?.convert(page)
     return page.count > 0
   }
 

@@ -54,7 +54,7 @@ final class PageBuffer: @unchecked Sendable {
   init(size: Int) {
     self.size = size
     base = .allocate(byteCount: size, alignment: 16)
-    base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    base.clear(size)
   }
 
   deinit { base.deallocate() }

@@ -16,6 +16,7 @@ public final class TableScan {
   private let snapshot: DatabaseSnapshot
   private let root: UInt32
   private let overflow: OverflowReader
+  private let utf16: UTF16Records?
   @exclusivity(unchecked) private var levels: [Level] = []
   private var runBuffer: PageBuffer
   private var leafDepth: Int?
@@ -33,6 +34,7 @@ public final class TableScan {
     self.root = root
     after = rowid
     overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    utf16 = UTF16Records(snapshot.header.encoding)
     let perRun = max(1, Self.runBytes / snapshot.geometry.pageSize)
     runBuffer = PageBuffer(size: perRun * snapshot.geometry.pageSize)
   }
@@ -54,6 +56,7 @@ public final class TableScan {
         break
       }
     }
+    utf16?.convert(page)
     return page.count > 0
   }
 
