@@ -27,6 +27,8 @@ public final class DatabaseSnapshot: Sendable {
   public let geometry: PageGeometry
   /// Pages of the database.
   public let pageCount: UInt32
+  /// Pages that are really there: no walk through the file visits more, whatever a damaged header or log claims.
+  let readablePages: UInt64
   /// Bytes of the main file.
   public let fileSize: UInt64
   /// Committed frames that were read from the log.
@@ -62,6 +64,7 @@ public final class DatabaseSnapshot: Sendable {
     self.geometry = geometry
     self.log = log
     pageCount = try Self.pages(log, header, fileSize: fileSize, path: path)
+    readablePages = min(UInt64(pageCount), fileSize / UInt64(header.pageSize) + UInt64(log?.frameCount ?? 0))
   }
 
   private init(path: String, file: any File, header: DatabaseHeader, pageCount: UInt32) throws {
@@ -70,6 +73,7 @@ public final class DatabaseSnapshot: Sendable {
     }
     (self.path, self.file, self.header, self.geometry, self.pageCount) = (path, file, header, geometry, pageCount)
     fileSize = try file.size()
+    readablePages = UInt64(pageCount)
     log = nil
   }
 
@@ -117,10 +121,13 @@ public final class DatabaseSnapshot: Sendable {
     }
   }
 
+  /// Can the page be part of a b-tree, below its root, or of an overflow chain?
+  func holdsData(_ page: UInt32) -> Bool { page >= 2 && page <= pageCount && geometry.isData(page) }
+
   /// Reads one page. The buffer has the page's size.
   public func read(page: UInt32, into buffer: UnsafeMutableRawBufferPointer) throws {
     guard page >= 1, page <= pageCount else {
-      throw StreamsError(.damagedDatabase, "a page number is out of range: \(page) of \(pageCount)", path: path)
+      throw StreamsError(.damagedDatabase, "a page number is out of range: \(page) of \(pageCount)", path: path, page: page)
     }
     let read: Int
     if let log, let offset = log.offset(of: page) {

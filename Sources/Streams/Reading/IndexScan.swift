@@ -24,7 +24,7 @@ public final class IndexScan {
   /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory. Throws `damagedDatabase`.
   public init(snapshot: DatabaseSnapshot, root: UInt32, rowLimit: Int) throws {
     self.snapshot = snapshot
-    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: true)
     utf16 = UTF16Records(snapshot.header.encoding)
     try push(root)
   }
@@ -54,7 +54,7 @@ public final class IndexScan {
 
   private func push(_ number: UInt32) throws {
     pagesRead += 1
-    guard levels.count < Self.maximumDepth, pagesRead <= UInt64(snapshot.pageCount),
+    guard levels.count < Self.maximumDepth, pagesRead <= snapshot.readablePages,
       !levels.contains(where: { $0.page == number })
     else { throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number) }
     let buffer = PageBuffer(size: snapshot.geometry.pageSize)
@@ -64,6 +64,7 @@ public final class IndexScan {
       throw StreamsError(
         .damagedDatabase, "a page of another b-tree stands in an index's b-tree", path: snapshot.path, page: number)
     }
+    try tree.checkPlaces()
     levels.append(Level(page: number, buffer: buffer))
   }
 

@@ -13,7 +13,7 @@ public final class RowLookup {
   public init(snapshot: DatabaseSnapshot, root: UInt32, cacheBytes: Int, rowLimit: Int) {
     self.snapshot = snapshot
     self.root = root
-    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: false)
     utf16 = UTF16Records(snapshot.header.encoding)
     cache = PageCache(snapshot: snapshot, bytes: cacheBytes)
   }

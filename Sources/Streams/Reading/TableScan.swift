@@ -23,6 +23,9 @@ public final class TableScan {
   @exclusivity(unchecked) private var runPages: [UInt32] = []
   @exclusivity(unchecked) private var runPosition = 0
   @exclusivity(unchecked) private var cellPosition = 0
+  /// Where the cell before lies on its page, and whether the page's cells were found not to overlap.
+  @exclusivity(unchecked) private var lowestPlace = Int.max
+  @exclusivity(unchecked) private var placesChecked = false
   @exclusivity(unchecked) private var lastRowid: Int64?
   private var started = false
   private let after: Int64?
@@ -33,7 +36,7 @@ public final class TableScan {
     self.snapshot = snapshot
     self.root = root
     after = rowid
-    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: true)
     utf16 = UTF16Records(snapshot.header.encoding)
     let perRun = max(1, Self.runBytes / snapshot.geometry.pageSize)
     runBuffer = PageBuffer(size: perRun * snapshot.geometry.pageSize)
@@ -72,11 +75,16 @@ public final class TableScan {
     while cellPosition < leaf.cellCount, !page.isFull {
       let cell = try leaf.cell(cellPosition)
       cellPosition += 1
+      if cell.place.upperBound > lowestPlace {
+        if !placesChecked { try leaf.checkPlaces() }
+        placesChecked = true
+      }
+      lowestPlace = cell.place.lowerBound
       if let after, cell.rowid <= after { continue }
       if let lastRowid, cell.rowid <= lastRowid {
         throw StreamsError(
           .damagedDatabase, "rowid \(cell.rowid) follows \(lastRowid): the b-tree is out of order or loops",
-          path: snapshot.path, page: number)
+          path: snapshot.path, page: number, cell: cell.index)
       }
       lastRowid = cell.rowid
       if cell.overflow != 0 { try overflow.check(cell, page: number) }
@@ -88,7 +96,9 @@ public final class TableScan {
       }
       page.finishRow(cell.rowid, length: cell.payloadLength)
     }
-    if cellPosition >= leaf.cellCount { (runPosition, cellPosition) = (runPosition + 1, 0) }
+    guard cellPosition >= leaf.cellCount else { return }
+    (runPosition, cellPosition) = (runPosition + 1, 0)
+    (lowestPlace, placesChecked) = (.max, false)
   }
 
   private func wrongKind(_ page: UInt32) -> StreamsError {
@@ -130,7 +140,7 @@ public final class TableScan {
       let run = try run(in: page, from: level.next)
       try snapshot.read(run: run[0], count: run.count, into: runBuffer.bytes)
       pagesRead += UInt64(run.count)
-      guard pagesRead <= 2 * UInt64(snapshot.pageCount) + 64 else {
+      guard pagesRead <= 2 * snapshot.readablePages + 64 else {
         throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
       }
       let first = try TreePage(number: run[0], bytes: leafBytes(0), snapshot: snapshot)
