@@ -200,7 +200,7 @@ public struct MigrationJob: Sendable {
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
       target: target, extras: request.extras, steps: plan.steps.count,
-      models: try copies(request.models, "models", ["xcdatamodeld", "xcdatamodel"], job),
+      models: try copies(request.models, "models", ModelReader.extensions, job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
       memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(

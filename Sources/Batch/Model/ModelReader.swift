@@ -1,15 +1,18 @@
 import Foundation
 
-/// All versions of one data model: an `.xcdatamodeld` folder, or a single `.xcdatamodel`.
+/// All versions of one data model: an `.xcdatamodeld` or `.momd` folder, or a single `.xcdatamodel` or `.mom`.
 public struct ModelBundle: Sendable, Equatable {
-  /// The folder it was read from.
+  /// The folder or file it was read from.
   public var path: String
   /// The folder's name without extension.
   public var name: String
   /// The versions, by name, numbers compared by value: "Model 2" before "Model 10".
   public var versions: [ManagedObjectModel]
-  /// The version that `.xccurrentversion` names, without extension; nil when there is no such file.
+  /// The version that `.xccurrentversion` or `VersionInfo.plist` names, without extension; nil when there is no such file.
   public var currentVersion: String?
+  /// What in a compiled model contradicts itself, such as version hashes in `VersionInfo.plist` that do not follow from the
+  /// version; each names version and entities.
+  public var warnings: [String] = []
 
   /// Makes a bundle.
   public init(path: String, name: String, versions: [ManagedObjectModel], currentVersion: String? = nil) {
@@ -20,28 +23,39 @@ public struct ModelBundle: Sendable, Equatable {
   }
 }
 
-/// Reads the data models that Xcode writes.
+/// Reads the data models that Xcode writes, sources and compiled ones.
 public enum ModelReader {
-  /// Reads an `.xcdatamodeld`, an `.xcdatamodel`, or every one of them below a folder, in sorted order.
+  /// What is a model: folders of versions and single versions, as sources and compiled.
+  static let extensions: Set<String> = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+
+  /// Reads an `.xcdatamodeld`, an `.xcdatamodel`, a `.momd`, a `.mom`, or every one of them below a folder, in sorted order.
   ///
   /// Throws ``BatchError`` with the code `badModel` when a model cannot be read or none is found. Nothing is
   /// validated beyond the file format: see ``ManagedObjectModel/validate()``.
   public static func read(path: String) throws -> [ModelBundle] {
-    guard PackageFolders.isFolder(path) else {
+    let isFile = (path as NSString).pathExtension == "mom" && FileManager.default.fileExists(atPath: path)
+    guard PackageFolders.isFolder(path) || isFile else {
       throw BatchError(
-        .badModel, "there is no data model here", hint: "Name an .xcdatamodeld or a folder that holds one", path: path)
+        .badModel, "there is no data model here",
+        hint: "Name an .xcdatamodeld, a .momd, a .mom or a folder that holds one", path: path)
     }
-    let folders = try PackageFolders.find(["xcdatamodeld", "xcdatamodel"], below: path, code: .badModel)
-    guard !folders.isEmpty else {
+    let documents = try PackageFolders.find(extensions, below: path, code: .badModel)
+    guard !documents.isEmpty else {
       throw BatchError(
-        .badModel, "the folder holds no .xcdatamodeld and no .xcdatamodel", hint: "Name another folder", path: path)
+        .badModel, "the folder holds no .xcdatamodeld, .xcdatamodel, .momd or .mom", hint: "Name another folder",
+        path: path)
     }
-    return try folders.map(bundle)
+    return try documents.map(bundle)
   }
 
   private static func bundle(_ path: String) throws -> ModelBundle {
-    if (path as NSString).pathExtension == "xcdatamodel" {
+    switch (path as NSString).pathExtension {
+    case "xcdatamodel":
       return ModelBundle(path: path, name: PackageFolders.stem(path), versions: [try version(path)])
+    case "mom":
+      return ModelBundle(path: path, name: PackageFolders.stem(path), versions: [try CompiledModelFile.read(path)])
+    case "momd": return try CompiledModelFile.readBundle(path)
+    default: break
     }
     let folders = try PackageFolders.folders(in: path, code: .badModel)
       .filter { ($0 as NSString).pathExtension == "xcdatamodel" }
@@ -58,12 +72,19 @@ public enum ModelReader {
     if FileManager.default.fileExists(atPath: file) {
       return try ModelXMLReader.read(file, name: PackageFolders.stem(path))
     }
-    if FileManager.default.fileExists(atPath: path + "/elements") {
-      throw BatchError(
-        .badModel, "this version is in the binary format that Xcode wrote before version 4",
-        hint: "Open it in Xcode and save it, so that it gets a file named contents", path: path)
+    // What Xcode wrote before version 4: the graph of its own objects.
+    let elements = path + "/elements"
+    guard FileManager.default.fileExists(atPath: elements) else {
+      throw BatchError(.badModel, "this version has no file named contents", path: path)
     }
-    throw BatchError(.badModel, "this version has no file named contents", path: path)
+    do {
+      return try EmbeddedModelReader.read(
+        KeyedArchive(PropertyListFile.read(elements)), name: PackageFolders.stem(path))
+    } catch var error as BatchError {
+      error.path = error.path ?? elements
+      error.hint = error.hint ?? "Open it in Xcode and save it, so that it gets a file named contents"
+      throw error
+    }
   }
 
   private struct CurrentVersion: Decodable {

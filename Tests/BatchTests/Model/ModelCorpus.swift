@@ -47,9 +47,9 @@ enum ModelCorpus {
   static let versions: [String: ManagedObjectModel] = {
     var found: [String: ManagedObjectModel] = [:]
     for folder in (try? folders("xcdatamodel", below: "models")) ?? [] {
-      guard let path = try? path(folder), let model = try? ModelReader.read(path: path).first?.versions.first else {
-        continue
-      }
+      guard let path = try? path(folder), FileManager.default.fileExists(atPath: path + "/contents"),
+        let model = try? ModelReader.read(path: path).first?.versions.first
+      else { continue }
       found[String(folder.dropFirst("models/".count))] = model
     }
     return found

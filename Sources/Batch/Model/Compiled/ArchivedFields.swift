@@ -1,7 +1,7 @@
 /// What reading an archive may cost: objects can be referred to from many places, so a small file can ask for endless work.
 final class ArchiveBudget {
   private var left: Int
-  init(_ units: Int = 1 << 25) { left = units }
+  init(_ units: Int = 1 << 24) { left = units }
 
   /// Spends without refusing; the next call of ``spend(_:)`` does.
   func charge(_ units: Int) { left -= min(left, units + 1) }
@@ -18,13 +18,15 @@ struct ArchivedFields {
   /// What the object is, for messages.
   let place: String
   let budget: ArchiveBudget
+  /// What reading a description costs at least.
+  private static let cost = 100
   private var rest: Set<String>
 
   init(_ object: KeyedObject, place: String, budget: ArchiveBudget) {
     self.object = object
     self.place = place
     self.budget = budget
-    budget.charge(object.memberCount)
+    budget.charge(Self.cost + object.memberCount)
     rest = object.keys.subtracting(["$class"])
   }
 

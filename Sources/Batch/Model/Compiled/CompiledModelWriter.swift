@@ -15,15 +15,24 @@ struct CompiledModelWriter {
   /// What has no place in an archive, each with its entity and property.
   var leftOut: [String] = []
 
-  /// The archive, and what could not be put into it. The model must be valid.
+  /// The archive, and what could not be put into it; the same bytes in whichever order the model declares its properties.
+  /// The model must be valid.
   static func write(_ model: ManagedObjectModel) -> (bytes: [UInt8], leftOut: [String]) {
     var writer = CompiledModelWriter(model)
     writer.describeModel()
-    for entity in model.entities { writer.describe(entity) }
+    for entity in writer.model.entities { writer.describe(entity) }
     return (writer.builder.bytes(root: .uid(writer.root)), writer.leftOut)
   }
 
   private init(_ model: ManagedObjectModel) {
+    var model = model
+    model.entities = model.entities.map { entity in
+      var entity = entity
+      entity.attributes.sort { Self.precedes($0.name, $1.name) }
+      entity.relationships.sort { Self.precedes($0.name, $1.name) }
+      entity.fetchedProperties.sort { Self.precedes($0.name, $1.name) }
+      return entity
+    }
     self.model = model
     root = builder.reserve()
     for entity in model.entities {
@@ -53,7 +62,7 @@ struct CompiledModelWriter {
     var fields: [String: PropertyListValue] = [
       "NSEntities": knownKeys(model.entities.map(\.name)),
       "NSFetchRequestTemplates": ArchiveBuilder.null,
-      "NSVersionIdentifiers": builder.set(model.versionIdentifiers.map { builder.text($0) }),
+      "NSVersionIdentifiers": builder.set(model.versionIdentifiers.sorted(by: Self.precedes).map { builder.text($0) }),
     ]
     if !model.fetchRequestTemplates.isEmpty {
       let requests = model.fetchRequestTemplates.sorted { Self.precedes($0.key, $1.key) }.map { name, request in
@@ -63,7 +72,10 @@ struct CompiledModelWriter {
     }
     if !model.configurations.isEmpty {
       let configurations = model.configurations.sorted { Self.precedes($0.key, $1.key) }.map { name, members in
-        (key: name, value: builder.array(members.map { reference(to: $0) }.filter { $0 != ArchiveBuilder.null }))
+        (
+          key: name,
+          value: builder.array(members.sorted(by: Self.precedes).map { reference(to: $0) }.filter { $0 != ArchiveBuilder.null })
+        )
       }
       fields["NSConfigurations"] = builder.dictionary(configurations, isMutable: true)
     }

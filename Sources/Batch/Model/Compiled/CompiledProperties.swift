@@ -115,6 +115,8 @@ extension CompiledModelReader {
   mutating func predicate(_ object: KeyedObject, _ key: String, _ fields: inout ArchivedFields) -> ArchivedPredicate? {
     do {
       try budget.spend(100)
+      // Other implementations of Core Data archive a predicate's text.
+      if let text = object.string { return try PredicateParser.predicate(text) }
       return try ExpressionArchiveReader.predicate(object)
     } catch {
       fields.leave("\(key) (\(error))")

@@ -77,8 +77,8 @@ extension CompiledModelWriter {
       fields["NSFilteringPredicate"] = predicate(attribute.derivationFilter, place: where_)
     } else if attribute.type == .composite {
       names.insert("NSCompositeAttributeDescription", at: 0)
-      fields["NSCompositeElements"] = elements(attribute, place)
     }
+    if attribute.type == .composite { fields["NSCompositeElements"] = elements(attribute, place) }
     return (names, fields)
   }
 
@@ -134,7 +134,9 @@ extension CompiledModelWriter {
     fields["NSDeleteRule"] = .integer(rule ?? 1)
     var predicates: [(predicate: ArchivedPredicate, error: Int64)] = []
     for text in relationship.validationPredicates {
-      if let predicate = try? PredicateParser.predicate(text) { predicates.append((predicate, 1550)) } else {
+      if let predicate = try? PredicateParser.predicate(text) {
+        predicates.append((predicate, 1550))
+      } else {
         leftOut.append("\(place.entity).\(place.property): the validation predicate \(text)")
       }
     }

@@ -12,9 +12,8 @@ enum CompiledValue {
     case .date: return (object.date ?? object.real).flatMap { $0.isFinite ? (.real($0), nil) : nil }
     case .uuid: return (object["NS.uuidbytes"]?.data).flatMap { $0.count == 16 ? (.blob($0), nil) : nil }
     case .uri: return (object["NS.relative"]?.string ?? object.string).map { (.text($0), nil) }
-    case .binaryData: return object.data.map { (.blob($0), nil) }
     case .string: return object.string.map { (.text($0), nil) }
-    case .undefined, .transformable, .objectID, .composite:
+    case .binaryData, .undefined, .transformable, .objectID, .composite:
       if let text = object.string { return (.text(text), nil) }
       return object.data.map { (.blob($0), nil) }
     }
@@ -107,7 +106,9 @@ extension AttributeDescription {
     }
     var unreadable: [String] = []
     for text in validationPredicates {
-      if let predicate = try? PredicateParser.predicate(text) { found.append((predicate, 1550)) } else {
+      if let predicate = try? PredicateParser.predicate(text) {
+        found.append((predicate, 1550))
+      } else {
         unreadable.append(text)
       }
     }

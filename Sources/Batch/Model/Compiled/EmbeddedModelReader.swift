@@ -1,29 +1,44 @@
-/// Reads the model that a mapping model holds of its source and of its destination: Xcode's own objects (XDPMModel) in a
-/// keyed archive (D.4). Their properties are not fields, but entries of "stereotypes", by name.
+/// Reads Xcode's own objects (XDPMModel) in a keyed archive: the models that a mapping model holds of its source and its
+/// destination (D.4), and versions that Xcode wrote before version 4 (C.1). Properties are not fields of these objects, but
+/// entries of "stereotypes", by name.
 struct EmbeddedModelReader {
+  private let budget = ArchiveBudget()
+
   static func read(_ bytes: [UInt8], name: String) throws -> ManagedObjectModel {
-    guard let root = try KeyedArchive(bytes).root, root.className == "XDPMModel",
-      let entities = root["_xd_rootPackage"]?["XDBucketForClassesstorage"]?.dictionary
+    try read(KeyedArchive(bytes), name: name)
+  }
+
+  static func read(_ archive: KeyedArchive, name: String) throws -> ManagedObjectModel {
+    guard let root = archive.root, root.className == "XDPMModel",
+      let entities = root["_xd_rootPackage"]?["XDBucketForClassesstorage"]
     else { throw BatchError(.badModel, "the archive holds no model of Xcode") }
+    let reader = EmbeddedModelReader()
     let identifier = root["_modelVersionIdentifier"]?.string ?? ""
     return ManagedObjectModel(
-      name: name, entities: try entities.map { try entity($0.value) },
+      name: name, entities: try reader.entries(entities).map { try reader.entity($0.value) },
       versionIdentifiers: identifier.isEmpty ? [] : [identifier])
   }
 
-  private static func entity(_ object: KeyedObject) throws -> EntityDescription {
-    let settings = Settings(object)
+  private func entries(_ object: KeyedObject?) throws -> [(key: KeyedObject, value: KeyedObject)] {
+    guard let object else { return [] }
+    try budget.spend(object.memberCount)
+    return object.dictionary ?? []
+  }
+
+  private func entity(_ object: KeyedObject) throws -> EntityDescription {
+    let settings = try settings(object)
     var entity = EntityDescription(name: try name(of: object))
     entity.isAbstract = object["_isAbstract"]?.boolean ?? settings.flag("XD_PSK_isAbstract")
-    let parents = object["XDBucketForGeneralizationsstorage"]?.array ?? []
-    entity.superentity = parents.first?["_general"]?["_name"]?.string
+    let parents = object["XDBucketForGeneralizationsstorage"]
+    try budget.spend(parents?.memberCount ?? 0)
+    entity.superentity = parents?.array?.first?["_general"]?["_name"]?.string
     entity.managedObjectClassName = settings.text("XD_PSK_entityClassName")
     entity.renamingIdentifier = settings.text("XD_PSK_elementID")
     entity.versionHashModifier = settings.text("XD_PSK_versionHashModifier")
-    entity.userInfo = settings.userInfo("XD_PSK_userInfo")
-    entity.uniquenessConstraints = settings.lists("XDPMUniquenessConstraints")
-    entity.compoundIndexes = settings.lists("XDPMCompoundIndexes")
-    for (_, property) in object["XDBucketForOwnedAttributesstorage"]?.dictionary ?? [] {
+    entity.userInfo = try settings.userInfo("XD_PSK_userInfo")
+    entity.uniquenessConstraints = try settings.lists("XDPMUniquenessConstraints")
+    entity.compoundIndexes = try settings.lists("XDPMCompoundIndexes")
+    for (_, property) in try entries(object["XDBucketForOwnedAttributesstorage"]) {
       switch property.className {
       case "XDPMAttribute": entity.attributes.append(try attribute(property))
       case "XDPMRelationship": entity.relationships.append(try relationship(property))
@@ -33,8 +48,19 @@ struct EmbeddedModelReader {
     return entity
   }
 
-  private static func attribute(_ object: KeyedObject) throws -> AttributeDescription {
-    let settings = Settings(object)
+  /// The entries of all stereotypes of one object, by name.
+  private func settings(_ object: KeyedObject) throws -> Settings {
+    var values: [String: KeyedObject] = [:]
+    for (_, stereotype) in try entries(object["XDBucketForStereotypesstorage"]) {
+      for (key, property) in try entries(stereotype["XDBucketForOwnedAttributesstorage"]) {
+        if let name = key.string { values[name] = property["_default"] }
+      }
+    }
+    return Settings(values: values, budget: budget)
+  }
+
+  private func attribute(_ object: KeyedObject) throws -> AttributeDescription {
+    let settings = try settings(object)
     let name = try name(of: object)
     let number = settings.number("XD_PAttK_attributeType") ?? 0
     guard let type = Int32(exactly: number).flatMap(AttributeType.init) else {
@@ -49,13 +75,18 @@ struct EmbeddedModelReader {
     attribute.valueTransformerName = settings.text("XD_PAttK_valueTransformerName")
     attribute.renamingIdentifier = settings.text("XD_PPSK_elementID")
     attribute.versionHashModifier = settings.text("XD_PPSK_versionHashModifier")
-    attribute.userInfo = settings.userInfo("XD_PPSK_userInfo")
+    attribute.userInfo = try settings.userInfo("XD_PPSK_userInfo")
+    attribute.isIndexedBySpotlight = settings.flag("XD_PPSK_isSpotlightIndexed")
+    attribute.isStoredInExternalRecord = settings.flag("XD_PPSK_isStoredInTruthFile")
     attribute.defaultValue = settings.text("XD_PAttK_defaultValueAsString").flatMap { DefaultValue.parse($0, type) }
+    attribute.minimumValue = settings.text("XD_PAttK_minValueString").flatMap { DefaultValue.bound($0, type) }
+    attribute.maximumValue = settings.text("XD_PAttK_maxValueString").flatMap { DefaultValue.bound($0, type) }
+    if type == .string { attribute.regularExpression = settings.text("XD_PAttK_regularExpressionString") }
     return attribute
   }
 
-  private static func relationship(_ object: KeyedObject) throws -> RelationshipDescription {
-    let settings = Settings(object)
+  private func relationship(_ object: KeyedObject) throws -> RelationshipDescription {
+    let settings = try settings(object)
     let name = try name(of: object)
     guard let destination = settings["XD_PRK_destination"]?["_name"]?.string else {
       throw BatchError(.badModel, "the relationship \(name) has no destination")
@@ -70,32 +101,28 @@ struct EmbeddedModelReader {
     relationship.isOrdered = settings.flag("XD_PRK_ordered")
     relationship.isOptional = settings.flag("XD_PPSK_isOptional")
     relationship.isTransient = settings.flag("XD_PPSK_isTransient")
-    let rules: [Int64: RelationshipDescription.DeleteRule] = [0: .noAction, 1: .nullify, 2: .cascade, 3: .deny]
-    relationship.deleteRule = rules[settings.number("XD_PRK_deleteRule") ?? 1] ?? .nullify
+    relationship.isIndexed = settings.flag("XD_PPSK_isIndexed")
+    relationship.isIndexedBySpotlight = settings.flag("XD_PPSK_isSpotlightIndexed")
+    relationship.isStoredInExternalRecord = settings.flag("XD_PPSK_isStoredInTruthFile")
+    let rule = settings.number("XD_PRK_deleteRule") ?? 1
+    relationship.deleteRule = CompiledNames.deleteRules.first { $0.number == rule }?.rule ?? .nullify
     relationship.renamingIdentifier = settings.text("XD_PPSK_elementID")
     relationship.versionHashModifier = settings.text("XD_PPSK_versionHashModifier")
-    relationship.userInfo = settings.userInfo("XD_PPSK_userInfo")
+    relationship.userInfo = try settings.userInfo("XD_PPSK_userInfo")
     return relationship
   }
 
-  private static func name(of object: KeyedObject) throws -> String {
+  private func name(of object: KeyedObject) throws -> String {
     guard let name = object["_name"]?.string, !name.isEmpty else {
       throw BatchError(.badModel, "an object of the model has no name")
     }
     return name
   }
 
-  /// The entries of all stereotypes of one object, by name.
+  /// Values of stereotypes by name.
   private struct Settings {
-    private var values: [String: KeyedObject] = [:]
-
-    init(_ object: KeyedObject) {
-      for (_, stereotype) in object["XDBucketForStereotypesstorage"]?.dictionary ?? [] {
-        for (key, property) in stereotype["XDBucketForOwnedAttributesstorage"]?.dictionary ?? [] {
-          if let name = key.string { values[name] = property["_default"] }
-        }
-      }
-    }
+    let values: [String: KeyedObject]
+    let budget: ArchiveBudget
 
     subscript(_ name: String) -> KeyedObject? { values[name] }
     func flag(_ name: String) -> Bool { values[name]?.boolean ?? false }
@@ -106,12 +133,19 @@ struct EmbeddedModelReader {
       return text
     }
 
-    func lists(_ name: String) -> [[String]] {
-      (values[name]?.array ?? []).map { ($0.array ?? []).compactMap(\.string) }
+    func lists(_ name: String) throws -> [[String]] {
+      try members(values[name]).map { try members($0).compactMap(\.string) }
     }
 
-    func userInfo(_ name: String) -> [String: String] {
+    private func members(_ object: KeyedObject?) throws -> [KeyedObject] {
+      guard let object else { return [] }
+      try budget.spend(object.memberCount)
+      return object.array ?? []
+    }
+
+    func userInfo(_ name: String) throws -> [String: String] {
       var entries: [String: String] = [:]
+      try budget.spend(values[name]?.memberCount ?? 0)
       for (key, value) in values[name]?.dictionary ?? [] {
         if let key = key.string, let value = value.string { entries[key] = value }
       }

@@ -36,7 +36,8 @@ public enum ModelCache {
     let written = try CompiledModelReader.read(archive, name: model.name).versionHashes
     if let name = model.entities.map(\.name).first(where: { wanted[$0] != written[$0] }) {
       throw BatchError(
-        .badModel, "the model cannot be written into a cache: "
+        .badModel,
+        "the model cannot be written into a cache: "
           + (leftOut.isEmpty ? "its version hash would change" : leftOut.joined(separator: "; ")),
         entity: name)
     }

@@ -54,6 +54,6 @@ struct MatchFinder {
 
   private func hash(_ position: Int) -> Int {
     let three = UInt32(bytes[position]) | UInt32(bytes[position + 1]) << 8 | UInt32(bytes[position + 2]) << 16
-    return Int(three &* 0x9E37_79B1 >> UInt32(32 - Self.hashBits))
+    return Int((three &* 0x9E37_79B1) >> UInt32(32 - Self.hashBits))
   }
 }
