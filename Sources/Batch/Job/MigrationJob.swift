@@ -81,6 +81,7 @@ public struct MigrationJob: Sendable {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
     defer { source.close() }
     var plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+    if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
     if let first = plan.steps.first {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
@@ -192,7 +193,7 @@ public struct MigrationJob: Sendable {
   private func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
     // As strict as the run itself: a store that is in use is refused before anything is written.
-    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive)
+    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered)
     defer { reader.close() }
     // The version's name, not "the current one": the run does not ask again which one that is.
     let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)

@@ -22,7 +22,7 @@ struct MigrationRun {
     if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
-    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive)
+    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered)
     let steps: [MigrationStep]
     let result: Finished
     let verified: VerificationReport?
@@ -48,7 +48,7 @@ struct MigrationRun {
   }
 
   private func recheckSource() throws {
-    let again = try SourceStore.open(plan.source, fileSystem, locking: .none)
+    let again = try SourceStore.open(plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain)
     defer { again.close() }
     try checkSource(again)
   }

@@ -155,10 +155,7 @@ extension StoreInspection {
   ///
   /// Throws ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
   public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem) throws {
-    guard try fileSystem.status(path) != nil else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
-    }
-    let reader = try StoreReader(path: path, fileSystem: fileSystem, locking: .shared, forInspection: true)
+    let reader = try SourceStore.open(path, fileSystem, locking: .shared, forInspection: true)
     defer { reader.close() }
     var inspector = StoreInspector(reader, models: models, fileSystem: fileSystem)
     self = try inspector.inspect()
@@ -200,7 +197,11 @@ private struct StoreTraps {
     if inspection.walFrames > 0 {
       texts.append("\(inspection.walFrames) pages lie in the -wal file: never move the store without it")
     }
-    if inspection.journalBytes > 0 { texts.append("a -journal file exists: a change was not finished") }
+    if reader.isRecovered {
+      texts.append(SourceStore.recoveryNote)
+    } else if inspection.journalBytes > 0 {
+      texts.append("a -journal file exists, of a change that is finished or under way")
+    }
     if let version = inspection.frameworkVersion, version > Self.newestFramework {
       texts.append("framework \(version) wrote the store, which is newer than any that this program was tried with")
     }

@@ -39,14 +39,15 @@ public final class DatabaseSnapshot: Sendable {
   private let file: any File
   private let log: WriteAheadLog?
 
-  /// Opens a snapshot. Throws `locked`, `notADatabase`, `damagedDatabase`, `unsupported`, `inputOutput`.
-  public init(path: String, fileSystem: any FileSystem, locking: Locking) throws {
-    self.path = path
-    let file = try Self.open(path, fileSystem, locking)
+  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. Throws `locked`, `notADatabase`,
+  /// `damagedDatabase`, `unsupported`, `inputOutput`.
+  public init(path: String, fileSystem: any FileSystem, locking: Locking, name: String? = nil) throws {
+    self.path = name ?? path
+    let file = try Self.hold(path, fileSystem, locking)
     var bytes = [UInt8](repeating: 0, count: DatabaseHeader.length)
     let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
     fileSize = try file.size()
-    let main = try bytes[0..<count].withUnsafeBytes { try DatabaseHeader($0, path: path) }
+    let main = try bytes[0..<count].withUnsafeBytes { try DatabaseHeader($0, path: name ?? path) }
     var log: WriteAheadLog?
     if let status = try fileSystem.status(path + "-wal"), status.size > 0 {
       log = try WriteAheadLog(file: try fileSystem.open(path + "-wal", .read), pageSize: main.pageSize)
@@ -93,7 +94,8 @@ public final class DatabaseSnapshot: Sendable {
     return inFile
   }
 
-  private static func open(_ path: String, _ fileSystem: any FileSystem, _ locking: Locking) throws -> any File {
+  /// Opens a database's file and takes the locks, for as long as the file is open. Its bytes are not looked at.
+  public static func hold(_ path: String, _ fileSystem: any FileSystem, _ locking: Locking) throws -> any File {
     guard locking == .exclusive else {
       let file = try fileSystem.open(path, .read)
       if locking == .shared { try lock(file, .shared) }
