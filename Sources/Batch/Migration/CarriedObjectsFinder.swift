@@ -64,10 +64,17 @@ struct CarriedObjectsFinder {
     }
     if try TreeKind.isTable(root: row.rootPage, in: reader.snapshot) {
       found.tables.append(.init(row: row))
+    } else if isUTF16 {
+      throw BatchError(
+        .refused, "the table \(row.name) is kept in the order of UTF-16 text, which is another than UTF-8's",
+        hint: "Convert the store with sqlite3's .dump; nothing was written", path: reader.path)
     } else {
       found.trees.append(row)
     }
   }
+
+  /// Texts become UTF-8, whose order is another where characters beyond the basic plane or bytes decide.
+  private var isUTF16: Bool { reader.snapshot.header.encoding != .utf8 }
 
   /// A table that other code made must not stand where the new version puts one of its own.
   private func checkNames(_ found: CarriedObjects) throws {
@@ -95,7 +102,7 @@ struct CarriedObjectsFinder {
       guard owners.contains(owner), !built.contains(NameOrder.folded(row.name)) else { continue }
       // The primary key's index of a join table is the layout's.
       if row.sql == nil, joins.contains(owner) { continue }
-      if changed.contains(owner) {
+      if changed.contains(owner) || isUTF16 {
         found.indexes.append(try rebuilt(row))
       } else {
         found.trees.append(row)
@@ -103,17 +110,19 @@ struct CarriedObjectsFinder {
     }
   }
 
-  /// An index whose keys are made anew: one over plain columns in SQLite's plain order.
+  /// An index whose keys are made anew: one over plain columns of all rows, in an order of SQLite's own.
   private func rebuilt(_ row: SchemaRow) throws -> CarriedObjects.Index {
     guard let index = schema.indexes.first(where: { $0.name == row.name }), let table = schema.table(row.tableName),
-      index.columns.allSatisfy({ $0.collation == "BINARY" })
+      index.columns.allSatisfy({ Collation(rawValue: $0.collation.uppercased()) != nil })
     else {
       throw BatchError(
         .refused, "the index \(row.name) of \(row.tableName) cannot be made anew: it is not over plain columns",
         hint: "Remove it with the application that made it; nothing was written", path: reader.path)
     }
     let columns = index.columns.compactMap { key in
-      key.column.flatMap(table.position).map { SortColumn($0, isDescending: key.isDescending) }
+      key.column.flatMap(table.position).map {
+        SortColumn($0, isDescending: key.isDescending, collation: Collation(rawValue: key.collation.uppercased()) ?? .binary)
+      }
     }
     return CarriedObjects.Index(
       row: row, columns: columns, rowidColumn: table.columns.firstIndex(where: \.isRowidAlias), isUnique: index.isUnique)

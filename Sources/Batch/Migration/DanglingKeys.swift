@@ -39,7 +39,9 @@ struct DanglingKeys {
       return RowLookup(snapshot: reader.snapshot, root: table, cacheBytes: 1 << 20, rowLimit: .max)
     }
     let (scan, page, row) = (
-      TableScan(snapshot: reader.snapshot, root: schema.rootPage, rowLimit: limit), RowPage(), RecordDecoder()
+      try RowScan(
+        snapshot: reader.snapshot, root: schema.rootPage, isWithoutRowid: schema.isWithoutRowid, rowLimit: limit),
+      RowPage(), RecordDecoder()
     )
     var count: UInt64 = 0
     while try scan.next(into: page) {

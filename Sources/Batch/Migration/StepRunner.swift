@@ -91,8 +91,9 @@ final class StepRunner {
     }
     job.monitor.update { $0.activity = describe(unit) }
     let scan = ScanBox(
-      TableScan(
-        snapshot: job.reader.snapshot, root: root, after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
+      try RowScan(
+        snapshot: job.reader.snapshot, root: root, isWithoutRowid: transformer.isWithoutRowid(unit),
+        after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     try Pipeline<ScannedPage, Parcel>.run(
       read: {
@@ -265,8 +266,8 @@ private struct Parcel: Sendable {
 
 // Each box is used by one thread at a time: the reading or the writing one while the pipeline runs.
 private final class ScanBox: @unchecked Sendable {
-  let scan: TableScan
-  init(_ scan: TableScan) { self.scan = scan }
+  let scan: RowScan
+  init(_ scan: RowScan) { self.scan = scan }
 }
 private final class OutputBox: @unchecked Sendable {
   let output: StepOutput

@@ -20,10 +20,16 @@ public final class IndexScan {
   private var levels: [Level] = []
   private var pagesRead: UInt64 = 0
   private var records: Int64 = 0
+  private let after: Int64
 
-  /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory. Throws `damagedDatabase`.
-  public init(snapshot: DatabaseSnapshot, root: UInt32, rowLimit: Int) throws {
+  /// Bytes of pages read so far, without overflow pages.
+  public var bytesRead: UInt64 { pagesRead * UInt64(snapshot.geometry.pageSize) }
+
+  /// Prepares a scan that leaves out the first `after` records. `rowLimit` is the largest record in bytes that is put together in
+  /// memory. Throws `damagedDatabase`.
+  public init(snapshot: DatabaseSnapshot, root: UInt32, after: Int64 = 0, rowLimit: Int) throws {
     self.snapshot = snapshot
+    self.after = after
     overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: true)
     utf16 = UTF16Records(snapshot.header.encoding)
     try push(root)
@@ -69,6 +75,8 @@ public final class IndexScan {
   }
 
   private func add(_ cell: TreePage.Cell, of number: UInt32, to page: RowPage) throws {
+    records += 1
+    guard records > after else { return }
     if cell.overflow != 0 { try overflow.check(cell, page: number) }
     let target = page.room(cell.payloadLength)
     if cell.overflow != 0 {
@@ -76,7 +84,6 @@ public final class IndexScan {
     } else if let base = cell.local.baseAddress {
       target.copyMemory(from: base, byteCount: cell.payloadLength)
     }
-    records += 1
     page.finishRow(records, length: cell.payloadLength)
   }
 }
