@@ -24,6 +24,8 @@ public struct MigrationJob: Sendable {
     public var memory = MemoryBudget.standard
     /// When checkpoints are due.
     public var interval = RunMonitor.standardInterval
+    /// Who builds the indexes?
+    public var indexBuilding = IndexBuilding.engine
     /// Prove the finished store before the cut-over?
     public var verifies = true
 
@@ -203,9 +205,11 @@ public struct MigrationJob: Sendable {
       target: target, extras: request.extras, steps: plan.steps.count,
       models: try copies(request.models, "models", ModelReader.extensions, job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
-      memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
+      memory: request.memory.total, verifies: request.verifies, indexBuilding: request.indexBuilding,
+      backupSuffix: Self.backupSuffix(now), notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(
-        try PlanFingerprint.of(steps: plan.steps, extras: request.extras, policies: policies, now: now)),
+        try PlanFingerprint.of(
+          steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
       policies: try policyVersions(plan.steps))
     switch request.interval {

@@ -63,7 +63,9 @@ struct MigrationRun {
   }
 
   private func checkPlan(_ steps: [MigrationStep]) throws {
-    let found = PlanFingerprint.hex(try PlanFingerprint.of(steps: steps, extras: plan.extras, policies: policies, now: plan.now))
+    let found = PlanFingerprint.hex(
+      try PlanFingerprint.of(
+        steps: steps, extras: plan.extras, indexes: plan.indexBuilding, policies: policies, now: plan.now))
     guard found == plan.planFingerprint else {
       throw BatchError(
         .badCheckpoint, "the plan changed since the run began: it was \(plan.planFingerprint), now it is \(found)",
@@ -127,9 +129,14 @@ struct MigrationRun {
     let metadata =
       steps[index].isIdentity
       ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
+    let isLast = index + 1 == steps.count
+    let building = isLast ? plan.indexBuilding : .engine
+    var header = header(like: source.snapshot.header)
+    let version = header.version
+    if building == .sqlite { header.version = .rollback }
     let job = StepRunner.Job(
-      reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header(like: source.snapshot.header),
-      metadata: metadata, hasIndexes: index + 1 == steps.count, monitor: monitor
+      reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
+      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)

@@ -61,6 +61,14 @@ final class IndexPass: @unchecked Sendable {
   /// The number of indexes.
   var count: Int { indexes.count }
 
+  /// Writes all indexes without keys, for SQLite to fill.
+  func writeEmpty() throws {
+    for index in indexes {
+      guard let root = database.root(of: index.name) else { throw BatchError(.failed, "the schema lacks \(index.name)") }
+      try IndexBuilder(root: root, writer: database.writer).finish()
+    }
+  }
+
   /// The name of an index.
   func name(_ position: Int) -> String { indexes[position].name }
 

@@ -68,7 +68,16 @@ enum ModelFiles {
       [
         ("name", entity.name), ("parentEntity", entity.superentity), ("isAbstract", flag(entity.isAbstract)),
         ("elementID", entity.renamingIdentifier),
-      ], entity.attributes.map(attribute) + entity.relationships.map(relationship) + userInfo(entity.userInfo))
+      ],
+      entity.attributes.map(attribute) + entity.relationships.map(relationship) + constraints(entity) + userInfo(entity.userInfo))
+  }
+
+  private static func constraints(_ entity: EntityDescription) -> [String] {
+    guard !entity.uniquenessConstraints.isEmpty else { return [] }
+    let lists = entity.uniquenessConstraints.map { names in
+      element("uniquenessConstraint", [], names.map { element("constraint", [("value", $0)]) })
+    }
+    return [element("uniquenessConstraints", [], lists)]
   }
 
   /// Writes the versions into one `.xcdatamodeld`; the last one is the current version.
