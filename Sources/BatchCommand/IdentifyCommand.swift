@@ -13,7 +13,7 @@ struct IdentifyCommand: StoreCommand {
 
   @Argument(help: "The store.") var store: String
   @Option(
-    name: .long, parsing: .upToNextOption, help: "Models: a .xcdatamodeld, a .xcdatamodel, or a folder of them.")
+    name: .long, parsing: .upToNextOption, help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.")
   var models: [String]
   @Flag(name: .long, help: "Print JSON.") var json = false
 

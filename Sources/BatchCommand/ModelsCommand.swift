@@ -9,7 +9,7 @@ struct ModelsCommand: ParsableCommand {
       that cannot be inferred needs a mapping model.
       """)
 
-  @Argument(help: "Models: .xcdatamodeld, .xcdatamodel, or folders of them.") var paths: [String]
+  @Argument(help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.") var paths: [String]
   @Flag(name: .long, help: "Print JSON.") var json = false
 
   private struct Found: Encodable {
@@ -36,6 +36,7 @@ struct ModelsCommand: ParsableCommand {
     if let current = model.currentVersion, !model.versions.contains(where: \.isCurrent) {
       lines.append("  problem: the current version \(current) is not there")
     }
+    lines += model.warnings.map { "  warning: \($0)" }
     return (lines + model.steps.map(text)).joined(separator: "\n")
   }
 

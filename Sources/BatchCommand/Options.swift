@@ -4,7 +4,7 @@ import Batch
 struct ModelOptions: ParsableArguments {
   @Option(
     name: .long, parsing: .upToNextOption,
-    help: "Models: a .xcdatamodeld, a .xcdatamodel, or a folder of them.")
+    help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.")
   var models: [String] = []
 
   @Option(

@@ -12,7 +12,7 @@ struct SampleCommand: ParsableCommand {
       one in 64 has otherwise.
       """)
 
-  @Argument(help: "The model: a .xcdatamodeld or a .xcdatamodel.") var model: String
+  @Argument(help: "The model: a .xcdatamodeld, .xcdatamodel, .momd or .mom.") var model: String
   @Option(name: .long, help: "The version.") var version: String
   @Option(name: .long, help: "Objects in all.") var rows: UInt64
   @Option(name: .long, help: "Another seed gives other data.") var seed: UInt64 = 1

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 
 @testable import Batch
 
@@ -42,6 +43,13 @@ final class CommandFolder {
       ["sample", ExampleFolder.models, "--version", "Library 1", "--rows", "\(rows)", "--seed", "\(seed)", "--output", path])
     guard made.code == 0 else { throw CommandProcess.Missing(description: "no sample store: \(made.error)") }
     return path
+  }
+
+  /// Takes the model out of a store that carries its own.
+  func forgetModel(of store: String) throws {
+    let queue = try DatabaseQueue(path: store)
+    try queue.write { try $0.execute(sql: "DELETE FROM Z_MODELCACHE") }
+    try queue.close()
   }
 
   /// Starts a migration in place with many checkpoints, kills it once two of them are there, and returns the job directory.

@@ -34,7 +34,7 @@ struct RefusalTests {
       let path = folder.file(name)
       try Data(repeating: 0x41, count: size).write(to: URL(fileURLWithPath: path))
       try expectRefusal(
-        30, [path, "not an SQLite database", "check that the path", Self.nothing],
+        30, [path, size == 0 ? "the file is empty" : "no SQLite database", "path", Self.nothing],
         [command, path] + (command == "inspect" ? [] : CommandFolder.models), in: folder)
     }
   }
@@ -63,6 +63,7 @@ struct RefusalTests {
   @Test("A store that no model fits, and a version that nothing leads to")
   func noWay() throws {
     let store = try folder.sample(rows: 100)
+    try folder.forgetModel(of: store)
     let second = ExampleFolder.models + "/Library 2.xcdatamodel"
     try expectRefusal(
       20, [store, "no version of the model fits", "Library 2", "supply the version", Self.nothing],

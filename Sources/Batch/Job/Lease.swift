@@ -18,10 +18,15 @@ public final class Lease: Sendable {
   /// Takes the lease, without waiting. Throws `leaseHeld` naming the owner when another holds it.
   public static func take(in job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
     // Another try only when the file that was locked lost its name meanwhile, since its owner ended the job.
-    for _ in 0..<16 {
+    for attempt in 0..<16 {
       let file = try fileSystem.open(job.lease, .updateOrCreate)
       guard try file.lock(.exclusive, start: 0, length: 1) else {
         file.close()
+        // A process that is just being started holds all files of its parent for a moment, and with them their locks.
+        if attempt < 8 {
+          usleep(25_000)
+          continue
+        }
         throw held(try LeaseOwner.read(job.lease, fileSystem), job)
       }
       let owner = LeaseOwner.current(epoch: try nextEpoch(file, job, fileSystem))

@@ -20,7 +20,8 @@ final class StepOutput {
     tableCount = plan.layout.entityTables.count
     fileSystem = files.fileSystem
     file = try fileSystem.open(path, restoring == nil ? .create : .update)
-    let schema = StoreSchemaText.entries(plan.layout, hasIndexes: hasIndexes, hasModelCache: plan.carried.modelCache != nil,
+    let schema = StoreSchemaText.entries(
+      plan.layout, hasIndexes: hasIndexes, hasModelCache: plan.carried.modelCache != nil,
       carried: plan.carried.schema)
     database = try DatabaseBuilder(file: file, header: header, schema: schema, resumingAt: restoring?.state.nextPage)
     if restoring != nil {

@@ -41,8 +41,12 @@ public struct ModelInspection: Sendable, Codable {
   /// The steps between neighbours, in order.
   public var steps: [Step]
 
+  /// What in a compiled model contradicts itself.
+  public var warnings: [String]
+
   /// Looks at a bundle.
   public init(_ bundle: ModelBundle) {
+    warnings = bundle.warnings
     let hashes = bundle.versions.map(\.versionHashes)
     name = bundle.name
     path = bundle.path

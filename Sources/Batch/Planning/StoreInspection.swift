@@ -23,7 +23,7 @@ public struct StoreInspection: Sendable, Codable {
   }
 
   /// A property of an entity and where its values are.
-  public struct Property: Sendable, Codable {
+  public struct Property: Sendable, Codable, Equatable {
     /// The name.
     public var name: String
     /// `attribute` or `relationship`.
@@ -69,7 +69,7 @@ public struct StoreInspection: Sendable, Codable {
 
   /// The path.
   public var path: String
-  /// The version that fits, by the models given, or the name of the store's own.
+  /// The version that fits, when models were given and one does; the store's own model has no name.
   public var version: String?
   /// Where the model came from that says what tables mean; nil without one.
   public var modelSource: ModelSource?

@@ -48,7 +48,7 @@ struct StoreInspector {
       inspection.modelSource = .cached
     }
     guard let model else { return }
-    inspection.version = model.name.isEmpty ? nil : model.name
+    if inspection.modelSource == .given { inspection.version = model.name }
     do {
       binding = try StoreBinding(
         layout: StoreLayout(model: model, purpose: .reading), schema: reader.schema, modelName: model.name, path: nil)

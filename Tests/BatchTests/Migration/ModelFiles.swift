@@ -15,84 +15,10 @@ enum ModelFiles {
     return inner.isEmpty ? "<\(name)\(list)/>" : "<\(name)\(list)>\(inner.joined(separator: "\n"))</\(name)>"
   }
 
-  private static func flag(_ isSet: Bool) -> String? { isSet ? "YES" : nil }
-
-  private static let typeNames: [AttributeType: String] = [
-    .integer16: "Integer 16", .integer32: "Integer 32", .integer64: "Integer 64", .decimal: "Decimal",
-    .double: "Double",
-    .float: "Float", .string: "String", .boolean: "Boolean", .date: "Date", .binaryData: "Binary", .uuid: "UUID",
-    .uri: "URI",
-  ]
-
-  private static func userInfo(_ entries: [String: String]) -> [String] {
-    guard !entries.isEmpty else { return [] }
-    return [
-      element(
-        "userInfo", [],
-        entries.sorted { $0.key < $1.key }.map { element("entry", [("key", $0.key), ("value", $0.value)]) })
-    ]
-  }
-
-  private static func attribute(_ attribute: AttributeDescription) -> String {
-    let text: String? =
-      switch attribute.defaultValue {
-      case .integer(let value): "\(value)"
-      case .real(let value): "\(value)"
-      case .text(let value): value
-      default: nil
-      }
-    return element(
-      "attribute",
-      [
-        ("name", attribute.name), ("optional", flag(attribute.isOptional)),
-        ("attributeType", typeNames[attribute.type]), ("defaultValueString", text),
-        ("elementID", attribute.renamingIdentifier),
-      ], userInfo(attribute.userInfo))
-  }
-
-  private static func relationship(_ relationship: RelationshipDescription) -> String {
-    element(
-      "relationship",
-      [
-        ("name", relationship.name), ("optional", flag(relationship.isOptional)),
-        ("toMany", flag(relationship.isToMany)), ("maxCount", relationship.isToMany ? nil : "1"),
-        ("ordered", flag(relationship.isOrdered)), ("deletionRule", "Nullify"),
-        ("destinationEntity", relationship.destinationEntity), ("inverseName", relationship.inverseName),
-        ("elementID", relationship.renamingIdentifier),
-      ])
-  }
-
-  private static func entity(_ entity: EntityDescription) -> String {
-    element(
-      "entity",
-      [
-        ("name", entity.name), ("parentEntity", entity.superentity), ("isAbstract", flag(entity.isAbstract)),
-        ("elementID", entity.renamingIdentifier),
-      ],
-      entity.attributes.map(attribute) + entity.relationships.map(relationship) + constraints(entity) + userInfo(entity.userInfo))
-  }
-
-  private static func constraints(_ entity: EntityDescription) -> [String] {
-    guard !entity.uniquenessConstraints.isEmpty else { return [] }
-    let lists = entity.uniquenessConstraints.map { names in
-      element("uniquenessConstraint", [], names.map { element("constraint", [("value", $0)]) })
-    }
-    return [element("uniquenessConstraints", [], lists)]
-  }
-
   /// Writes the versions into one `.xcdatamodeld`; the last one is the current version.
   static func write(_ versions: [ManagedObjectModel], to path: String) throws {
-    for version in versions {
-      let folder = "\(path)/\(version.name).xcdatamodel"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      let model = element(
-        "model", [("type", "com.apple.IDECoreDataModeler.DataModel"), ("documentVersion", "1.0")],
-        version.entities.map(entity))
-      try "<?xml version=\"1.0\"?>\n\(model)".write(toFile: folder + "/contents", atomically: false, encoding: .utf8)
-    }
-    let current = ["_XCCurrentVersionName": "\(versions[versions.count - 1].name).xcdatamodel"]
-    try PropertyListSerialization.data(fromPropertyList: current, format: .xml, options: 0)
-      .write(to: URL(fileURLWithPath: path + "/.xccurrentversion"))
+    let bundle = ModelBundle(path: path, name: "Model", versions: versions, currentVersion: versions.last?.name)
+    try ModelPackageWriter.write(bundle, to: path)
   }
 
   /// Writes a mapping model. Property mappings without expression are the default; a relationship's may be the instances of

@@ -127,15 +127,7 @@ extension CompiledModelReader {
   mutating func relationship(_ fields: ArchivedFields, name: String) throws -> RelationshipDescription {
     var fields = fields
     let common = try Common(&fields, name: name)
-    let destination = fields.take("NSDestinationEntity")?["NSEntityName"]?.string
-    let inverse = fields.take("NSInverseRelationship")?["NSPropertyName"]?.string
-    guard let destination = try fields.text("_NSDestinationEntityName") ?? destination else {
-      throw fields.problem("has no destination entity")
-    }
-    let maxCount = fields.integer("NSMaxCount") ?? 1
-    var relationship = RelationshipDescription(
-      name: name, destinationEntity: destination, inverseName: try fields.text("_NSInverseRelationshipName") ?? inverse,
-      maxCount: Int32(clamping: maxCount))
+    var relationship = try ends(of: &fields, name: name)
     relationship.minCount = Int32(clamping: fields.integer("NSMinCount") ?? 0)
     relationship.isOrdered = fields.flag("NSIsOrdered")
     relationship.isOptional = common.isOptional
@@ -157,6 +149,18 @@ extension CompiledModelReader {
     }
     finish(&fields)
     return relationship
+  }
+
+  /// A relationship with its destination, inverse and greatest number.
+  private func ends(of fields: inout ArchivedFields, name: String) throws -> RelationshipDescription {
+    let destination = fields.take("NSDestinationEntity")?["NSEntityName"]?.string
+    let inverse = fields.take("NSInverseRelationship")?["NSPropertyName"]?.string
+    guard let destination = try fields.text("_NSDestinationEntityName") ?? destination else {
+      throw fields.problem("has no destination entity")
+    }
+    return RelationshipDescription(
+      name: name, destinationEntity: destination, inverseName: try fields.text("_NSInverseRelationshipName") ?? inverse,
+      maxCount: Int32(clamping: fields.integer("NSMaxCount") ?? 1))
   }
 
   mutating func fetchedProperty(_ fields: ArchivedFields, name: String) throws -> FetchedPropertyDescription {

@@ -59,27 +59,41 @@ extension CompiledModelWriter {
         ("NSIsTransient", 8, attribute.isTransient), ("NSIsIndexed", 0, attribute.isIndexed),
         ("NSIndexedBySpotlight", 256, attribute.isIndexedBySpotlight),
       ])
-    let where_ = "\(place.entity).\(place.property)"
+    let name = "\(place.entity).\(place.property)"
+    addValue(of: attribute, name, to: &fields)
+    var names = ["NSAttributeDescription", "NSPropertyDescription", "NSObject"]
+    if let derivation = attribute.derivationExpression {
+      names.insert("NSDerivedAttributeDescription", at: 0)
+      fields["NSDerivationExpression"] = self.derivation(derivation, place: name)
+      fields["NSFilteringPredicate"] = predicate(attribute.derivationFilter, place: name)
+    } else if attribute.type == .composite {
+      names.insert("NSCompositeAttributeDescription", at: 0)
+    }
+    if attribute.type == .composite { fields["NSCompositeElements"] = elements(attribute, place) }
+    return (names, fields)
+  }
+
+  /// Type, default, storage and validation.
+  private mutating func addValue(of attribute: AttributeDescription, _ name: String, to fields: inout Fields) {
     fields["NSAttributeType"] = .integer(Int64(attribute.type.rawValue))
     fields["NSAttributeValueClassName"] = builder.text(
       attribute.attributeValueClassName ?? CompiledNames.valueClass(attribute.type))
     fields["NSValueTransformerName"] = builder.text(attribute.valueTransformerName)
     fields["NSFlagsKey"] = .integer(
       (attribute.allowsExternalBinaryDataStorage ? 4 : 0) + (attribute.preservesValueInHistoryOnDeletion ? 16 : 0))
-    fields["NSDefaultValue"] = CompiledValue.write(attribute, to: &builder) ?? ArchiveBuilder.null
-    let validation = attribute.validation()
-    leftOut += validation.unreadable.map { "\(where_): the validation predicate \($0)" }
-    validate(&fields, validation.predicates)
-    var names = ["NSAttributeDescription", "NSPropertyDescription", "NSObject"]
-    if let derivation = attribute.derivationExpression {
-      names.insert("NSDerivedAttributeDescription", at: 0)
-      fields["NSDerivationExpression"] = self.derivation(derivation, place: where_)
-      fields["NSFilteringPredicate"] = predicate(attribute.derivationFilter, place: where_)
-    } else if attribute.type == .composite {
-      names.insert("NSCompositeAttributeDescription", at: 0)
+    fields["NSDefaultValue"] = CompiledValue.write(attribute, to: &builder)
+    validate(&fields, attribute.bounds + readable(attribute.validationPredicates, name))
+  }
+
+  /// Predicates that can be read, with Core Data's number for any failure of validation; the others are named as left out.
+  private mutating func readable(_ texts: [String], _ name: String) -> [(predicate: ArchivedPredicate, error: Int64)] {
+    texts.compactMap { text in
+      guard let predicate = try? PredicateParser.predicate(text) else {
+        leftOut.append("\(name): the validation predicate \(text)")
+        return nil
+      }
+      return (predicate, 1550)
     }
-    if attribute.type == .composite { fields["NSCompositeElements"] = elements(attribute, place) }
-    return (names, fields)
   }
 
   private mutating func elements(_ attribute: AttributeDescription, _ place: Place) -> PropertyListValue {
@@ -132,15 +146,7 @@ extension CompiledModelWriter {
     fields["NSMinCount"] = .integer(Int64(relationship.minCount))
     let rule = CompiledNames.deleteRules.first { $0.rule == relationship.deleteRule }?.number
     fields["NSDeleteRule"] = .integer(rule ?? 1)
-    var predicates: [(predicate: ArchivedPredicate, error: Int64)] = []
-    for text in relationship.validationPredicates {
-      if let predicate = try? PredicateParser.predicate(text) {
-        predicates.append((predicate, 1550))
-      } else {
-        leftOut.append("\(place.entity).\(place.property): the validation predicate \(text)")
-      }
-    }
-    validate(&fields, predicates)
+    validate(&fields, readable(relationship.validationPredicates, "\(place.entity).\(place.property)"))
     builder.describe(number, ["NSRelationshipDescription", "NSPropertyDescription", "NSObject"], fields)
   }
 

@@ -26,8 +26,7 @@ enum CompiledValue {
     return object.real.flatMap { $0.isFinite ? (.real($0), nil) : nil }
   }
 
-  /// Nil for what has no place in an archive.
-  static func write(_ attribute: AttributeDescription, to builder: inout ArchiveBuilder) -> PropertyListValue? {
+  static func write(_ attribute: AttributeDescription, to builder: inout ArchiveBuilder) -> PropertyListValue {
     switch (attribute.defaultValue, attribute.type) {
     case (nil, _), (.null, _): return ArchiveBuilder.null
     case (.integer(let number), .boolean): return builder.scalar(.boolean(number != 0))
@@ -88,9 +87,8 @@ extension AttributeDescription {
     }
   }
 
-  /// Minimum, maximum and pattern as the predicates that Xcode makes of them, each with the number of its error, then all
-  /// other predicates that can be read (with Core Data's number for any failure of validation).
-  func validation() -> (predicates: [(predicate: ArchivedPredicate, error: Int64)], unreadable: [String]) {
+  /// Minimum, maximum and pattern as the predicates that Xcode makes of them, each with the number of its error.
+  var bounds: [(predicate: ArchivedPredicate, error: Int64)] {
     var found: [(predicate: ArchivedPredicate, error: Int64)] = []
     let errors: (low: Int64, high: Int64) =
       type == .string ? (1670, 1660) : type == .date ? (1640, 1630) : (1620, 1610)
@@ -104,15 +102,7 @@ extension AttributeDescription {
     if let regularExpression {
       found.append((.compare(.evaluatedObject, .init(comparison: .matches), .constant(.text(regularExpression))), 1680))
     }
-    var unreadable: [String] = []
-    for text in validationPredicates {
-      if let predicate = try? PredicateParser.predicate(text) {
-        found.append((predicate, 1550))
-      } else {
-        unreadable.append(text)
-      }
-    }
-    return (found, unreadable)
+    return found
   }
 
   private func constant(_ value: Value) -> ArchivedExpression {
