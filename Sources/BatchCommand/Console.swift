@@ -7,6 +7,11 @@ enum Console {
   static func print(_ text: String) { Swift.print(text) }
   static func error(_ text: String) { write(text + "\n") }
 
+  /// Tells that a store was opened on a recovered copy, if it was.
+  static func tellRecovery(_ reader: StoreReader) {
+    if reader.isRecovered { error("note: \(SourceStore.recoveryNote)") }
+  }
+
   static func write(_ text: String) {
     // Straight to the descriptor: C's `stderr` is a global variable, which Swift 6 does not let through.
     var rest = Array(text.utf8)[...]

@@ -42,6 +42,7 @@ struct ExportCommand: ParsableCommand {
     let files = LocalFileSystem()
     let reader = try StoreExport.open(store, files)
     defer { reader.close() }
+    Console.tellRecovery(reader)
     var options = StoreExport.Options(format: format, entity: entity)
     options.includesToMany = toMany
     options.limit = limit

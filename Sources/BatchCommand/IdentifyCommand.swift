@@ -23,6 +23,7 @@ struct IdentifyCommand: StoreCommand {
     let library = try ModelLibrary(paths: models)
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     defer { reader.close() }
+    Console.tellRecovery(reader)
     let found = StoreIdentification(reader, in: library)
     Console.print(json ? try JSONOutput.document(found) : Self.text(found))
     if found.versions.isEmpty { throw ExitCode(ExitCodes.refused) }

@@ -47,6 +47,7 @@ struct MetadataCommand: StoreCommand {
   private func print(_ key: String?) throws {
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     defer { reader.close() }
+    Console.tellRecovery(reader)
     guard let key else {
       return Console.print(try MetadataText(reader.metadata, path: store).all(json: json))
     }
@@ -80,7 +81,13 @@ struct MetadataCommand: StoreCommand {
         hint: "Finish it with resume first, or use --force", path: store)
     }
     // Tells what is no store before SQLite opens it.
-    try SourceStore.open(store, LocalFileSystem(), locking: .shared).close()
+    let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
+    reader.close()
+    guard !reader.isRecovered else {
+      throw BatchError(
+        .refused, "the store has the rollback journal of an unfinished change",
+        hint: "Open the store once with its application, so that it is recovered; nothing was written", path: store)
+    }
     var old: PropertyListValue?
     _ = try MetadataEditor.change(store) { entries in
       old = entries[key]

@@ -14,6 +14,8 @@ struct MigrateCommand: StoreCommand {
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @Option(name: .long, help: "Where the result goes; the source is not touched then.") var output: String?
+  @Option(name: .long, help: "Who builds the indexes: engine, or sqlite, which is slower and sure.")
+  var indexBuilder = IndexBuilding.engine
   @OptionGroup var options: RunOptions
 
   var changed: String? { output ?? store }
@@ -26,6 +28,7 @@ struct MigrateCommand: StoreCommand {
     request.interval = options.checkpointEvery.interval
     request.extras = extras.options
     request.verifies = options.verify == .full
+    request.indexBuilding = indexBuilder
     let job = MigrationJob(policies: GodwitCommand.policies)
     try options.finish(monitored) { try job.migrate(request, monitor: monitored.monitor) }
   }
@@ -56,6 +59,8 @@ struct ResumeCommand: StoreCommand {
     }
   }
 }
+
+extension IndexBuilding: ExpressibleByArgument {}
 
 enum VerifyMode: String, ExpressibleByArgument, CaseIterable {
   case full

@@ -14,6 +14,7 @@ struct ModelSide {
     if let status = try files.status(argument), !status.isDirectory {
       let reader = try SourceStore.open(argument, files, locking: .shared)
       defer { reader.close() }
+      Console.tellRecovery(reader)
       model = try StoreModel.find(of: reader, in: library)
       name = "\(argument) (\(model.name))"
       return

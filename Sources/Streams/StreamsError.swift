@@ -34,24 +34,29 @@ public struct StreamsError: Error, Sendable, CustomStringConvertible {
   public var path: String?
   /// The database page concerned, if one is.
   public var page: UInt32?
+  /// The cell of that page concerned, counted from 0, if one is.
+  public var cell: Int?
   /// What a person can do about it.
   public var hint: String?
 
   /// Makes an error.
-  public init(_ code: Code, _ message: String, path: String? = nil, page: UInt32? = nil, hint: String? = nil) {
+  public init(
+    _ code: Code, _ message: String, path: String? = nil, page: UInt32? = nil, cell: Int? = nil, hint: String? = nil
+  ) {
     self.code = code
     self.message = message
     self.path = path
     self.page = page
+    self.cell = cell
     self.hint = hint
   }
 
-  /// One line: path, page, message and hint.
+  /// One line: path, message, page and cell, and hint.
   public var description: String {
     var text = ""
     if let path { text += "\(path): " }
     text += message
-    if let page { text += " (database page \(page))" }
+    if let page { text += " (database page \(page)\(cell.map { ", cell \($0)" } ?? ""))" }
     if let hint { text += ". \(hint)" }
     return text
   }

@@ -162,6 +162,8 @@ struct LookCommandTests {
     var journal = Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7])
     journal.append(Data(count: 600))
     try journal.write(to: URL(fileURLWithPath: store + "-journal"))
-    try expectRefusal(20, ["rollback journal"], [command, store] + models, in: folder, program: "godwit")
+    // Nothing is taken back here, but it is told that it was looked for.
+    let recovered = try folder.run("godwit", [command, store] + models)
+    #expect(recovered.code == 0 && recovered.error.contains("rollback journal"), "\(recovered)")
   }
 }

@@ -171,7 +171,7 @@ final class ExportLinks {
     let place = try graph.pairScan(relationship.storage, isOrdered: relationship.isOrdered)
     defer { try? files.fileSystem.remove(path) }
     let run = try RelationRun(path: path, identifier: relationship.destination, scratch: files) { add in
-      let scan = TableScan(snapshot: graph.reader.snapshot, root: place.root, rowLimit: files.budget.rowLimit)
+      let scan = try place.rows(graph.reader.snapshot, rowLimit: files.budget.rowLimit)
       let (page, decoder) = (RowPage(), RecordDecoder())
       while try scan.next(into: page) {
         for row in 0..<page.count where decoder.decode(page.record(row)) {

@@ -38,6 +38,10 @@ public struct JobDirectory: Sendable, Equatable {
   /// The store that is being built.
   public var newStore: String { file("store.sqlite") }
 
+  /// The copy of a source with a hot rollback journal, recovered; and the one that a comparison makes.
+  public var recovered: String { file("recovered") }
+  var recoveredAgain: String { file("recovered-again") }
+
   /// A working file, or any other name in the directory.
   public func file(_ name: String) -> String { FilePaths.join(path, name) }
 

@@ -3,7 +3,7 @@ import Streams
 
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 2
+  static let currentFormat = 3
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.
@@ -30,6 +30,8 @@ struct JobPlan: Codable, Equatable {
   var checkpointBytes: UInt64?
   /// Is the finished store proved before the cut-over?
   var verifies: Bool
+  /// Who builds the indexes.
+  var indexBuilding: IndexBuilding
   var backupSuffix: String
   /// What a person should know, as the plan says it.
   var notes: [String]
@@ -72,10 +74,13 @@ struct JobPlan: Codable, Equatable {
 
 /// What makes two plans the same: everything that the finished bytes depend on besides the source (I8).
 enum PlanFingerprint {
-  static func of(steps: [MigrationStep], extras: ExtrasOptions, policies: PolicyRegistry, now: Double) throws -> [UInt8] {
+  static func of(
+    steps: [MigrationStep], extras: ExtrasOptions, indexes: IndexBuilding, policies: PolicyRegistry, now: Double
+  ) throws -> [UInt8] {
     var writer = ByteWriter()
     // Changes whenever the engine lays out pages or keys in another way.
     writer.writeString("layout 1")
+    writer.writeString(indexes.rawValue)
     writer.writeDouble(now)
     writer.writeString(extras.history.rawValue)
     writer.writeBool(extras.allowsCloudKit)

@@ -24,6 +24,8 @@ public struct MigrationJob: Sendable {
     public var memory = MemoryBudget.standard
     /// When checkpoints are due.
     public var interval = RunMonitor.standardInterval
+    /// Who builds the indexes?
+    public var indexBuilding = IndexBuilding.engine
     /// Prove the finished store before the cut-over?
     public var verifies = true
 
@@ -82,6 +84,7 @@ public struct MigrationJob: Sendable {
     defer { source.close() }
     var plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
+    if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
     if let first = plan.steps.first {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
@@ -165,7 +168,8 @@ public struct MigrationJob: Sendable {
     {
       throw BatchError(
         .refused, "a folder of external data lies where the output's would be",
-        hint: "Choose another path, or move the folder away; nothing was written",
+        hint:
+          "Choose another path, or move the folder away (an interrupted migration to this path may have left it); nothing was written",
         path: ExternalDataFolder(store: job.destination).path)
     }
     let directory = FilePaths.directory(of: job.destination)
@@ -193,7 +197,7 @@ public struct MigrationJob: Sendable {
   private func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
     // As strict as the run itself: a store that is in use is refused before anything is written.
-    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive)
+    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered)
     defer { reader.close() }
     // The version's name, not "the current one": the run does not ask again which one that is.
     let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
@@ -203,9 +207,11 @@ public struct MigrationJob: Sendable {
       target: target, extras: request.extras, steps: plan.steps.count,
       models: try copies(request.models, "models", ModelReader.extensions, job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
-      memory: request.memory.total, verifies: request.verifies, backupSuffix: Self.backupSuffix(now), notes: plan.notes,
+      memory: request.memory.total, verifies: request.verifies, indexBuilding: request.indexBuilding,
+      backupSuffix: Self.backupSuffix(now), notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(
-        try PlanFingerprint.of(steps: plan.steps, extras: request.extras, policies: policies, now: now)),
+        try PlanFingerprint.of(
+          steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
       policies: try policyVersions(plan.steps))
     switch request.interval {

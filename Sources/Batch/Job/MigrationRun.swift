@@ -22,7 +22,7 @@ struct MigrationRun {
     if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
-    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive)
+    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered)
     let steps: [MigrationStep]
     let result: Finished
     let verified: VerificationReport?
@@ -48,7 +48,7 @@ struct MigrationRun {
   }
 
   private func recheckSource() throws {
-    let again = try SourceStore.open(plan.source, fileSystem, locking: .none)
+    let again = try SourceStore.open(plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain)
     defer { again.close() }
     try checkSource(again)
   }
@@ -63,7 +63,9 @@ struct MigrationRun {
   }
 
   private func checkPlan(_ steps: [MigrationStep]) throws {
-    let found = PlanFingerprint.hex(try PlanFingerprint.of(steps: steps, extras: plan.extras, policies: policies, now: plan.now))
+    let found = PlanFingerprint.hex(
+      try PlanFingerprint.of(
+        steps: steps, extras: plan.extras, indexes: plan.indexBuilding, policies: policies, now: plan.now))
     guard found == plan.planFingerprint else {
       throw BatchError(
         .badCheckpoint, "the plan changed since the run began: it was \(plan.planFingerprint), now it is \(found)",
@@ -127,9 +129,14 @@ struct MigrationRun {
     let metadata =
       steps[index].isIdentity
       ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
+    let isLast = index + 1 == steps.count
+    let building = isLast ? plan.indexBuilding : .engine
+    var header = header(like: source.snapshot.header)
+    let version = header.version
+    if building == .sqlite { header.version = .rollback }
     let job = StepRunner.Job(
-      reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header(like: source.snapshot.header),
-      metadata: metadata, hasIndexes: index + 1 == steps.count, monitor: monitor
+      reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
+      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)

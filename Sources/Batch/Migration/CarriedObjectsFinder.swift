@@ -12,6 +12,11 @@ struct CarriedObjectsFinder {
 
   func find() throws -> CarriedObjects {
     var found = CarriedObjects()
+    if let root = schema.sharedRoots.min() {
+      throw BatchError(
+        .badStore, "several tables or indexes begin at page \(root), so none of them can be believed",
+        hint: "Restore the store from a backup; nothing was written", path: reader.path)
+    }
     let left = leftOut()
     for row in extraTables() where !left.contains(NameOrder.folded(row.name)) { try add(row, to: &found) }
     try checkNames(found)
@@ -19,6 +24,12 @@ struct CarriedObjectsFinder {
     try addIndexes(to: &found)
     addTexts(leaving: left, to: &found)
     found.primaryKeys = reader.primaryKeys.filter { $0.entityNumber >= StoreReader.firstForeignNumber }
+    guard Set(found.primaryKeys.map(\.entityNumber)).count == found.primaryKeys.count else {
+      throw BatchError(
+        .badStore, "Z_PRIMARYKEY has several rows for one entity number",
+        hint: "Restore the store from a backup; nothing was written",
+        path: reader.path)
+    }
     if !isIdentity, schema.table("Z_MODELCACHE") != nil { addModelCache(to: &found) }
     if isIdentity { for key in reader.primaryKeys { found.entityNames[key.entityNumber] = key.name } }
     addStrangers(to: &found)
@@ -77,17 +88,24 @@ struct CarriedObjectsFinder {
     }
     if try TreeKind.isTable(root: row.rootPage, in: reader.snapshot) {
       found.tables.append(.init(row: row))
+    } else if isUTF16 {
+      throw BatchError(
+        .refused, "the table \(row.name) is kept in the order of UTF-16 text, which is another than UTF-8's",
+        hint: "Convert the store with sqlite3's .dump; nothing was written", path: reader.path)
     } else {
       found.trees.append(row)
     }
   }
+
+  /// Texts become UTF-8, whose order is another where characters beyond the basic plane or bytes decide.
+  private var isUTF16: Bool { reader.snapshot.header.encoding != .utf8 }
 
   /// A table that other code made must not stand where the new version puts one of its own.
   private func checkNames(_ found: CarriedObjects) throws {
     let layout = drafts.layout
     let names = layout.entityTables.map(\.name) + layout.joinTables.map(\.name)
     let own = Set(names.map(NameOrder.folded))
-    let rows = found.tables.map(\.row) + found.trees + schema.virtualTables.map(\.row)
+    let rows = found.tables.map(\.row) + found.trees + schema.virtualTables.map(\.row) + schema.views.map(\.row)
     for row in rows where own.contains(NameOrder.folded(row.name)) {
       throw BatchError(
         .refused, "the store has a table \(row.name) of its own, where \(drafts.step.destination.name) puts one of the model's",
@@ -105,10 +123,14 @@ struct CarriedObjectsFinder {
     let joins = Set(binding.joins.map { NameOrder.folded($0.schema.name) })
     for row in schema.rows where row.type == "index" && row.rootPage > 0 {
       let owner = NameOrder.folded(row.tableName)
-      guard owners.contains(owner), !built.contains(NameOrder.folded(row.name)) else { continue }
+      guard owners.contains(owner) else { continue }
+      if built.contains(NameOrder.folded(row.name)) {
+        if !isIdentity { found.notes.append("the index \(row.name) is left out: the new version has one of that name") }
+        continue
+      }
       // The primary key's index of a join table is the layout's.
       if row.sql == nil, joins.contains(owner) { continue }
-      if changed.contains(owner) {
+      if changed.contains(owner) || isUTF16 {
         found.indexes.append(try rebuilt(row))
       } else {
         found.trees.append(row)
@@ -116,17 +138,19 @@ struct CarriedObjectsFinder {
     }
   }
 
-  /// An index whose keys are made anew: one over plain columns in SQLite's plain order.
+  /// An index whose keys are made anew: one over plain columns of all rows, in an order of SQLite's own.
   private func rebuilt(_ row: SchemaRow) throws -> CarriedObjects.Index {
     guard let index = schema.indexes.first(where: { $0.name == row.name }), let table = schema.table(row.tableName),
-      index.columns.allSatisfy({ $0.collation == "BINARY" })
+      index.columns.allSatisfy({ Collation(rawValue: $0.collation.uppercased()) != nil })
     else {
       throw BatchError(
         .refused, "the index \(row.name) of \(row.tableName) cannot be made anew: it is not over plain columns",
         hint: "Remove it with the application that made it; nothing was written", path: reader.path)
     }
     let columns = index.columns.compactMap { key in
-      key.column.flatMap(table.position).map { SortColumn($0, isDescending: key.isDescending) }
+      key.column.flatMap(table.position).map {
+        SortColumn($0, isDescending: key.isDescending, collation: Collation(rawValue: key.collation.uppercased()) ?? .binary)
+      }
     }
     return CarriedObjects.Index(
       row: row, columns: columns, rowidColumn: table.columns.firstIndex(where: \.isRowidAlias), isUnique: index.isUnique)

@@ -33,17 +33,19 @@ struct DanglingKeys {
   }
 
   private func count(_ schema: TableSchema, columns: [(position: Int, entity: String)]) throws -> UInt64 {
-    let limit = StoreReader.fixedRowLimit
     let lookups = columns.map { column in
       let table = binding.layout.tablePosition(ofEntity: column.entity).map { binding.tables[$0].schema.rootPage } ?? 0
       return RowLookup(snapshot: reader.snapshot, root: table, cacheBytes: 1 << 20, rowLimit: .max)
     }
     let (scan, page, row) = (
-      TableScan(snapshot: reader.snapshot, root: schema.rootPage, rowLimit: limit), RowPage(), RecordDecoder()
+      try RowScan(
+        snapshot: reader.snapshot, root: schema.rootPage, isWithoutRowid: schema.isWithoutRowid, rowLimit: .max,
+        payloadLimit: StoreReader.keyBytes),
+      RowPage(), RecordDecoder()
     )
     var count: UInt64 = 0
     while try scan.next(into: page) {
-      for index in 0..<page.count where row.decode(page.record(index)) {
+      for index in 0..<page.count where row.decodeBeginning(page.record(index)) {
         for (lookup, column) in zip(lookups, columns) {
           guard let key = row.integer(column.position) else { continue }
           if try lookup.withRecord(key, { _ in true }) == nil { count += 1 }

@@ -61,6 +61,14 @@ final class IndexPass: @unchecked Sendable {
   /// The number of indexes.
   var count: Int { indexes.count }
 
+  /// Writes all indexes without keys, for SQLite to fill.
+  func writeEmpty() throws {
+    for index in indexes {
+      guard let root = database.root(of: index.name) else { throw BatchError(.failed, "the schema lacks \(index.name)") }
+      try IndexBuilder(root: root, writer: database.writer).finish()
+    }
+  }
+
   /// The name of an index.
   func name(_ position: Int) -> String { indexes[position].name }
 
@@ -201,11 +209,11 @@ private final class IndexWriter {
   }
 
   private func check(_ key: UnsafeRawBufferPointer) throws {
-    let count = index.columns.count
-    let isSame = previous.withUnsafeBytes { SortKey.isSameValue($0, key, columnCount: count) }
+    let columns = index.columns
+    let isSame = previous.withUnsafeBytes { SortKey.isSameValue($0, key, columns: columns) }
     // NULL differs from NULL in a unique index; its key is the tag alone.
-    guard isSame, !SortKey.hasNull(key, columns: index.columns) else { return }
-    let rows = [previous.withUnsafeBytes { SortKey.rowid($0, columnCount: count) }, SortKey.rowid(key, columnCount: count)]
+    guard isSame, !SortKey.hasNull(key, columns: columns) else { return }
+    let rows = [previous.withUnsafeBytes { SortKey.rowid($0, columns: columns) }, SortKey.rowid(key, columns: columns)]
     throw BatchError(
       .policyFailed, "rows \(rows[0]) and \(rows[1]) of \(index.table) have equal values under the unique index \(index.name)",
       hint: "Make the values distinct in a policy; the source is untouched")

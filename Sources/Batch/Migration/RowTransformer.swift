@@ -36,6 +36,11 @@ final class RowTransformer {
     }
   }
 
+  /// Is the unit's table kept as an index? Only links may come from such a one.
+  func isWithoutRowid(_ unit: StepUnit) -> Bool {
+    if case .links(let link) = unit { link.scan.isWithoutRowid } else { false }
+  }
+
   /// Runs a unit that is a single call.
   func call(_ unit: StepUnit) throws {
     switch unit {

@@ -13,6 +13,9 @@ final class StepRunner {
     var metadata: StoreMetadata
     /// Is this the last step? Only then indexes are built: nobody searches a store between two steps.
     var hasIndexes: Bool
+    var indexBuilding = IndexBuilding.engine
+    /// What the header says at the end, also where it says another thing while the step works.
+    var version: DatabaseHeader.Version
     var monitor: RunMonitor
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
     var publish: @Sendable (StepState, _ builders: [UInt8]) throws -> Void
@@ -91,8 +94,9 @@ final class StepRunner {
     }
     job.monitor.update { $0.activity = describe(unit) }
     let scan = ScanBox(
-      TableScan(
-        snapshot: job.reader.snapshot, root: root, after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
+      try RowScan(
+        snapshot: job.reader.snapshot, root: root, isWithoutRowid: transformer.isWithoutRowid(unit),
+        after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     try Pipeline<ScannedPage, Parcel>.run(
       read: {
@@ -213,14 +217,20 @@ final class StepRunner {
     let pass = IndexPass(
       layout: job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes, database: output.database, header: job.header,
       files: job.files)
+    if job.indexBuilding == .engine { try build(pass) } else { try pass.writeEmpty() }
+    for row in plan.carried.trees { try copyTree(row) }
+    try output.database.finish()
+    if job.indexBuilding == .sqlite { try fillBySQLite(pass) }
+    transformer.state.phase = .finished
+    transformer.state.nextPage = output.database.writer.nextPage
+    try job.publish(transformer.state, [])
+  }
+
+  private func build(_ pass: IndexPass) throws {
     indexedLength = Int(clamping: output.database.writer.length)
     try pass.run(from: transformer.state.unit) { written in
       transformer.state.unit = written
-      job.monitor.update { progress in
-        progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
-        let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
-        progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
-      }
+      show(pass, written)
       if job.monitor.isStopRequested {
         try publishIndexState()
         throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
@@ -229,11 +239,26 @@ final class StepRunner {
       if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
       indexedLength = length
     }
-    for row in plan.carried.trees { try copyTree(row) }
-    try output.database.finish()
-    transformer.state.phase = .finished
-    transformer.state.nextPage = output.database.writer.nextPage
-    try job.publish(transformer.state, [])
+  }
+
+  private func show(_ pass: IndexPass, _ written: Int) {
+    job.monitor.update { progress in
+      progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
+      let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
+      progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
+    }
+  }
+
+  /// A run that stops within fills all indexes again.
+  private func fillBySQLite(_ pass: IndexPass) throws {
+    let indexes = SQLiteIndexes(path: output.path, memory: job.files.budget)
+    try indexes.fill((0..<pass.count).map(pass.name)) { written in
+      show(pass, written)
+      guard !job.monitor.isStopRequested else {
+        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      }
+    }
+    try indexes.finish(job.version, job.files.fileSystem)
   }
 }
 
@@ -265,8 +290,8 @@ private struct Parcel: Sendable {
 
 // Each box is used by one thread at a time: the reading or the writing one while the pipeline runs.
 private final class ScanBox: @unchecked Sendable {
-  let scan: TableScan
-  init(_ scan: TableScan) { self.scan = scan }
+  let scan: RowScan
+  init(_ scan: RowScan) { self.scan = scan }
 }
 private final class OutputBox: @unchecked Sendable {
   let output: StepOutput

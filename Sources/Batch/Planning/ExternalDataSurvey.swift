@@ -54,6 +54,9 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
     orphanExamples = Array(unseen.sorted().prefix(Self.exampleLimit))
   }
 
+  /// What of a row is read.
+  private static let rowBytes = 1 << 20
+
   private struct Column {
     var position: Int
     var entity: String
@@ -72,11 +75,17 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
   private mutating func survey(
     _ table: StoreBinding.Table, _ columns: [Column], _ reader: StoreReader, _ isThere: (String) -> Bool
   ) throws {
-    let scan = TableScan(snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max)
+    let scan = TableScan(snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, payloadLimit: Self.rowBytes)
     let (page, row) = (RowPage(), RecordDecoder())
     while try scan.next(into: page) {
-      for index in 0..<page.count where row.decode(page.record(index)) {
-        for column in columns where row.type(column.position) != 0 {
+      for index in 0..<page.count where row.decodeBeginning(page.record(index)) {
+        for column in columns {
+          guard column.position < row.columnCount else {
+            // A value so large that its row was not read to the end is in its row; a name of a file is short.
+            if page.record(index).count == Self.rowBytes { inline += 1 }
+            continue
+          }
+          guard row.type(column.position) != 0 else { continue }
           add(ExternalValue(row.body(column.position)), column, page.rowid(index), isThere)
         }
       }

@@ -7,12 +7,15 @@ struct StoreInspector {
   let fileSystem: any FileSystem
 
   private var problems: [String] = []
+  private let sharedRoots: Set<UInt32>
   private var binding: StoreBinding?
   private var inspection: StoreInspection
 
   init(_ reader: StoreReader, models: ModelLibrary?, fileSystem: any FileSystem) {
     (self.reader, self.models, self.fileSystem) = (reader, models, fileSystem)
     inspection = StoreInspection(reader)
+    sharedRoots = reader.schema.sharedRoots
+    if let root = sharedRoots.min() { problems.append("several tables or indexes begin at page \(root)") }
   }
 
   mutating func inspect() throws -> StoreInspection {
@@ -90,7 +93,7 @@ struct StoreInspector {
   }
 
   private mutating func count(_ name: String) -> [Int64: UInt64]? {
-    guard let table = reader.schema.table(name) else { return nil }
+    guard let table = reader.schema.table(name), !sharedRoots.contains(table.rootPage) else { return nil }
     do {
       return try reader.rowCounts(table: table)
     } catch {
@@ -147,6 +150,7 @@ struct StoreInspector {
   }
 
   private mutating func rows(_ row: SchemaRow) -> UInt64? {
+    guard !sharedRoots.contains(row.rootPage) else { return nil }
     do {
       return try TreeCount.rows(root: row.rootPage, in: reader.snapshot)
     } catch {
@@ -165,10 +169,7 @@ extension StoreInspection {
   ///
   /// Throws ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
   public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem) throws {
-    guard try fileSystem.status(path) != nil else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
-    }
-    let reader = try StoreReader(path: path, fileSystem: fileSystem, locking: .shared, forInspection: true)
+    let reader = try SourceStore.open(path, fileSystem, locking: .shared, forInspection: true)
     defer { reader.close() }
     var inspector = StoreInspector(reader, models: models, fileSystem: fileSystem)
     self = try inspector.inspect()
@@ -207,7 +208,11 @@ private struct StoreTraps {
     if inspection.walFrames > 0 {
       texts.append("\(inspection.walFrames) pages lie in the -wal file: never move the store without it")
     }
-    if inspection.journalBytes > 0 { texts.append("a -journal file exists: a change was not finished") }
+    if reader.isRecovered {
+      texts.append(SourceStore.recoveryNote)
+    } else if inspection.journalBytes > 0 {
+      texts.append("a -journal file exists, of a change that is finished or under way")
+    }
     texts += [reader.metadata.newerFramework].compactMap { $0 }
     let kinds = Set(inspection.tables.map(\.kind))
     if kinds.contains(.history) { texts.append("persistent history is kept; it refers to this version's entity numbers") }

@@ -74,7 +74,7 @@ final class SourceGraph {
     let path = scratch.path("relation.\(file)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
     return try RelationRun(path: path, identifier: name, scratch: scratch) { add in
-      let source = TableScan(snapshot: self.reader.snapshot, root: scan.root, rowLimit: self.rowLimit)
+      let source = try scan.rows(self.reader.snapshot, rowLimit: self.rowLimit)
       let (page, decoder) = (RowPage(), RecordDecoder())
       while try source.next(into: page) {
         for row in 0..<page.count where decoder.decode(page.record(row)) {
@@ -102,6 +102,12 @@ final class SourceGraph {
     var owner: Place
     var other: Place
     var order: Int?
+    /// Is it a join table that is kept as an index?
+    var isWithoutRowid = false
+
+    func rows(_ snapshot: DatabaseSnapshot, rowLimit: Int) throws -> RowScan {
+      try RowScan(snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: rowLimit)
+    }
   }
 
   /// Where a join table's row tells the place of the owner among the objects that the other leads to.
@@ -128,7 +134,8 @@ final class SourceGraph {
       let order = ownerIsSource ? bound.destinationOrderPosition : bound.sourceOrderPosition
       return PairScan(
         root: bound.schema.rootPage, owner: .column(ownerIsSource ? source : destination),
-        other: .column(ownerIsSource ? destination : source), order: isOrdered ? order : nil)
+        other: .column(ownerIsSource ? destination : source), order: isOrdered ? order : nil,
+        isWithoutRowid: bound.schema.isWithoutRowid)
     }
   }
 }

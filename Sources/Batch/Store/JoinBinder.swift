@@ -52,7 +52,6 @@ struct JoinBinder {
   }
 
   private func match(_ join: JoinTable, _ table: TableSchema, _ looseness: Looseness) -> StoreBinding.Join? {
-    guard !table.isWithoutRowid else { return nil }
     let name = NameOrder.folded(table.name)
     switch looseness {
     case .exact: return name == NameOrder.folded(join.name) ? exact(join, table) : nil

@@ -80,7 +80,10 @@ final class SchemaParser {
     let keyIndex = try Row.fetchOne(
       database, sql: "SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", arguments: [row.name])
     let canAlias = keys.count == 1 && !withoutRowid && keyIndex == nil
-    let columns = try described.map { try column($0, canAlias: canAlias, in: database) }
+    // Without rowid, a record begins with the primary key's columns in its order.
+    let rest = described.filter { ($0["pk"] as Int) == 0 }
+    let stored = withoutRowid ? keys.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) } + rest : described
+    let columns = try stored.map { try column($0, canAlias: canAlias, in: database) }
     return TableSchema(
       name: row.name, rootPage: row.rootPage, columns: columns, isWithoutRowid: withoutRowid, sql: row.sql ?? "")
   }
@@ -112,7 +115,6 @@ final class SchemaParser {
     }
     return IndexSchema(
       name: row.name, table: row.tableName, rootPage: row.rootPage, isUnique: (listed["u"] as Int) == 1,
-      columns: columns,
-      sql: row.sql)
+      columns: columns, sql: row.sql)
   }
 }

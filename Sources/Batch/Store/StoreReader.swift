@@ -28,9 +28,16 @@ public final class StoreReader: Sendable {
   public let metadataProblem: BatchError?
   /// Rows of Z_PRIMARYKEY.
   public let primaryKeys: [PrimaryKey]
+  /// Is this a private copy on which an unfinished change was taken back? See ``SourceStore/recoveryNote``.
+  public var isRecovered: Bool { recovered != nil }
+  private let recovered: RecoveredCopy?
 
   /// Bounds a single row that is not part of an entity's table: metadata and schema texts.
   static let fixedRowLimit = 16 << 20
+
+  /// What of a row is read where only its keys matter: Core Data puts them before values that can be long (B.4).
+  static let keyBytes = 1 << 14
+  private static let mostEntityNumbers = 1 << 16
 
   /// Entity numbers from here on are those of Core Data's own entities, as history's 16001 to 16003 (B.9).
   static let firstForeignNumber: Int64 = 16_000
@@ -38,12 +45,21 @@ public final class StoreReader: Sendable {
   /// Opens a store. Throws ``BatchError`` (`badStore`) when the file is no database or no Core Data store.
   ///
   /// `forInspection` lets metadata pass that cannot be read: nothing can be migrated then, but the rest can be looked at.
-  public init(
+  public convenience init(
     path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool = false
   ) throws {
+    try self.init(path: path, fileSystem: fileSystem, locking: locking, forInspection: forInspection, recovered: nil)
+  }
+
+  /// Opens a store, or the recovered copy of it, which belongs to the reader then and bears the store's name.
+  init(
+    path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool, recovered: RecoveredCopy?
+  ) throws {
     self.path = path
+    self.recovered = recovered
     do {
-      snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: locking)
+      snapshot = try DatabaseSnapshot(
+        path: recovered?.path ?? path, fileSystem: fileSystem, locking: recovered == nil ? locking : .none, name: path)
     } catch let error as StreamsError where error.code == .notADatabase {
       let (message, hint) = try FileKind.of(path, fileSystem).explanation
       throw BatchError(.badStore, message, hint: hint, path: path)
@@ -53,11 +69,6 @@ public final class StoreReader: Sendable {
         throw BatchError(.badStore, message, hint: hint, path: path)
       }
       throw BatchError(.badStore, error.message, hint: error.hint ?? "Check that the path names a store", path: path)
-    }
-    guard snapshot.header.encoding == .utf8 else {
-      throw BatchError(
-        .badStore, "the database holds UTF-16 text, which no Core Data store does",
-        hint: "Convert the file to UTF-8 with SQLite first", path: path)
     }
     schema = try StoreSchema(rows: try Self.schemaRows(snapshot), path: path)
     guard let table = schema.table("Z_METADATA"), schema.table("Z_PRIMARYKEY") != nil else {
@@ -96,6 +107,10 @@ public final class StoreReader: Sendable {
     }
   }
 
+  /// A root that no page can be becomes one that no file has, so that only this table's or index's use is an error. Page 1 is
+  /// the schema's own.
+  private static func rootPage(_ number: Int64) -> UInt32 { number == 1 ? .max : UInt32(exactly: number) ?? .max }
+
   private static func schemaRows(_ snapshot: DatabaseSnapshot) throws -> [SchemaRow] {
     var found: [SchemaRow] = []
     try rows(snapshot, root: 1, most: StoreSchema.maximumRows + 1) { _, decoder in
@@ -106,7 +121,7 @@ public final class StoreReader: Sendable {
       found.append(
         SchemaRow(
           type: text(0) ?? "", name: text(1) ?? "", tableName: text(2) ?? "",
-          rootPage: decoder.integer(3).flatMap { UInt32(exactly: $0) } ?? 0, sql: text(4)))
+          rootPage: decoder.integer(3).map(rootPage) ?? 0, sql: text(4)))
     }
     return found
   }
@@ -158,19 +173,25 @@ public final class StoreReader: Sendable {
   public func rowCounts(table: TableSchema) throws -> [Int64: UInt64] {
     let entity = table.position(of: "Z_ENT") ?? 1
     var counts: [Int64: UInt64] = [:]
-    let scan = TableScan(snapshot: snapshot, root: table.rootPage, rowLimit: .max)
+    let scan = TableScan(snapshot: snapshot, root: table.rootPage, rowLimit: .max, payloadLimit: Self.keyBytes)
     let (page, decoder) = (RowPage(), RecordDecoder())
     while try scan.next(into: page) {
       for row in 0..<page.count {
-        guard decoder.decode(page.record(row)) else {
+        guard decoder.decodeBeginning(page.record(row)) else {
           throw BatchError(.badStore, "a row of \(table.name) is damaged", path: path, key: page.rowid(row))
         }
         counts[decoder.integer(entity) ?? 0, default: 0] += 1
+      }
+      guard counts.count <= Self.mostEntityNumbers else {
+        throw BatchError(.badStore, "the rows of \(table.name) have more entity numbers than a model has entities", path: path)
       }
     }
     return counts
   }
 
   /// Ends the snapshot and its locks.
-  public func close() { snapshot.close() }
+  public func close() {
+    snapshot.close()
+    recovered?.remove()
+  }
 }

@@ -51,6 +51,12 @@ public struct StoreSchema: Sendable {
       parser.tables.enumerated().map { (NameOrder.folded($1.name), $0) }, uniquingKeysWith: { first, _ in first })
   }
 
+  /// Root pages that more than one object claims: each of them would be read as often as it is claimed.
+  var sharedRoots: Set<UInt32> {
+    var seen: Set<UInt32> = [1]
+    return Set(rows.map(\.rootPage).filter { $0 > 0 && !seen.insert($0).inserted })
+  }
+
   /// The table of that name, compared as SQLite does.
   public func table(_ name: String) -> TableSchema? { positions[NameOrder.folded(name)].map { tables[$0] } }
 }

@@ -43,7 +43,8 @@ public struct ColumnSchema: Sendable, Hashable {
   public let isRowidAlias: Bool
 }
 
-/// A table that exists. A column's position here is its position in a record.
+/// A table that exists. A column's position here is its position in a record: in a table WITHOUT ROWID the primary key's columns
+/// come first.
 public struct TableSchema: Sendable, Hashable {
   /// The name as the text has it.
   public let name: String

@@ -64,7 +64,7 @@ final class CellPage {
     count = 0
     contentStart = geometry.usableSize
     hasOverflows = false
-    buffer.base.initializeMemory(as: UInt8.self, repeating: 0, count: buffer.size)
+    buffer.base.clear(buffer.size)
   }
 
   /// Writes the page under its number and sets the pointer-map entries of what hangs below it.
@@ -91,7 +91,7 @@ final class CellPage {
     let base = buffer.base
     // What lies between the offsets and the content is unused; it may hold a removed cell, which must not reach the file (I8).
     let gap = slot(count)
-    if contentStart > gap { (base + gap).initializeMemory(as: UInt8.self, repeating: 0, count: contentStart - gap) }
+    if contentStart > gap { (base + gap).clear(contentStart - gap) }
     base.storeBytes(of: kind.rawValue, as: UInt8.self)
     base.storeBigEndian(UInt16(0), at: 1)
     base.storeBigEndian(UInt16(count), at: 3)

@@ -18,7 +18,7 @@ struct OverflowWriter {
       let count = min(perPage, bytes.count - position)
       let isLast = position + count == bytes.count
       let next = isLast ? 0 : try writer.allocate()
-      buffer.base.initializeMemory(as: UInt8.self, repeating: 0, count: buffer.size)
+      buffer.base.clear(buffer.size)
       buffer.base.storeBigEndian(next, at: 0)
       (buffer.base + 4).copyMemory(from: bytes.baseAddress! + position, byteCount: count)
       try writer.write(current, buffer.base)

@@ -38,7 +38,7 @@ public final class PageWriter {
 
   /// Gives out the next page that can hold data.
   public func allocate() throws -> UInt32 {
-    while !geometry.isData(nextPage) {
+    while nextPage < UInt32.max, !geometry.isData(nextPage) {
       if geometry.isPointerMap(nextPage) {
         maps[nextPage] = PointerMapPage(buffer: PageBuffer(size: geometry.pageSize), isDirty: true)
         if maps.count > Self.openMaps { try writeMaps(keeping: Self.openMaps / 2) }
@@ -55,7 +55,7 @@ public final class PageWriter {
   /// Writes a page that ``allocate()`` gave out, or page 1.
   func write(_ page: UInt32, _ bytes: UnsafeRawPointer) throws {
     let perRegion = UInt32(region.size / geometry.pageSize)
-    if page >= regionStart + perRegion { try flushRegion(newStart: page) }
+    if page >= regionStart, page - regionStart >= perRegion { try flushRegion(newStart: page) }
     if page >= regionStart {
       let offset = Int(page - regionStart) * geometry.pageSize
       (region.base + offset).copyMemory(from: bytes, byteCount: geometry.pageSize)
@@ -67,11 +67,11 @@ public final class PageWriter {
   private func position(_ page: UInt32) -> UInt64 { UInt64(page - 1) * UInt64(geometry.pageSize) }
 
   private func flushRegion(newStart: UInt32) throws {
-    let end = min(nextPage, newStart, regionStart + UInt32(region.size / geometry.pageSize))
+    let end = min(nextPage, newStart)
     if end > regionStart {
-      let length = Int(end - regionStart) * geometry.pageSize
+      let length = min(Int(end - regionStart) * geometry.pageSize, region.size)
       try file.write(UnsafeRawBufferPointer(start: region.base, count: length), at: position(regionStart))
-      region.base.initializeMemory(as: UInt8.self, repeating: 0, count: length)
+      region.base.clear(length)
     }
     regionStart = newStart
   }

@@ -59,6 +59,24 @@ public final class RecordDecoder {
     return position == headerEnd
   }
 
+  /// Decodes the columns whose bodies lie within the beginning of a record; false when not even its header does.
+  public func decodeBeginning(_ record: UnsafeRawBufferPointer) -> Bool {
+    count = 0
+    base = record.baseAddress
+    var position = 0
+    guard let size = Varint.read(record, at: &position), size <= UInt64(record.count), size >= 1 else { return false }
+    var bodyOffset = Int(size)
+    while position < Int(size) {
+      guard let type = Varint.read(record, at: &position), let length = SerialType.length(type) else { return false }
+      guard length <= record.count - bodyOffset, count < Self.maximumColumns else { return true }
+      if count == capacity { grow() }
+      columns[count] = Column(type: type, offset: bodyOffset)
+      bodyOffset += length
+      count += 1
+    }
+    return position == Int(size)
+  }
+
   private func grow() {
     let larger = UnsafeMutablePointer<Column>.allocate(capacity: capacity * 2)
     larger.update(from: columns, count: capacity)

@@ -27,6 +27,8 @@ public final class DatabaseSnapshot: Sendable {
   public let geometry: PageGeometry
   /// Pages of the database.
   public let pageCount: UInt32
+  /// Pages that are really there: no walk through the file visits more, whatever a damaged header or log claims.
+  let readablePages: UInt64
   /// Bytes of the main file.
   public let fileSize: UInt64
   /// Committed frames that were read from the log.
@@ -37,14 +39,15 @@ public final class DatabaseSnapshot: Sendable {
   private let file: any File
   private let log: WriteAheadLog?
 
-  /// Opens a snapshot. Throws `locked`, `notADatabase`, `damagedDatabase`, `unsupported`, `inputOutput`.
-  public init(path: String, fileSystem: any FileSystem, locking: Locking) throws {
-    self.path = path
-    let file = try Self.open(path, fileSystem, locking)
+  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. Throws `locked`, `notADatabase`,
+  /// `damagedDatabase`, `unsupported`, `inputOutput`.
+  public init(path: String, fileSystem: any FileSystem, locking: Locking, name: String? = nil) throws {
+    self.path = name ?? path
+    let file = try Self.hold(path, fileSystem, locking)
     var bytes = [UInt8](repeating: 0, count: DatabaseHeader.length)
     let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
     fileSize = try file.size()
-    let main = try bytes[0..<count].withUnsafeBytes { try DatabaseHeader($0, path: path) }
+    let main = try bytes[0..<count].withUnsafeBytes { try DatabaseHeader($0, path: name ?? path) }
     var log: WriteAheadLog?
     if let status = try fileSystem.status(path + "-wal"), status.size > 0 {
       log = try WriteAheadLog(file: try fileSystem.open(path + "-wal", .read), pageSize: main.pageSize)
@@ -62,6 +65,7 @@ public final class DatabaseSnapshot: Sendable {
     self.geometry = geometry
     self.log = log
     pageCount = try Self.pages(log, header, fileSize: fileSize, path: path)
+    readablePages = min(UInt64(pageCount), fileSize / UInt64(header.pageSize) + UInt64(log?.frameCount ?? 0))
   }
 
   private init(path: String, file: any File, header: DatabaseHeader, pageCount: UInt32) throws {
@@ -70,6 +74,7 @@ public final class DatabaseSnapshot: Sendable {
     }
     (self.path, self.file, self.header, self.geometry, self.pageCount) = (path, file, header, geometry, pageCount)
     fileSize = try file.size()
+    readablePages = UInt64(pageCount)
     log = nil
   }
 
@@ -89,7 +94,8 @@ public final class DatabaseSnapshot: Sendable {
     return inFile
   }
 
-  private static func open(_ path: String, _ fileSystem: any FileSystem, _ locking: Locking) throws -> any File {
+  /// Opens a database's file and takes the locks, for as long as the file is open. Its bytes are not looked at.
+  public static func hold(_ path: String, _ fileSystem: any FileSystem, _ locking: Locking) throws -> any File {
     guard locking == .exclusive else {
       let file = try fileSystem.open(path, .read)
       if locking == .shared { try lock(file, .shared) }
@@ -117,10 +123,13 @@ public final class DatabaseSnapshot: Sendable {
     }
   }
 
+  /// Can the page be part of a b-tree, below its root, or of an overflow chain?
+  func holdsData(_ page: UInt32) -> Bool { page >= 2 && page <= pageCount && geometry.isData(page) }
+
   /// Reads one page. The buffer has the page's size.
   public func read(page: UInt32, into buffer: UnsafeMutableRawBufferPointer) throws {
     guard page >= 1, page <= pageCount else {
-      throw StreamsError(.damagedDatabase, "a page number is out of range: \(page) of \(pageCount)", path: path)
+      throw StreamsError(.damagedDatabase, "a page number is out of range: \(page) of \(pageCount)", path: path, page: page)
     }
     let read: Int
     if let log, let offset = log.offset(of: page) {

@@ -16,14 +16,22 @@ public final class IndexScan {
 
   private let snapshot: DatabaseSnapshot
   private let overflow: OverflowReader
+  private let utf16: UTF16Records?
   private var levels: [Level] = []
   private var pagesRead: UInt64 = 0
   private var records: Int64 = 0
+  private let after: Int64
 
-  /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory. Throws `damagedDatabase`.
-  public init(snapshot: DatabaseSnapshot, root: UInt32, rowLimit: Int) throws {
+  /// Bytes of pages read so far, without overflow pages.
+  public var bytesRead: UInt64 { pagesRead * UInt64(snapshot.geometry.pageSize) }
+
+  /// Prepares a scan that leaves out the first `after` records. `rowLimit` is the largest record in bytes that is put together in
+  /// memory. Throws `damagedDatabase`.
+  public init(snapshot: DatabaseSnapshot, root: UInt32, after: Int64 = 0, rowLimit: Int) throws {
     self.snapshot = snapshot
-    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    self.after = after
+    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: true)
+    utf16 = UTF16Records(snapshot.header.encoding)
     try push(root)
   }
 
@@ -46,12 +54,13 @@ public final class IndexScan {
         try add(try tree.indexCell(position / 2), of: level.page, to: page)
       }
     }
+    utf16?.convert(page)
     return page.count > 0
   }
 
   private func push(_ number: UInt32) throws {
     pagesRead += 1
-    guard levels.count < Self.maximumDepth, pagesRead <= UInt64(snapshot.pageCount),
+    guard levels.count < Self.maximumDepth, pagesRead <= snapshot.readablePages,
       !levels.contains(where: { $0.page == number })
     else { throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number) }
     let buffer = PageBuffer(size: snapshot.geometry.pageSize)
@@ -61,10 +70,13 @@ public final class IndexScan {
       throw StreamsError(
         .damagedDatabase, "a page of another b-tree stands in an index's b-tree", path: snapshot.path, page: number)
     }
+    try tree.checkPlaces()
     levels.append(Level(page: number, buffer: buffer))
   }
 
   private func add(_ cell: TreePage.Cell, of number: UInt32, to page: RowPage) throws {
+    records += 1
+    guard records > after else { return }
     if cell.overflow != 0 { try overflow.check(cell, page: number) }
     let target = page.room(cell.payloadLength)
     if cell.overflow != 0 {
@@ -72,7 +84,6 @@ public final class IndexScan {
     } else if let base = cell.local.baseAddress {
       target.copyMemory(from: base, byteCount: cell.payloadLength)
     }
-    records += 1
     page.finishRow(records, length: cell.payloadLength)
   }
 }

@@ -5,6 +5,7 @@ public final class RowLookup {
   private let snapshot: DatabaseSnapshot
   private let root: UInt32
   private let overflow: OverflowReader
+  private let utf16: UTF16Records?
   private let cache: PageCache
   private var assembled: [UInt8] = []
 
@@ -12,7 +13,8 @@ public final class RowLookup {
   public init(snapshot: DatabaseSnapshot, root: UInt32, cacheBytes: Int, rowLimit: Int) {
     self.snapshot = snapshot
     self.root = root
-    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: false)
+    utf16 = UTF16Records(snapshot.header.encoding)
     cache = PageCache(snapshot: snapshot, bytes: cacheBytes)
   }
 
@@ -31,15 +33,21 @@ public final class RowLookup {
       guard index < page.cellCount else { return nil }
       let cell = try page.cell(index)
       guard cell.rowid == rowid else { return nil }
-      if cell.overflow == 0 { return try withExtendedLifetime(buffer) { try body(cell.local) } }
+      if cell.overflow == 0 { return try withExtendedLifetime(buffer) { try deliver(cell.local, body) } }
       try overflow.check(cell, page: number)
       if assembled.count < cell.payloadLength { assembled = [UInt8](repeating: 0, count: cell.payloadLength) }
       return try assembled.withUnsafeMutableBytes { bytes in
         try overflow.copy(cell, page: number, to: bytes.baseAddress!)
-        return try body(UnsafeRawBufferPointer(rebasing: bytes[0..<cell.payloadLength]))
+        return try deliver(UnsafeRawBufferPointer(rebasing: bytes[0..<cell.payloadLength]), body)
       }
     }
     throw StreamsError(.damagedDatabase, "the b-tree of a table is damaged", path: snapshot.path, page: number)
+  }
+
+  @inline(__always)
+  private func deliver<R>(_ record: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    guard let utf16 else { return try body(record) }
+    return try utf16.withConverted(record, body)
   }
 }
 

@@ -74,6 +74,15 @@ public final class RowPage: @unchecked Sendable {
     return memory + used
   }
 
+  /// Exchanges all rows with another page's.
+  func exchange(with other: RowPage) {
+    swap(&rows, &other.rows)
+    swap(&rowCount, &other.rowCount)
+    swap(&rowCapacity, &other.rowCapacity)
+    swap(&memory, &other.memory)
+    swap(&capacity, &other.capacity)
+  }
+
   func finishRow(_ rowid: Int64, length: Int) {
     // A page is handed on when it has its rows, so there is always room for one more.
     precondition(rowCount < rowCapacity)

@@ -36,22 +36,33 @@ struct TreePage {
   private var headerLength: Int { kind == .tableInterior || kind == .indexInterior ? 12 : 8 }
 
   private static func damage(_ snapshot: DatabaseSnapshot, _ page: UInt32, cell: Int? = nil) -> StreamsError {
-    let place = cell.map { "cell \($0)" } ?? "the cell list"
-    return StreamsError(.damagedDatabase, "\(place) of a b-tree page lies outside the page", path: snapshot.path, page: page)
+    let what = cell == nil ? "the cell list of a b-tree page" : "a cell of a b-tree page"
+    return StreamsError(.damagedDatabase, "\(what) lies outside the page", path: snapshot.path, page: page, cell: cell)
   }
 
   private func offset(ofCell index: Int) throws -> Int {
     let offset = Int(base.bigEndian16(start + headerLength + 2 * index))
-    guard offset >= start + headerLength, offset < bytes.count else { throw Self.damage(snapshot, number, cell: index) }
+    // A cell begins behind the offsets of all cells.
+    guard offset >= start + headerLength + 2 * cellCount, offset < bytes.count else {
+      throw Self.damage(snapshot, number, cell: index)
+    }
     return offset
   }
 
   /// The child of an interior page: `cellCount` for the right-most one.
   func child(_ index: Int) throws -> UInt32 {
-    if index == cellCount { return base.bigEndian32(start + 8) }
-    let offset = try offset(ofCell: index)
-    guard offset + 4 <= bytes.count else { throw Self.damage(snapshot, number, cell: index) }
-    return base.bigEndian32(offset)
+    var place = start + 8
+    if index < cellCount {
+      place = try offset(ofCell: index)
+      guard place + 4 <= bytes.count else { throw Self.damage(snapshot, number, cell: index) }
+    }
+    let child = base.bigEndian32(place)
+    guard snapshot.holdsData(child) else {
+      throw StreamsError(
+        .damagedDatabase, "the b-tree goes on at page \(child), which cannot be part of it", path: snapshot.path, page: number,
+        cell: index)
+    }
+    return child
   }
 
   /// The largest rowid below the child of a table's interior page.
@@ -67,6 +78,10 @@ struct TreePage {
     var payloadLength: Int
     var local: UnsafeRawBufferPointer
     var overflow: UInt32
+    /// Position on the page, for messages.
+    var index: Int
+    /// Bytes of the page that the cell takes.
+    var place: Range<Int>
   }
 
   /// The rowid of a cell of a table leaf.
@@ -80,36 +95,44 @@ struct TreePage {
 
   /// A cell of a table leaf.
   func cell(_ index: Int) throws -> Cell {
-    var offset = try offset(ofCell: index)
+    let begin = try offset(ofCell: index)
+    var offset = begin
     guard let size = Varint.read(bytes, at: &offset), let rowid = Varint.read(bytes, at: &offset) else {
       throw Self.damage(snapshot, number, cell: index)
     }
     return try cell(
-      index, rowid: Int64(bitPattern: rowid), size: size, at: offset, maximumLocal: snapshot.geometry.maximumTableLocal)
+      index, begin, rowid: Int64(bitPattern: rowid), size: size, at: offset,
+      maximumLocal: snapshot.geometry.maximumTableLocal)
   }
 
   /// A cell of an index's leaf or interior page. It has no rowid of its own: 0.
   func indexCell(_ index: Int) throws -> Cell {
-    var offset = try offset(ofCell: index) + (kind == .indexInterior ? 4 : 0)
+    let begin = try offset(ofCell: index)
+    var offset = begin + (kind == .indexInterior ? 4 : 0)
     guard let size = Varint.read(bytes, at: &offset) else { throw Self.damage(snapshot, number, cell: index) }
-    return try cell(index, rowid: 0, size: size, at: offset, maximumLocal: snapshot.geometry.maximumIndexLocal)
+    return try cell(
+      index, begin, rowid: 0, size: size, at: offset, maximumLocal: snapshot.geometry.maximumIndexLocal)
   }
 
-  private func cell(_ index: Int, rowid: Int64, size: UInt64, at offset: Int, maximumLocal: Int) throws -> Cell {
+  private func cell(
+    _ index: Int, _ begin: Int, rowid: Int64, size: UInt64, at offset: Int, maximumLocal: Int
+  ) throws -> Cell {
     guard size <= 0x7fff_ffff else { throw Self.damage(snapshot, number, cell: index) }
     let length = Int(size)
     let local = snapshot.geometry.localLength(payload: length, maximum: maximumLocal)
     let end = offset + local
-    guard end + (local < length ? 4 : 0) <= bytes.count else { throw Self.damage(snapshot, number, cell: index) }
+    let behind = end + (local < length ? 4 : 0)
+    guard behind <= bytes.count else { throw Self.damage(snapshot, number, cell: index) }
     let overflow = local < length ? base.bigEndian32(end) : 0
     // Readers take 0 for "the whole payload is here", so a chain that is missing must not pass for that.
     guard local == length || overflow > 0 else {
       throw StreamsError(
-        .damagedDatabase, "the overflow chain of \(rowid == 0 ? "cell \(index)" : "row \(rowid)") is missing",
-        path: snapshot.path, page: number)
+        .damagedDatabase, "the overflow chain of \(rowid == 0 ? "a cell" : "row \(rowid)") is missing",
+        path: snapshot.path, page: number, cell: index)
     }
     return Cell(
-      rowid: rowid, payloadLength: length, local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), overflow: overflow)
+      rowid: rowid, payloadLength: length, local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), overflow: overflow,
+      index: index, place: begin..<behind)
   }
 
   /// The first cell of a table's interior or leaf page whose rowid is at least `rowid`; `cellCount` when none is.
@@ -122,5 +145,22 @@ struct TreePage {
       if key < rowid { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+
+  /// Checks that no two cells of a leaf, or of an index's page, lie on each other. Readers call this for pages whose cells do
+  /// not simply follow each other downwards, as they do on pages that were filled in order.
+  func checkPlaces() throws {
+    let isTable = kind == .tableLeaf
+    var places = try (0..<cellCount).map { index in
+      let place = try isTable ? cell(index).place : indexCell(index).place
+      return UInt64(place.lowerBound) << 40 | UInt64(place.upperBound) << 20 | UInt64(index)
+    }
+    places.sort()
+    for position in places.indices.dropFirst()
+    where places[position] >> 40 < places[position - 1] >> 20 & 0xfffff {
+      throw StreamsError(
+        .damagedDatabase, "cells of a b-tree page overlap", path: snapshot.path, page: number,
+        cell: Int(places[position] & 0xfffff))
+    }
   }
 }

@@ -4,19 +4,19 @@ public enum TablePages {
 
   /// Leaf pages of the table with that root.
   public static func count(_ snapshot: DatabaseSnapshot, root: UInt32) throws -> UInt64 {
-    var budget = UInt64(snapshot.pageCount)
+    var budget = 2 * snapshot.readablePages
     return try count(snapshot, root, depth: 0, budget: &budget)
   }
 
   private static func count(_ snapshot: DatabaseSnapshot, _ number: UInt32, depth: Int, budget: inout UInt64) throws -> UInt64 {
-    let buffer = PageBuffer(size: snapshot.geometry.pageSize)
-    try snapshot.read(page: number, into: buffer.bytes)
-    let page = try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot)
-    guard page.kind == .tableInterior else { return 1 }
     guard depth < maximumDepth, budget > 0 else {
       throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
     }
     budget -= 1
+    let buffer = PageBuffer(size: snapshot.geometry.pageSize)
+    try snapshot.read(page: number, into: buffer.bytes)
+    let page = try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot)
+    guard page.kind == .tableInterior else { return 1 }
     // All leaves of a tree are at one depth: if the first child is a leaf, all are.
     let first = try count(snapshot, try page.child(0), depth: depth + 1, budget: &budget)
     if first == 1, try isLeaf(snapshot, page.child(0)) { return UInt64(page.cellCount) + 1 }

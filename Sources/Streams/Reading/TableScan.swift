@@ -16,23 +16,33 @@ public final class TableScan {
   private let snapshot: DatabaseSnapshot
   private let root: UInt32
   private let overflow: OverflowReader
+  private let payloadLimit: Int
+  private let utf16: UTF16Records?
   @exclusivity(unchecked) private var levels: [Level] = []
   private var runBuffer: PageBuffer
   private var leafDepth: Int?
   @exclusivity(unchecked) private var runPages: [UInt32] = []
   @exclusivity(unchecked) private var runPosition = 0
   @exclusivity(unchecked) private var cellPosition = 0
+  /// Where the cell before lies on its page, and whether the page's cells were found not to overlap.
+  @exclusivity(unchecked) private var lowestPlace = Int.max
+  @exclusivity(unchecked) private var placesChecked = false
   @exclusivity(unchecked) private var lastRowid: Int64?
   private var started = false
   private let after: Int64?
   @exclusivity(unchecked) private var pagesRead: UInt64 = 0
 
-  /// Prepares a scan. `rowLimit` is the largest payload in bytes that is put together in memory.
-  public init(snapshot: DatabaseSnapshot, root: UInt32, after rowid: Int64? = nil, rowLimit: Int) {
+  /// Prepares a scan. `rowLimit` is the largest payload in bytes that is put together in memory; of a row that has more than
+  /// `payloadLimit` only the beginning is delivered, and no more is read.
+  public init(
+    snapshot: DatabaseSnapshot, root: UInt32, after rowid: Int64? = nil, rowLimit: Int, payloadLimit: Int = .max
+  ) {
+    self.payloadLimit = payloadLimit
     self.snapshot = snapshot
     self.root = root
     after = rowid
-    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit)
+    overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: true)
+    utf16 = UTF16Records(snapshot.header.encoding)
     let perRun = max(1, Self.runBytes / snapshot.geometry.pageSize)
     runBuffer = PageBuffer(size: perRun * snapshot.geometry.pageSize)
   }
@@ -54,6 +64,7 @@ public final class TableScan {
         break
       }
     }
+    utf16?.convert(page)
     return page.count > 0
   }
 
@@ -69,23 +80,31 @@ public final class TableScan {
     while cellPosition < leaf.cellCount, !page.isFull {
       let cell = try leaf.cell(cellPosition)
       cellPosition += 1
+      if cell.place.upperBound > lowestPlace {
+        if !placesChecked { try leaf.checkPlaces() }
+        placesChecked = true
+      }
+      lowestPlace = cell.place.lowerBound
       if let after, cell.rowid <= after { continue }
       if let lastRowid, cell.rowid <= lastRowid {
         throw StreamsError(
           .damagedDatabase, "rowid \(cell.rowid) follows \(lastRowid): the b-tree is out of order or loops",
-          path: snapshot.path, page: number)
+          path: snapshot.path, page: number, cell: cell.index)
       }
       lastRowid = cell.rowid
       if cell.overflow != 0 { try overflow.check(cell, page: number) }
-      let target = page.room(cell.payloadLength)
+      let length = min(cell.payloadLength, payloadLimit)
+      let target = page.room(length)
       if cell.overflow == 0 {
-        if let base = cell.local.baseAddress { target.copyMemory(from: base, byteCount: cell.payloadLength) }
+        if let base = cell.local.baseAddress { target.copyMemory(from: base, byteCount: length) }
       } else {
-        try overflow.copy(cell, page: number, to: target)
+        try overflow.copy(cell, page: number, to: target, limit: length)
       }
-      page.finishRow(cell.rowid, length: cell.payloadLength)
+      page.finishRow(cell.rowid, length: length)
     }
-    if cellPosition >= leaf.cellCount { (runPosition, cellPosition) = (runPosition + 1, 0) }
+    guard cellPosition >= leaf.cellCount else { return }
+    (runPosition, cellPosition) = (runPosition + 1, 0)
+    (lowestPlace, placesChecked) = (.max, false)
   }
 
   private func wrongKind(_ page: UInt32) -> StreamsError {
@@ -127,7 +146,7 @@ public final class TableScan {
       let run = try run(in: page, from: level.next)
       try snapshot.read(run: run[0], count: run.count, into: runBuffer.bytes)
       pagesRead += UInt64(run.count)
-      guard pagesRead <= 2 * UInt64(snapshot.pageCount) + 64 else {
+      guard pagesRead <= 2 * snapshot.readablePages + 64 else {
         throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
       }
       let first = try TreePage(number: run[0], bytes: leafBytes(0), snapshot: snapshot)

@@ -4,7 +4,7 @@ public enum TreeCount {
 
   /// Rows of a table, or records of an index or a WITHOUT ROWID table. Throws `damagedDatabase`.
   public static func rows(root: UInt32, in snapshot: DatabaseSnapshot) throws -> UInt64 {
-    var budget = UInt64(snapshot.pageCount)
+    var budget = snapshot.readablePages
     return try count(root, snapshot, depth: 0, &budget)
   }
 

@@ -2,8 +2,9 @@
 ///
 /// Bytes of a column: a tag for the storage class (NULL < numbers < text < blob), then for a number the double at or below it
 /// in an order-preserving form and the rest of an integer beyond doubles; for text and blobs the bytes with 00 written as
-/// 00 FF and 00 00 behind them. The rowid follows as eight bytes, and last, out of the comparison because rowids differ, one
-/// byte a column that tells integers from doubles. Order of storage classes: SQLite, "Datatypes In SQLite", section 4.1.
+/// 00 FF and 00 00 behind them. The rowid follows as eight bytes. Last, out of the comparison because rowids differ: the
+/// texts of columns with a collation, which does not give them back, one byte a column that tells integers from doubles, and
+/// with collations the length of those texts. Order of storage classes: SQLite, "Datatypes In SQLite", section 4.1.
 public struct SortKey {
   private static let nullTag: UInt8 = 0x05
   private static let numberTag: UInt8 = 0x10
@@ -32,13 +33,25 @@ public struct SortKey {
         kinds |= 1 << UInt64(position)
         guard case .real(let double) = row.value(column) else { return false }
         append(double, remainder: 0, to: &key)
+      } else if sortColumn.collation != .binary, SerialType.isText(type) {
+        key.append(textTag)
+        sortColumn.collation.append(row.body(column), to: &key)
       } else {
         append(bytes: row.body(column), tag: SerialType.isText(type) ? textTag : blobTag, to: &key)
       }
     }
     appendBigEndian(UInt64(bitPattern: rowid) ^ 1 << 63, to: &key)
+    let texts = key.count
+    for column in columns where column.collates(row) { append(text: row.body(column.column), to: &key) }
+    let length = key.count - texts
     for position in columns.indices { key.append(UInt8(truncatingIfNeeded: kinds >> UInt64(position) & 1)) }
-    return true
+    if columns.contains(where: { $0.collation != .binary }) { appendBigEndian(UInt32(length), to: &key) }
+    return length <= Int(UInt32.max)
+  }
+
+  private static func append(text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
+    appendBigEndian(UInt32(text.count), to: &key)
+    key.append(contentsOf: text)
   }
 
   private static func append(_ integer: Int64, to key: inout [UInt8]) {
@@ -56,7 +69,7 @@ public struct SortKey {
     key.append(UInt8(truncatingIfNeeded: remainder))
   }
 
-  private static func appendBigEndian(_ value: UInt64, to key: inout [UInt8]) {
+  private static func appendBigEndian<T: FixedWidthInteger>(_ value: T, to key: inout [UInt8]) {
     withUnsafeBytes(of: value.bigEndian) { key.append(contentsOf: $0) }
   }
 
@@ -73,29 +86,31 @@ public struct SortKey {
   /// Turns a key back into the index record that SQLite stores; false when the bytes are no key.
   public static func decode(_ key: UnsafeRawBufferPointer, columns: [SortColumn], into encoder: RecordEncoder) -> Bool {
     encoder.reset()
-    guard key.count >= columns.count + 8, let base = key.baseAddress else { return false }
-    var offset = 0
-    let kinds = key.count - columns.count
+    guard let tail = Tail(key, columns), let base = key.baseAddress else { return false }
+    var (offset, texts) = (0, tail.texts)
     for (position, column) in columns.enumerated() {
-      guard offset < kinds - 8 else { return false }
+      guard offset < tail.rowid else { return false }
       let mask: UInt8 = column.isDescending ? 0xff : 0
       let tag = key[offset] ^ mask
       offset += 1
       if tag == nullTag {
         encoder.appendNull()
       } else if tag == numberTag {
-        guard offset + 10 <= kinds - 8 else { return false }
+        guard offset + 10 <= tail.rowid else { return false }
         let flip = column.isDescending ? UInt64.max : 0
         let number = (base.bigEndian64(offset) ^ flip, base.bigEndian16(offset + 8) ^ UInt16(truncatingIfNeeded: flip))
-        guard append(number, isReal: key[kinds + position] == 1, to: encoder) else { return false }
+        guard append(number, isReal: key[tail.kinds + position] == 1, to: encoder) else { return false }
         offset += 10
+      } else if tag == textTag, column.collation != .binary {
+        guard column.collation.skip(key, &offset, mask: mask), let text = tail.text(key, at: &texts) else { return false }
+        encoder.append(type: SerialType.text(length: text.count), body: text)
       } else {
         guard let bytes = unescape(key, from: &offset, mask: mask) else { return false }
         let type = tag == textTag ? SerialType.text(length: bytes.count) : SerialType.blob(length: bytes.count)
         bytes.withUnsafeBytes { encoder.append(type: type, body: $0) }
       }
     }
-    guard offset + 8 == kinds else { return false }
+    guard offset == tail.rowid, texts == tail.kinds else { return false }
     encoder.append(Int64(bitPattern: base.bigEndian64(offset) ^ 1 << 63))
     return true
   }
@@ -135,9 +150,9 @@ public struct SortKey {
   }
 
   /// The rowid of a key.
-  public static func rowid(_ key: UnsafeRawBufferPointer, columnCount: Int) -> Int64 {
-    guard key.count >= columnCount + 8, let base = key.baseAddress else { return 0 }
-    return Int64(bitPattern: base.bigEndian64(key.count - columnCount - 8) ^ 1 << 63)
+  public static func rowid(_ key: UnsafeRawBufferPointer, columns: [SortColumn]) -> Int64 {
+    guard let tail = Tail(key, columns), let base = key.baseAddress else { return 0 }
+    return Int64(bitPattern: base.bigEndian64(tail.rowid) ^ 1 << 63)
   }
 
   /// Is one of the key's values NULL?
@@ -148,30 +163,50 @@ public struct SortKey {
       let mask: UInt8 = column.isDescending ? 0xff : 0
       let tag = key[offset] ^ mask
       offset += 1
-      if tag == nullTag { return true }
-      if tag == numberTag { offset += 10 } else if unescape(key, from: &offset, mask: mask) == nil { return false }
+      switch tag {
+      case nullTag: return true
+      case numberTag: offset += 10
+      case textTag where column.collation != .binary:
+        guard column.collation.skip(key, &offset, mask: mask) else { return false }
+      default: if unescape(key, from: &offset, mask: mask) == nil { return false }
+      }
     }
     return false
   }
 
   /// Do two keys of a unique index stand for the same values?
-  public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columnCount: Int) -> Bool {
-    let length = left.count - 8 - columnCount
-    guard left.count == right.count, length > 0 else { return false }
+  public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columns: [SortColumn]) -> Bool {
+    guard let length = Tail(left, columns)?.rowid, length == Tail(right, columns)?.rowid, length > 0 else { return false }
     let values = UnsafeRawBufferPointer(rebasing: left[0..<length])
     return compareKeys(values, UnsafeRawBufferPointer(rebasing: right[0..<length])) == 0
   }
-}
 
-/// A column of an index.
-public struct SortColumn: Sendable, Equatable {
-  /// Position in the row.
-  public let column: Int
-  /// Largest first?
-  public let isDescending: Bool
-  /// Makes a column.
-  public init(_ column: Int, isDescending: Bool = false) {
-    self.column = column
-    self.isDescending = isDescending
+  /// Where the parts of a key lie that follow its values.
+  private struct Tail {
+    let rowid: Int
+    let texts: Int
+    let kinds: Int
+
+    init?(_ key: UnsafeRawBufferPointer, _ columns: [SortColumn]) {
+      var (end, length) = (key.count, 0)
+      if columns.contains(where: { $0.collation != .binary }) {
+        guard end >= 4, let base = key.baseAddress else { return nil }
+        end -= 4
+        length = Int(base.bigEndian32(end))
+      }
+      kinds = end - columns.count
+      texts = kinds - length
+      rowid = texts - 8
+      guard rowid >= 0 else { return nil }
+    }
+
+    /// The next of the texts; `offset` moves behind it.
+    func text(_ key: UnsafeRawBufferPointer, at offset: inout Int) -> UnsafeRawBufferPointer? {
+      guard offset + 4 <= kinds, let base = key.baseAddress else { return nil }
+      let (start, length) = (offset + 4, Int(base.bigEndian32(offset)))
+      guard length <= kinds - start else { return nil }
+      offset = start + length
+      return UnsafeRawBufferPointer(rebasing: key[start..<offset])
+    }
   }
 }

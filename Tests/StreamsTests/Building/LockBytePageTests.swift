@@ -60,15 +60,36 @@ import Testing
   @Test("Trap 20: a table that crosses 1 GiB leaves out the lock byte's page and is read back", arguments: sizes)
   func crossing(pageSize: Int) throws {
     let geometry = try #require(PageGeometry(pageSize: pageSize, hasPointerMap: true))
-    let file = SparseFile()
-    let lock = geometry.lockBytePage
-    let writer = PageWriter(file: file, geometry: geometry, nextPage: lock - 30)
+    try expectEmpty(geometry.lockBytePage, in: try build(around: geometry.lockBytePage, geometry), pageSize)
+  }
+
+  @Test("Tables beyond 4 GiB, and up to the largest page number that SQLite has, are read back", arguments: sizes)
+  func beyond(pageSize: Int) throws {
+    let geometry = try #require(PageGeometry(pageSize: pageSize, hasPointerMap: true))
+    for place in [UInt32((UInt64(1) << 32) / UInt64(pageSize)), 1 << 31, UInt32.max - 100] {
+      _ = try build(around: place, geometry)
+    }
+  }
+
+  @Test("Pages end where SQLite's numbers end, in an error", arguments: [false, true])
+  func last(hasPointerMap: Bool) throws {
+    let geometry = try #require(PageGeometry(pageSize: 512, hasPointerMap: hasPointerMap))
+    let writer = PageWriter(file: SparseFile(), geometry: geometry, nextPage: UInt32.max - 5)
+    var last: UInt32 = 0
+    let error = #expect(throws: StreamsError.self) { while true { last = try writer.allocate() } }
+    #expect(error?.code == .tooLarge && last < UInt32.max - 1 && last > UInt32.max - 6)
+  }
+
+  /// Builds a table from some pages before a place to some pages behind it, and checks rows and pointer maps.
+  private func build(around place: UInt32, _ geometry: PageGeometry) throws -> SparseFile {
+    let (file, pageSize) = (SparseFile(), geometry.pageSize)
+    let writer = PageWriter(file: file, geometry: geometry, nextPage: place - 30)
     let root = try writer.allocate()
     let table = TableBuilder(root: root, writer: writer)
     let encoder = RecordEncoder()
     var row: Int64 = 0
     // Every third row has an overflow chain of some pages, so that chains cross the gap too.
-    while writer.nextPage < lock + 60 {
+    while writer.nextPage < place + 60 {
       row += 1
       encoder.reset()
       encoder.append(
@@ -83,9 +104,9 @@ import Testing
     }
     try table.finish()
     try writer.flush()
-    try expectEmpty(lock, in: file, pageSize)
     try expectRows(row, root: root, file, geometry, pages: writer.nextPage - 1)
     try expectEntries(from: root, to: writer.nextPage - 1, file, geometry)
+    return file
   }
 
   private func expectEmpty(_ page: UInt32, in file: SparseFile, _ pageSize: Int) throws {

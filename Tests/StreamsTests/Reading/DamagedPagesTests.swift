@@ -47,9 +47,12 @@ import Testing
     return try DamagedDatabaseTests.read(snapshot, root: Self.root)
   }
 
-  func expectDamage(_ what: String, code: StreamsError.Code = .damagedDatabase, _ body: () throws -> Int) {
+  func expectDamage(
+    _ what: String, code: StreamsError.Code = .damagedDatabase, at page: UInt32? = nil, cell: Int? = nil, _ body: () throws -> Int
+  ) {
     let error = #expect(throws: StreamsError.self, "\(what)") { try body() }
     #expect(error?.code == code && error?.path == path, "\(what): \(String(describing: error))")
+    if let page { #expect(error?.page == page && error?.cell == cell, "\(what): \(String(describing: error))") }
   }
 
   static func four(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
@@ -72,9 +75,10 @@ import Testing
     expectDamage("two pages below each other") { try read((offset(other), interior), (root + 8, Self.four(other))) }
   }
 
-  @Test("An overflow chain that loops ends with its payload; one that leaves the file is an error")
+  @Test("An overflow chain that loops, ends early, goes on too long or leaves the file is an error that names page and cell")
   func overflow() throws {
-    let leaf = offset(child(Self.root, 0))
+    let page = child(Self.root, 0)
+    let leaf = offset(page)
     let cell = leaf + number(leaf + 8, 2)
     // Payload length in two bytes, rowid in one, then what stays on the page.
     let payload = (number(cell, 1) & 0x7f) << 7 | number(cell + 1, 1)
@@ -82,10 +86,19 @@ import Testing
     let geometry = try #require(PageGeometry(pageSize: Self.pageSize, hasPointerMap: false))
     let pointer = cell + 3 + geometry.localLength(payload: payload, maximum: geometry.maximumTableLocal)
     let chain = UInt32(number(pointer, 4))
-    #expect(try read((offset(chain), Self.four(chain))) == 301)
-    for (what, page) in [("0", UInt32(0)), ("page 1", 1), ("past the end", 1 << 30)] {
-      expectDamage("overflow \(what)") { try read((pointer, Self.four(page))) }
-      expectDamage("later overflow \(what)") { try read((offset(chain), Self.four(page))) }
+    // The table's own chain: the first row has five pages or so.
+    var pages = [chain]
+    while number(offset(pages[pages.count - 1]), 4) > 0 { pages.append(UInt32(number(offset(pages[pages.count - 1]), 4))) }
+    #expect(pages.count > 3)
+    for (from, to) in [(0, 0), (1, 0), (1, 1), (3, 2), (pages.count - 1, 0), (pages.count - 1, pages.count - 2)] {
+      expectDamage("overflow page \(from) leads to \(to)", at: page, cell: 0) {
+        try read((offset(pages[from]), Self.four(pages[to])))
+      }
+    }
+    expectDamage("a chain that goes on", at: page, cell: 0) { try read((offset(pages[pages.count - 1]), Self.four(page))) }
+    for (what, target) in [("0", UInt32(0)), ("page 1", 1), ("past the end", 1 << 30)] {
+      expectDamage("overflow \(what)", at: page, cell: 0) { try read((pointer, Self.four(target))) }
+      expectDamage("later overflow \(what)", at: page, cell: 0) { try read((offset(chain), Self.four(target))) }
     }
     expectDamage("payload longer than the file") { try read((cell, [0xff, 0xff, 0x7f])) }
     expectDamage("payload beyond SQLite's limit") { try read((cell, [UInt8](repeating: 0xff, count: 9))) }
@@ -94,9 +107,12 @@ import Testing
   @Test("Cells outside their page are errors")
   func cells() throws {
     let leaf = offset(child(Self.root, 2))
-    for target in [0, 1, 7, Self.pageSize - 1, 0xffff] {
+    for target in [0, 1, 7, 9, Self.pageSize - 1, 0xffff] {
       let two = [UInt8(target >> 8), UInt8(target & 255)]
-      expectDamage("cell at \(target)") { try read((leaf + 8, two)) }
+      expectDamage("cell at \(target)", at: child(Self.root, 2), cell: 0) { try read((leaf + 8, two)) }
+    }
+    expectDamage("overlapping cells", at: child(Self.root, 2), cell: 1) {
+      try read((leaf + 10, Array(bytes[leaf + 8..<leaf + 10])))
     }
     expectDamage("too many cells") { try read((leaf + 3, [0xff, 0xff])) }
     expectDamage("unknown kind") { try read((leaf, [7])) }

@@ -19,6 +19,7 @@ import Testing
     }
     values += [.real(0x1p63), .real(-0x1p63), .real(0x1p63.nextDown), .integer(1_000_000_000_000_001)]
     values += ["", "a", "a\0", "a\0b", "\0", "\0\0", "ab", "é", "Z"].map { Value.text($0) }
+    values += ["A", "a ", "a  ", " ", "A\0B", "a\0c", "A\0", "_", "aB", "Ab", "ab ", "a\0 "].map { Value.text($0) }
     values += [[], [0], [0, 0], [0, 255], [255], [255, 0], [1], [0, 1]].map { Value.blob($0) }
     return values
   }()
@@ -30,9 +31,17 @@ import Testing
       // Integers and doubles that meet beyond the doubles' precision.
       let integer = Int64(bitPattern: random.next()) >> Int64(random.below(12))
       return random.below(2) == 0 ? .integer(integer) : .real(Double(integer))
-    case 1: return .text(String(decoding: (0..<random.below(4)).map { _ in UInt8(random.below(3)) }, as: UTF8.self))
+    case 1:
+      return .text(
+        String(decoding: (0..<random.below(4)).map { _ in [0, 1, 0x20, 0x41, 0x5f, 0x61][random.below(6)] }, as: UTF8.self))
     case 2: return .blob((0..<random.below(4)).map { _ in [0, 1, 0xfe, 0xff][random.below(4)] })
     default: return random.value(longest: 12)
+    }
+  }
+
+  static func columns(_ random: inout SeededGenerator, _ count: Int) -> [SortColumn] {
+    (0..<count).map {
+      SortColumn($0, isDescending: random.below(2) == 0, collation: Collation.allCases[max(0, random.below(5) - 2)])
     }
   }
 
@@ -61,7 +70,7 @@ import Testing
   @Test("The order of keys is the order of SQLite, also where integers and doubles meet", arguments: 0..<UInt64(16))
   func order(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed &+ 500)
-    let columns = (0..<1 + random.below(3)).map { SortColumn($0, isDescending: random.below(2) == 0) }
+    let columns = Self.columns(&random, 1 + random.below(3))
     let rows = (0..<250).map { _ in columns.map { _ in Self.value(&random) } }
     let queue = try DatabaseQueue()
     let expected = try queue.write { db in
@@ -81,7 +90,8 @@ import Testing
         let list = marks.joined(separator: ", ")
         try db.execute(sql: "INSERT INTO t VALUES (\(list))", arguments: StatementArguments(arguments))
       }
-      let order = columns.map { "c\($0.column)\($0.isDescending ? " DESC" : "")" }.joined(separator: ", ")
+      let order = columns.map { "c\($0.column) COLLATE \($0.collation.rawValue)\($0.isDescending ? " DESC" : "")" }.joined(
+        separator: ", ")
       return try Int64.fetchAll(db, sql: "SELECT rowid FROM t ORDER BY \(order), rowid")
     }
     let keys = rows.indices.map { Self.key(rows[$0], columns, rowid: Int64($0 + 1)) }
@@ -95,7 +105,7 @@ import Testing
   @Test("A key gives back the index record it was made of, byte for byte", arguments: 0..<UInt64(8))
   func decoding(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed &+ 600)
-    let columns = (0..<1 + random.below(4)).map { SortColumn($0, isDescending: random.below(2) == 0) }
+    let columns = Self.columns(&random, 1 + random.below(4))
     let encoder = RecordEncoder()
     for _ in 0..<200 {
       let values = columns.map { _ in Self.value(&random) }
@@ -103,7 +113,7 @@ import Testing
       let key = Self.key(values, columns, rowid: rowid)
       try key.withUnsafeBytes { bytes in
         try #require(SortKey.decode(bytes, columns: columns, into: encoder))
-        #expect(SortKey.rowid(bytes, columnCount: columns.count) == rowid)
+        #expect(SortKey.rowid(bytes, columns: columns) == rowid)
         #expect(SortKey.hasNull(bytes, columns: columns) == values.contains(.null))
       }
       var found = [UInt8](repeating: 0, count: encoder.length)
@@ -117,7 +127,7 @@ import Testing
     var random = SeededGenerator(seed: 700)
     let encoder = RecordEncoder()
     for _ in 0..<2000 {
-      let columns = (0..<1 + random.below(3)).map { SortColumn($0, isDescending: random.below(2) == 0) }
+      let columns = Self.columns(&random, 1 + random.below(3))
       var key = Self.key(columns.map { _ in Self.value(&random) }, columns, rowid: 5)
       if random.below(2) == 0 { key.removeLast(1 + random.below(key.count)) }
       for _ in 0..<random.below(3) where !key.isEmpty {
@@ -126,7 +136,7 @@ import Testing
       key.withUnsafeBytes {
         _ = SortKey.decode($0, columns: columns, into: encoder)
         _ = SortKey.hasNull($0, columns: columns)
-        _ = SortKey.rowid($0, columnCount: columns.count)
+        _ = SortKey.rowid($0, columns: columns)
       }
     }
   }

@@ -1,0 +1,63 @@
+/// A column of an index.
+public struct SortColumn: Sendable, Equatable {
+  /// Position in the row.
+  public let column: Int
+  /// Largest first?
+  public let isDescending: Bool
+  /// How texts compare.
+  public let collation: Collation
+
+  /// Makes a column.
+  public init(_ column: Int, isDescending: Bool = false, collation: Collation = .binary) {
+    self.column = column
+    self.isDescending = isDescending
+    self.collation = collation
+  }
+
+  /// Does the collation decide the order of this row's value?
+  func collates(_ row: RecordDecoder) -> Bool { collation != .binary && SerialType.isText(row.type(column)) }
+}
+
+/// SQLite's three collations of its own. Source of the rule: SQLite, "Datatypes In SQLite", section 7.
+public enum Collation: String, Sendable, CaseIterable {
+  /// The bytes as they are.
+  case binary = "BINARY"
+  /// A to Z as a to z. Ends at the first NUL; of texts that are equal up to there, the shorter one comes first.
+  case foldingCase = "NOCASE"
+  /// Without spaces at the end.
+  case trimmingRight = "RTRIM"
+
+  /// Appends bytes whose plain order is this collation's order of texts. They end with 00 00, or for NOCASE at a NUL with
+  /// 00 FF and the text's length in eight bytes.
+  func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
+    var count = text.count
+    if self == .trimmingRight { while count > 0, text[count - 1] == 0x20 { count -= 1 } }
+    for byte in text[0..<count] {
+      if byte == 0, self == .foldingCase {
+        key += [0, 0xff]
+        withUnsafeBytes(of: UInt64(count).bigEndian) { key.append(contentsOf: $0) }
+        return
+      }
+      key.append(self == .foldingCase && byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte)
+      if byte == 0 { key.append(0xff) }
+    }
+    key += [0, 0]
+  }
+
+  /// Moves behind such bytes; false when they do not end.
+  func skip(_ key: UnsafeRawBufferPointer, _ offset: inout Int, mask: UInt8) -> Bool {
+    while offset + 1 < key.count {
+      let byte = key[offset] ^ mask
+      offset += 1
+      guard byte == 0 else { continue }
+      let mark = key[offset] ^ mask
+      offset += 1
+      if mark == 0 { return true }
+      if self == .foldingCase {
+        offset += 8
+        return offset <= key.count
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,117 @@
+import Streams
+
+/// Builds a database anew from what the engine reads of another: tables, and their indexes by sorting.
+struct EngineBuild {
+  private let schema: RandomSchema
+  private let source: MemoryDatabase
+  private let snapshot: DatabaseSnapshot
+  private let entries: [DatabaseBuilder.SchemaEntry]
+  private let copiesRecords: Bool
+  private let encoder = RecordEncoder()
+
+  init(_ schema: RandomSchema, _ source: MemoryDatabase, _ snapshot: DatabaseSnapshot, _ random: inout SeededGenerator) throws {
+    (self.schema, self.source, self.snapshot) = (schema, source, snapshot)
+    copiesRecords = random.below(2) == 0
+    var entries: [DatabaseBuilder.SchemaEntry] = []
+    let rows = try source.statement("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE tbl_name <> 'w'")
+    while try rows.step() {
+      let texts = (0..<4).map { rows.value($0).text }
+      entries.append(.init(type: texts[0] ?? "", name: texts[1] ?? "", tableName: texts[2] ?? "", sql: texts[3]))
+    }
+    self.entries = entries
+  }
+
+  func build(_ file: MemoryFile) throws {
+    let header = DatabaseHeader(
+      pageSize: schema.pageSize, reserved: schema.reserved, autoVacuum: schema.autoVacuum, version: .rollback)
+    let database = try DatabaseBuilder(file: file, header: header, schema: entries)
+    let tables = schema.tables.filter { !$0.isWithoutRowid }
+    for table in tables { try build(table, database) }
+    try database.writer.flush()
+    let built = try DatabaseSnapshot.building(
+      path: file.path, fileSystem: SingleFileSystem(file: file), header: header, pageCount: database.writer.nextPage - 1)
+    for table in tables { for index in table.indexes { try build(index, of: table, database, built) } }
+    try database.finish()
+  }
+
+  private func build(_ table: RandomSchema.Table, _ database: DatabaseBuilder) throws {
+    let root = try source.statement("SELECT rootpage FROM sqlite_schema WHERE name = '\(table.name)'")
+    guard try root.step(), let target = database.root(of: table.name) else { return }
+    let builder = TableBuilder(root: target, writer: database.writer)
+    let scan = TableScan(snapshot: snapshot, root: UInt32(root.integer(0)), rowLimit: 1 << 24)
+    let columns = table.columns + (table.later.map { [$0] } ?? [])
+    let (page, decoder) = (RowPage(), RecordDecoder())
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    while try scan.next(into: page) {
+      for row in 0..<page.count {
+        guard decoder.decode(page.record(row)) else { throw EngineCase.Difference(description: "a record is damaged") }
+        if copiesRecords, decoder.columnCount == columns.count {
+          try builder.append(rowid: page.rowid(row), record: page.record(row))
+          continue
+        }
+        encoder.reset()
+        for (position, column) in columns.enumerated() {
+          let isThere = position < decoder.columnCount
+          encoder.append(isThere ? decoder.value(position) : column.defaultValue ?? .null)
+        }
+        if bytes.count < encoder.length { bytes = [UInt8](repeating: 0, count: encoder.length) }
+        try bytes.withUnsafeMutableBytes {
+          encoder.write(to: $0.baseAddress!)
+          try builder.append(rowid: page.rowid(row), record: UnsafeRawBufferPointer(rebasing: $0[0..<encoder.length]))
+        }
+      }
+    }
+    try builder.finish()
+  }
+
+  private func build(
+    _ index: RandomSchema.Index, of table: RandomSchema.Table, _ database: DatabaseBuilder, _ built: DatabaseSnapshot
+  ) throws {
+    guard let root = database.root(of: table.name), let target = database.root(of: index.name) else {
+      throw EngineCase.Difference(description: "no root for \(index.name)")
+    }
+    let wanted = try rowids(index, table)
+    let sorter = ExternalSorter(memoryBytes: 1 << 20, path: "none", fileSystem: SingleFileSystem(file: MemoryFile()))
+    let scan = TableScan(snapshot: built, root: root, rowLimit: 1 << 24)
+    let (page, decoder) = (RowPage(), RecordDecoder())
+    var key: [UInt8] = []
+    while try scan.next(into: page) {
+      for row in 0..<page.count where wanted?.contains(page.rowid(row)) ?? true {
+        key.removeAll(keepingCapacity: true)
+        let isKey =
+          decoder.decode(page.record(row))
+          && SortKey.encode(
+            columns: index.columns, of: decoder, rowidColumn: table.alias, rowid: page.rowid(row), to: &key)
+        guard isKey else { throw EngineCase.Difference(description: "no key for \(index.name)") }
+        try key.withUnsafeBytes { try sorter.add($0) }
+      }
+    }
+    let builder = IndexBuilder(root: target, writer: database.writer)
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    try sorter.drain { key in
+      guard SortKey.decode(key, columns: index.columns, into: encoder) else {
+        throw EngineCase.Difference(description: "a key of \(index.name) does not come back")
+      }
+      if bytes.count < encoder.length { bytes = [UInt8](repeating: 0, count: encoder.length) }
+      try bytes.withUnsafeMutableBytes {
+        encoder.write(to: $0.baseAddress!)
+        try builder.append(UnsafeRawBufferPointer(rebasing: $0[0..<encoder.length]))
+      }
+    }
+    try builder.finish()
+  }
+
+  /// Rows that a partial index holds; nil for all.
+  private func rowids(_ index: RandomSchema.Index, _ table: RandomSchema.Table) throws -> Set<Int64>? {
+    guard let filter = index.filter else { return nil }
+    let rows = try source.statement("SELECT rowid FROM \(table.name) NOT INDEXED WHERE \(filter)")
+    var found: Set<Int64> = []
+    while try rows.step() { found.insert(rows.integer(0)) }
+    return found
+  }
+}
+
+extension Value {
+  /// The text, for a text.
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+}
