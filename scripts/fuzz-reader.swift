@@ -81,7 +81,7 @@ private func read(_ snapshot: DatabaseSnapshot, _ root: UInt32) {
   while (try? records.next(into: page)) == true { use(page) }
 }
 
-nonisolated(unsafe) private let page = RowPage()
+private let page = RowPage()
 nonisolated(unsafe) private let decoder = RecordDecoder()
 nonisolated(unsafe) private let encoder = RecordEncoder()
 private let columns = [

@@ -27,7 +27,7 @@ extension SeededGenerator {
     case 5: return .blob((0..<below(longest)).map { _ in UInt8(truncatingIfNeeded: next()) })
     case 6:
       // Short, so that values meet that collations take for equal.
-      return .text((0..<below(5)).map { _ in ["a", "A", " ", "b", "é", "漢", "😀", "\0"][below(8)] }.joined())
+      return .text((0..<below(5)).map { _ in ["a", "A", " ", "b", "é", "漢", "😀", "_"][below(8)] }.joined())
     default: return .text(String(repeating: ["a", "é", "Z", "0", "漢", "😀", "b "][below(7)], count: below(longest)))
     }
   }

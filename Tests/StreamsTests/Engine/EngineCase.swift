@@ -64,7 +64,7 @@ struct EngineCase {
     let longest = random.below(5) == 0 ? schema.pageSize * 2 : 24
     let mode = random.below(4)
     for number in 0..<count {
-      var values = columns.map { _ in random.value(longest: random.below(8) == 0 ? longest : 12) }
+      var values = columns.map { _ in value(longest: random.below(8) == 0 ? longest : 12) }
       let rowid: Int64 =
         switch mode {
         case 0: Int64(number)
@@ -76,6 +76,13 @@ struct EngineCase {
       if withRowid { values.insert(.integer(rowid), at: 0) }
       try statement.run(values)
     }
+  }
+
+  /// Texts may hold a NUL, at which NOCASE ends.
+  private mutating func value(longest: Int) -> Value {
+    let value = random.value(longest: longest)
+    guard case .text(let text) = value, random.below(12) == 0 else { return value }
+    return .text(text + ["\0", "\0a", "\0B"][random.below(3)])
   }
 
   /// Holes, freeblocks and rows that moved.
