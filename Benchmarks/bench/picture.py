@@ -9,7 +9,7 @@ text { font: 13px -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; fill:
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 } .note { fill: #9198a1 } .bar { fill: #59636e } .own { fill: #4493f8 } .ground { fill: #0d1117 } }
 """
-WIDTH, LEFT, LENGTH, LINE = 860, 250, 440, 22
+WIDTH, LEFT, LENGTH, LINE = 900, 280, 450, 22
 
 
 def _bars(work, result, top):

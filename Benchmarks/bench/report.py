@@ -56,7 +56,7 @@ def text(results):
         "![Seconds by work and peer](results.svg)", "", "## To reach", "", "| Work | | Wanted | Measured | |", "|---|---|---|---|---|",
     ]
     for work, result in results["works"].items():
-        for row in targets.of(work, result, machine):
+        for row in targets.of(work, result):
             lines.append(f"| {row['work']} | {row['text']} | {row['wanted']} | {row['figure']} | {'reached' if row['reached'] else '**missed**'} |")
     lines += ["", "## Works", "", "Ratios are those of the medians, in brackets the least and the greatest of a single round."]
     for work, result in results["works"].items():

@@ -18,9 +18,9 @@ def _at_most(work, text, figure, wanted, unit="×"):
     return {"work": work, "text": text, "wanted": f"≤ {wanted:g} {unit}", "figure": f"{figure:.2f} {unit}", "reached": figure <= wanted}
 
 
-def _plain(entries, result, machine):
+def _plain(entries, result):
     rows = []
-    if machine["disk"] < SLOW_DISK:
+    if result["disk"] < SLOW_DISK:
         rows.append(_at_most("W1", "time against cp + sync (the disk writes under 700 MB/s)", _times(entries, NONE, COPY), 2.0))
     else:
         floor = entries[NONE]["wall"]["median"] / result["floor"]["median"]
@@ -47,12 +47,12 @@ def _policy(entries, result):
     return [_at_least("W7", "rows per second and core", rate, 1, "million")]
 
 
-def of(work, result, machine):
+def of(work, result):
     """The targets of one work."""
     entries = result["entries"]
     rows = []
     if work == "W1":
-        rows = _plain(entries, result, machine)
+        rows = _plain(entries, result)
     elif work == "W2":
         rows = [_at_least(work, "faster than SQL with indexes after", _times(entries, SQL, NONE), 6)]
     elif work in ("W3", "W3b"):
