@@ -25,7 +25,10 @@ extension SeededGenerator {
     case 2, 3: return .integer(Int64(truncatingIfNeeded: next() >> UInt64(below(64))))
     case 4: return .real(Double(below(2_000_000)) / 7 - 100_000)
     case 5: return .blob((0..<below(longest)).map { _ in UInt8(truncatingIfNeeded: next()) })
-    default: return .text(String(repeating: ["a", "é", "Z", "0"][below(4)], count: below(longest)))
+    case 6:
+      // Short, so that values meet that collations take for equal.
+      return .text((0..<below(5)).map { _ in ["a", "A", " ", "b", "é", "漢", "😀", "\0"][below(8)] }.joined())
+    default: return .text(String(repeating: ["a", "é", "Z", "0", "漢", "😀", "b "][below(7)], count: below(longest)))
     }
   }
 }

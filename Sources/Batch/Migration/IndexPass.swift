@@ -1,6 +1,7 @@
 import Streams
 
-/// Builds the indexes of a store, one after the other, from the tables that are already there.
+/// Builds the indexes of a store, one after the other, from the tables that are already there. All hold all rows: those with a
+/// predicate in the model are written whole, and partial ones of other tools are copied as trees.
 ///
 /// A crash within an index begins that index again; its pages lie behind the last checkpoint's length.
 final class IndexPass: @unchecked Sendable {

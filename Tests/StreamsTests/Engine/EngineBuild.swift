@@ -71,7 +71,7 @@ struct EngineBuild {
       throw EngineCase.Difference(description: "no root for \(index.name)")
     }
     let wanted = try rowids(index, table)
-    let sorter = ExternalSorter(memoryBytes: 1 << 20, path: "none", fileSystem: SingleFileSystem(file: MemoryFile()))
+    let sorter = ExternalSorter(memoryBytes: 1 << 22, path: "none", fileSystem: SingleFileSystem(file: MemoryFile()))
     let scan = TableScan(snapshot: built, root: root, rowLimit: 1 << 24)
     let (page, decoder) = (RowPage(), RecordDecoder())
     var key: [UInt8] = []

@@ -133,7 +133,7 @@ struct RandomSchema {
       let isInteger = clause == "PRIMARY KEY" && columns.count == 1 && table.columns[columns[0].column].type == "INTEGER"
       if !isInteger { table.indexes.append(Index(name: name, columns: columns, clause: clause, isUnique: true)) }
     case 1:
-      let filters = ["c0 IS NOT NULL", "c0 > 40", "typeof(c0) = 'text'"]
+      let filters = ["c0 IS NOT NULL", "length(c0) > 2", "typeof(c0) = 'text'"]
       table.indexes.append(
         Index(name: "i\(table.name)\(number)", columns: columns, isUnique: false, filter: filters[random.below(3)]))
     default:
