@@ -79,10 +79,13 @@ public struct MigrationJob: Sendable {
   }
 
   /// Plans a migration. Nothing is written.
-  public func plan(_ request: Request) throws -> MigrationPlan {
+  public func plan(_ request: Request) throws -> MigrationPlan { try plan(request, countsRows: true) }
+
+  private func plan(_ request: Request, countsRows: Bool) throws -> MigrationPlan {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
     defer { source.close() }
-    var plan = try planner(models: request.models, mappings: request.mappings).plan(source, target: request.target)
+    var plan = try planner(models: request.models, mappings: request.mappings).plan(
+      source, target: request.target, countsRows: countsRows)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
@@ -110,7 +113,7 @@ public struct MigrationJob: Sendable {
     let sourcePath = try JobDirectory(destination: request.source).destination
     let job = try JobDirectory(destination: request.output ?? request.source)
     try refuseExistingRun(job)
-    let plan = try plan(request)
+    let plan = try plan(request, countsRows: false)
     guard !plan.isUpToDate else {
       return Report(
         destination: sourcePath, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)

@@ -269,8 +269,13 @@ extension StepRunner {
     let builder = IndexBuilder(root: root, writer: output.database.writer)
     let scan = try IndexScan(snapshot: job.reader.snapshot, root: row.rootPage, rowLimit: job.files.budget.rowLimit)
     let page = RowPage()
+    job.monitor.update { $0.activity = row.name }
     while try scan.next(into: page) {
       for index in 0..<page.count { try builder.append(page.record(index)) }
+      // The newest checkpoint stands before the carried indexes: nothing of them is kept.
+      if job.monitor.isStopRequested {
+        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      }
     }
     try builder.finish()
   }

@@ -60,8 +60,11 @@ public struct MigrationPlanner: Sendable {
   ///
   /// Throws ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
   ///
-  /// `countsRows` may be false where only the steps matter: counting reads the whole store.
-  public func plan(_ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true) throws -> MigrationPlan {
+  /// `countsRows` may be false where nobody wants to know: counting reads the whole store. `checksValues` may be false where it
+  /// was done before: whether an inferred step would leave required attributes without value is found by reading rows.
+  public func plan(
+    _ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true, checksValues: Bool = true
+  ) throws -> MigrationPlan {
     let source = try StoreModel.find(of: reader, in: library)
     let destination = try self.destination(target, from: source)
     var steps = try path(from: source, to: destination, target)
@@ -71,7 +74,7 @@ public struct MigrationPlanner: Sendable {
     let rows = countsRows ? try Self.rows(reader, binding) : []
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes = LeftOut.notes(steps)
-    for step in steps where step.isInferred && countsRows {
+    for step in steps where step.isInferred && checksValues {
       try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding)
     }
     return MigrationPlan(

@@ -175,17 +175,26 @@ public final class StoreReader: Sendable {
     var counts: [Int64: UInt64] = [:]
     let scan = TableScan(snapshot: snapshot, root: table.rootPage, rowLimit: .max, payloadLimit: Self.keyBytes)
     let (page, decoder) = (RowPage(), RecordDecoder())
+    var run: (number: Int64, count: UInt64) = (0, 0)
     while try scan.next(into: page) {
       for row in 0..<page.count {
         guard decoder.decodeBeginning(page.record(row)) else {
           throw BatchError(.badStore, "a row of \(table.name) is damaged", path: path, key: page.rowid(row))
         }
-        counts[decoder.integer(entity) ?? 0, default: 0] += 1
+        let number = decoder.integer(entity) ?? 0
+        // Neighbours are mostly of one entity.
+        if number == run.number {
+          run.count += 1
+        } else {
+          if run.count > 0 { counts[run.number, default: 0] += run.count }
+          run = (number, 1)
+        }
       }
       guard counts.count <= Self.mostEntityNumbers else {
         throw BatchError(.badStore, "the rows of \(table.name) have more entity numbers than a model has entities", path: path)
       }
     }
+    if run.count > 0 { counts[run.number, default: 0] += run.count }
     return counts
   }
 

@@ -137,4 +137,30 @@ import Testing
     try CarriedStore.write(store) { try $0.execute(sql: "CREATE TABLE ZAARDVARK (id INTEGER)") }
     #expect(try refusal().message.contains("ZAARDVARK"))
   }
+
+  @Test("A view where the new version needs a table, and tables that share a root page, are refused before anything is written")
+  func hostileSchemas() throws {
+    try CarriedStore.write(store) { try $0.execute(sql: "CREATE VIEW ZAARDVARK AS SELECT 1") }
+    #expect(try refusal().message.contains("ZAARDVARK"))
+    try CarriedStore.write(store) { db in
+      try db.execute(sql: "DROP VIEW ZAARDVARK; CREATE TABLE Twice (a); PRAGMA writable_schema = ON")
+      try db.execute(
+        sql: "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'ZBOOK') WHERE name = 'Twice'")
+    }
+    let error = #expect(throws: BatchError.self) { try migrate("shared") }
+    #expect(error?.code == .badStore && error?.message.contains("begin at page") == true)
+    let found = try StoreInspection(path: store, models: nil, fileSystem: LocalFileSystem())
+    #expect(found.problems.contains { $0.contains("begin at page") })
+    #expect(found.entities.first { $0.name == "Book" }?.rows == nil)
+  }
+
+  @Test("An index of another table whose name the new version needs is left out with a note")
+  func indexName() throws {
+    let taken = try #require(try StoreLayout(model: MigrationModels.second).indexes.first { $0.name.hasPrefix("ZHUMAN") }?.name)
+    try CarriedStore.write(store) { try $0.execute(sql: "CREATE TABLE Notes (a); CREATE INDEX \(taken) ON Notes (a)") }
+    let (path, report) = try migrate("index")
+    #expect(report.notes.contains { $0.contains(taken) })
+    #expect(
+      try MigrationFolder.rows(path, "SELECT tbl_name FROM sqlite_master WHERE name = '\(taken)'") == ["string(\"ZHUMAN\")"])
+  }
 }

@@ -62,6 +62,18 @@ import Testing
     #expect((survey.missing, survey.orphans) == (1, 1))
   }
 
+  @Test("A value beyond what is read of a row is in its row; rows are counted without reading their values")
+  func longValues() throws {
+    try CarriedStore.write(store) { try $0.execute(sql: "UPDATE ZPHOTO SET ZIMAGE = zeroblob(3000000) WHERE Z_PK = 4") }
+    let reader = try StoreReader(path: store, fileSystem: LocalFileSystem(), locking: .none)
+    defer { reader.close() }
+    let binding = try StoreBinding(
+      layout: StoreLayout(model: Self.model), schema: reader.schema, modelName: "V1", path: store)
+    let survey = try #require(try ExternalDataSurvey(reader, binding, fileSystem: LocalFileSystem()))
+    #expect((survey.references, survey.inline, survey.unknown) == (3, 1, 0))
+    #expect(try reader.rowCounts(table: #require(reader.schema.table("ZPHOTO"))) == [1: 5])
+  }
+
   @Test("A migration elsewhere takes the folder along under the new name; source and destination share the files")
   func output() throws {
     let output = folder.path + "/elsewhere/New.store"

@@ -1,0 +1,4 @@
+import Batch
+import BatchCommand
+
+GodwitCommand.main(policies: [RowPolicy.self])

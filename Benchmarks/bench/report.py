@@ -1,0 +1,77 @@
+"""RESULTS.md."""
+from . import targets
+from .measure import ratio
+from .works import COPY, NONE, SQL
+
+MIB = 1 << 20
+KEPT = "\n## Campaigns\n"
+
+
+def _relative(entries, name, to, is_slower):
+    if to not in entries or name == to:
+        return "1" if name == to else ""
+    found = ratio(entries[to], entries[name]) if is_slower else ratio(entries[name], entries[to])
+    return f"{found['median']:.2f} ({found['min']:.2f}–{found['max']:.2f})"
+
+
+def _table(result):
+    entries = result["entries"]
+    lines = ["| | median s | min | max | CPU s | × cp | SQL takes × as long | peak RSS |", "|---|---|---|---|---|---|---|---|"]
+    for name, entry in entries.items():
+        wall = entry["wall"]
+        lines.append(
+            f"| {name} | {wall['median']:.2f} | {wall['min']:.2f} | {wall['max']:.2f} | {entry['cpu']:.2f} "
+            f"| {_relative(entries, name, COPY, False)} | {_relative(entries, name, SQL, True)} | {entry['rss'] / MIB:.1f} MiB |")
+    return lines
+
+
+def _work(work, result):
+    head = f"{result['rows']:,} rows asked for, {result['bytes'] / MIB:,.0f} MiB; {result['rounds']} rounds; {result['date']}, {result['commit']}."
+    lines = ["", f"### {work}: {result['title']}", "", head]
+    if result["equal"]:
+        lines[-1] += f" The tables of {' and '.join(result['equal'])} were compared and are equal."
+    if "floor" in result:
+        lines[-1] += f" Decode, transform and encode alone: {result['floor']['median']:.2f} s of CPU time."
+    if result.get("load", 0) > 0.5:
+        lines[-1] += f" **The machine was busy: load {result['load']:.1f} at the beginning.**"
+    if work == "W7":
+        rate = result["rows"] / result["entries"][NONE]["cpu"]
+        lines[-1] += f" {rate:,.0f} rows a second and core."
+    if "failure" in result:
+        lines += ["", f"Refused: {result['failure']}"]
+    if "missing" in result:
+        lines += ["", result["missing"]]
+    if result["entries"]:
+        lines += ["", *_table(result)]
+    return lines
+
+
+def text(results):
+    machine = results["machine"]
+    lines = [
+        "# Results", "",
+        f"{results['date']}, {machine['cores']} × {machine['cpu']}, {machine['memory'] / (1 << 30):.0f} GiB, {machine['system']}; "
+        f"the disk writes {machine['disk'] / 1e6:,.0f} MB/s; SQLite {machine['sqlite']}. Written by `scripts/bench`; ratios matter, seconds "
+        "depend on the machine. What the works and the peers are: [README.md](README.md).", "",
+        "![Seconds by work and peer](results.svg)", "", "## To reach", "", "| Work | | Wanted | Measured | |", "|---|---|---|---|---|",
+    ]
+    for work, result in results["works"].items():
+        for row in targets.of(work, result):
+            lines.append(f"| {row['work']} | {row['text']} | {row['wanted']} | {row['figure']} | {'reached' if row['reached'] else '**missed**'} |")
+    lines += ["", "## Works", "", "Ratios are those of the medians, in brackets the least and the greatest of a single round."]
+    for work, result in results["works"].items():
+        lines += _work(work, result)
+    return "\n".join(lines) + "\n"
+
+
+def write(path, results):
+    """Writes the page; what was measured by hand stays."""
+    kept = ""
+    try:
+        with open(path) as file:
+            _, mark, rest = file.read().partition(KEPT)
+            kept = mark + rest
+    except FileNotFoundError:
+        pass
+    with open(path, "w") as file:
+        file.write(text(results) + kept)

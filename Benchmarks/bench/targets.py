@@ -1,0 +1,73 @@
+"""What is to be reached, and whether it is."""
+from .measure import ratio
+from .works import COPY, NONE, PROVED, SQL
+
+MIB = 1 << 20
+SLOW_DISK = 700e6
+
+
+def _times(entries, slower, faster):
+    return ratio(entries[slower], entries[faster])["median"]
+
+
+def _at_least(work, text, figure, wanted, unit="×"):
+    return {"work": work, "text": text, "wanted": f"≥ {wanted:g} {unit}", "figure": f"{figure:.2f} {unit}", "reached": figure >= wanted}
+
+
+def _at_most(work, text, figure, wanted, unit="×"):
+    return {"work": work, "text": text, "wanted": f"≤ {wanted:g} {unit}", "figure": f"{figure:.2f} {unit}", "reached": figure <= wanted}
+
+
+def _plain(entries, result):
+    rows = []
+    if result["disk"] < SLOW_DISK:
+        rows.append(_at_most("W1", "time against cp + sync (the disk writes under 700 MB/s)", _times(entries, NONE, COPY), 2.0))
+    else:
+        floor = entries[NONE]["wall"]["median"] / result["floor"]["median"]
+        rows.append(_at_most("W1", "time against the CPU time of decode + transform + encode (a fast disk)", floor, 1.3))
+    rows.append(_at_least("W1", "faster than INSERT…SELECT", _times(entries, SQL, NONE), 4))
+    once = entries["godwit, --verify none, one checkpoint"]["wall"]["median"]
+    cost = (entries[NONE]["wall"]["median"] - once) / once * 100
+    rows.append(_at_most("W1", "cost of checkpoints at the default interval", cost, 2, "%"))
+    return rows
+
+
+def _scale(entries, result):
+    small, whole = (entries[f"{rows:,} rows"] for rows in result["sizes"])
+    growth = whole["wall"]["median"] / small["wall"]["median"]
+    memory = (max(small["rss"], whole["rss"]) / min(small["rss"], whole["rss"]) - 1) * 100
+    return [
+        _at_most("scale", "time of ten times the rows", growth, 10.5),
+        _at_most("scale", "peak RSS differs by", memory, 10, "%"),
+    ]
+
+
+def _policy(entries, result):
+    rate = result["rows"] / entries[NONE]["cpu"] / 1e6
+    return [_at_least("W7", "rows per second and core", rate, 1, "million")]
+
+
+def of(work, result):
+    """The targets of one work."""
+    entries = result["entries"]
+    rows = []
+    if work == "W1":
+        rows = _plain(entries, result)
+    elif work == "W2":
+        rows = [_at_least(work, "faster than SQL with indexes after", _times(entries, SQL, NONE), 6)]
+    elif work in ("W3", "W3b"):
+        rows = [_at_least(work, "faster than hand-written SQL", _times(entries, SQL, NONE), 6)]
+    elif work == "W4":
+        rows = [_at_most(work, "time against cp + sync", _times(entries, NONE, COPY), 1.5)]
+    elif work in ("W5", "W6"):
+        rows = [_at_most(work, "time against W1", _times(entries, NONE, "W1: godwit, --verify none"), 1.5)]
+    elif work == "W7":
+        rows = _policy(entries, result)
+    elif work == "scale":
+        rows = _scale(entries, result)
+    peaks = [entry["rss"] for name, entry in entries.items() if name.startswith(NONE) or name in (PROVED,) or work == "scale"]
+    if peaks:
+        rows.append(_at_most(work, "peak RSS", max(peaks) / MIB, 64, "MiB"))
+    elif "failure" in result:
+        rows.append({"work": work, "text": "peak RSS", "wanted": "≤ 64 MiB", "figure": "refused", "reached": False})
+    return rows
