@@ -29,13 +29,14 @@ struct IdentityCorpusTests {
     var same = 0
     for (number, entry) in stores.enumerated() {
       let name = String(entry.path.dropFirst("stores/".count))
-      let output = "\(folder)/\(number).sqlite"
-      var request = MigrationJob.Request(source: "\(root)/\(entry.path)", output: output, models: models(entry))
+      let (source, output) = ("\(folder)/\(number)-old.sqlite", "\(folder)/\(number).sqlite")
+      try StoreCorpus.copy(entry, to: source)
+      var request = MigrationJob.Request(source: source, output: output, models: models(entry))
       request.target = .identity
       do {
         let report = try MigrationJob().migrate(request, monitor: RunMonitor(interval: request.interval))
         #expect(report.isVerified)
-        let differences = try Self.storediff("\(root)/\(entry.path)", output, root: root)
+        let differences = try Self.storediff(source, output, root: root)
         #expect(differences == "", "\(name): \(differences)")
         if differences == "" { same += 1 }
       } catch let error as BatchError {

@@ -144,17 +144,19 @@ struct StoreInspectionTests {
     "Every real store is inspected, by its own model where it has one, and nothing is written",
     .enabled(if: StoreCorpus.isPresent, "needs real stores: set GODWIT_CORPUS"))
   func realStores() throws {
-    let root = try #require(StoreCorpus.root)
-    let before = try MigrationFolder.tree(root + "/stores")
+    let folder = try MigrationFolder([MigrationModels.first])
     var (cached, rows) = (0, UInt64(0))
-    for entry in try StoreCorpus.stores() {
-      let found = try inspect("\(root)/\(entry.path)")
+    for (number, entry) in try StoreCorpus.stores().enumerated() {
+      let store = try folder.place("real-\(number)")
+      try StoreCorpus.copy(entry, to: store)
+      let before = try MigrationFolder.tree(FilePaths.directory(of: store))
+      let found = try inspect(store)
+      #expect(try MigrationFolder.tree(FilePaths.directory(of: store)) == before, "\(entry.path)")
       if found.modelSource == .cached { cached += 1 }
       rows += found.entities.reduce(0) { $0 + ($1.rows ?? 0) }
       #expect(found.problems.isEmpty || entry.path.contains("v2CorruptDatabase"), "\(entry.path): \(found.problems)")
       #expect(found.entities.allSatisfy { $0.rows != nil }, "\(entry.path)")
     }
-    #expect(try MigrationFolder.tree(root + "/stores") == before)
     print("inspection: \(cached) stores by their own model, \(rows) objects")
     #expect(cached == 54)
   }

@@ -55,6 +55,14 @@ enum StoreCorpus {
     return "models/\(repository)/\(name.trimmingCharacters(in: .whitespaces))/contents"
   }
 
+  /// Copies a store with its log: other tests may have locks on the original.
+  static func copy(_ entry: Entry, to path: String) throws {
+    guard let root else { return }
+    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: "\(root)/\(entry.path)\(suffix)") {
+      try FileManager.default.copyItem(atPath: "\(root)/\(entry.path)\(suffix)", toPath: path + suffix)
+    }
+  }
+
   /// All model XML files below `models`.
   static func modelFiles() -> [String] {
     guard let root, let walk = FileManager.default.enumerator(atPath: root + "/models") else { return [] }
