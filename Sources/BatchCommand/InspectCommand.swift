@@ -16,11 +16,7 @@ struct InspectCommand: StoreCommand {
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
     let found = try StoreInspection(path: store, models: library, fileSystem: LocalFileSystem())
-    if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return Console.print(String(decoding: try encoder.encode(found), as: UTF8.self))
-    }
+    if json { return Console.print(try JSONOutput.text(found)) }
     Console.print(Self.text(found))
   }
 
@@ -136,11 +132,7 @@ struct PlanText: Codable {
     notes = plan.notes
   }
 
-  func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
-  }
+  func json() throws -> String { try JSONOutput.text(self) }
 
   var text: String {
     guard !steps.isEmpty else { return "\(store): at version \(version), nothing to do" }

@@ -147,11 +147,7 @@ struct RunSummary: Codable {
     notes = report.notes
   }
 
-  func json() throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(self), as: UTF8.self)
-  }
+  func json() throws -> String { try JSONOutput.text(self) }
 
   var text: String {
     guard steps > 0 else { return "\(destination): already at version \(targetVersion), nothing to do" }

@@ -14,11 +14,7 @@ struct StatusCommand: StoreCommand {
 
   func run() throws {
     let status = try MigrationJob(policies: GodwitCommand.policies).status(store)
-    if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return Console.print(String(decoding: try encoder.encode(status), as: UTF8.self))
-    }
+    if json { return Console.print(try JSONOutput.text(status)) }
     guard status.state != .none else { return Console.print("\(store): no migration is under way") }
     var lines = ["\(status.destination ?? store): \(status.state.rawValue)"]
     if let source = status.source { lines.append("  source       \(source)") }

@@ -81,7 +81,7 @@ struct CarriedObjectsFinder {
   }
 
   private func add(_ row: SchemaRow, to found: inout CarriedObjects) throws {
-    if NameOrder.folded(row.name).hasPrefix("ansck"), !isIdentity, !options.allowsCloudKit {
+    if FrameworkTables.isCloudKit(NameOrder.folded(row.name)), !isIdentity, !options.allowsCloudKit {
       throw BatchError(
         .refused, "the store is mirrored with CloudKit (\(row.name)), which keeps entity numbers and hashes of its own",
         hint: "Allow it with --allow-cloudkit, or let the application migrate it; nothing was written", path: reader.path)

@@ -10,19 +10,17 @@ struct HistoryCarrier {
   let reader: StoreReader
   let options: ExtrasOptions
 
-  private static let tables: Set<String> = ["achange", "atransaction", "atransactionstring"]
-
   func apply(to found: inout CarriedObjects) throws {
     guard !drafts.step.isIdentity else { return }
     let numbers = newNumbers()
     for index in found.tables.indices {
       let name = NameOrder.folded(found.tables[index].row.name)
-      if Self.tables.contains(name), options.history == .empty {
+      if FrameworkTables.isHistory(name), options.history == .empty {
         found.tables[index].isEmptied = true
         found.notes.append("the history in \(found.tables[index].row.name) is emptied")
         continue
       }
-      let column = name == "achange" ? "ZENTITY" : name.hasPrefix("ansck") ? "ZENTITYID" : nil
+      let column = name == FrameworkTables.changes ? "ZENTITY" : FrameworkTables.isCloudKit(name) ? "ZENTITYID" : nil
       guard let column, let table = reader.schema.table(name), let position = table.position(of: column) else { continue }
       try check(table, entity: position, numbers)
       if numbers.contains(where: { $0.key != $0.value }) { found.tables[index].numbers = (position, numbers) }
@@ -76,7 +74,7 @@ struct HistoryCarrier {
     let names = drafts.graph.binding.layout.entityNames
     // Any number may stand there, the least one too.
     let name = number > 0 && number <= Int64(names.count) ? names[Int(number) - 1] : "entity number \(number)"
-    let isHistory = Self.tables.contains(NameOrder.folded(table.name))
+    let isHistory = FrameworkTables.isHistory(NameOrder.folded(table.name))
     return BatchError(
       .refused, "row \(key) of \(table.name) would become untrue: \(name) \(reason)",
       hint: isHistory

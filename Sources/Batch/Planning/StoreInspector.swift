@@ -144,8 +144,8 @@ struct StoreInspector {
   private func kind(_ row: SchemaRow) -> StoreInspection.Table.Kind {
     let name = NameOrder.folded(row.name)
     if row.rootPage == 0 { return .virtual }
-    if ["achange", "atransaction", "atransactionstring"].contains(name) { return .history }
-    if name.hasPrefix("ansck") { return .cloudKit }
+    if FrameworkTables.isHistory(name) { return .history }
+    if FrameworkTables.isCloudKit(name) { return .cloudKit }
     return NumberedName(row.name)?.prefix == "z_" ? .join : .other
   }
 

@@ -119,9 +119,9 @@ public struct StoreBinding: Sendable {
       if let positions = used[name] {
         let left = table.columns.indices.filter { !positions.contains($0) }
         extras.columns += left.map { .init(table: table.name, column: table.columns[$0].name) }
-      } else if ["achange", "atransaction", "atransactionstring"].contains(name) {
+      } else if FrameworkTables.isHistory(name) {
         extras.history.append(table.name)
-      } else if name.hasPrefix("ansck") {
+      } else if FrameworkTables.isCloudKit(name) {
         extras.cloudKit.append(table.name)
       } else {
         extras.tables.append(table.name)
