@@ -8,12 +8,8 @@ final class RowTransformer {
   @exclusivity(unchecked) var state: StepState
   private let encoder = RecordEncoder()
   private let row: RecordDecoder
-  /// For every source table: finds the columns of its records.
-  private let locators: [RecordLocator]
-  /// The way for rows without objects of the pass at hand.
-  private var prepared: (table: Int, mappings: [Int], fast: FastRows?)?
-  /// For every mapping: its recipe, where it has one.
-  private let programs: [RecordProgram?]
+  /// The pass at hand, and the mappings that it was made for.
+  private var prepared: (pass: TablePass, mappings: [Int])?
 
   init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
     self.plan = plan
@@ -21,9 +17,6 @@ final class RowTransformer {
     self.dropped = dropped
     self.state = state
     row = manager.currentRow
-    programs = plan.mappings.map { manager.lookups.wants($0.destination.name) ? nil : $0.program() }
-    locators = plan.binding.tables.map { RecordLocator(columnCount: $0.schema.columns.count) }
-    manager.nextKeys = state.nextKeys
   }
 
   /// The table that a unit reads; nil for a unit that is a single call.
@@ -93,67 +86,55 @@ final class RowTransformer {
     state.nextKeys = manager.nextKeys
   }
 
-  private func decode(_ page: RowPage, _ index: Int, table: Int) throws -> SourceEntity {
-    let bound = plan.binding.tables[table]
-    let key = page.rowid(index)
-    guard row.decode(page.record(index)) else {
-      throw BatchError(
-        .badStore, "a row of \(bound.schema.name) is damaged", path: plan.graph.reader.path,
-        entity: bound.layout.rootEntity, key: key)
-    }
-    let entities = plan.graph.byNumber
-    guard let number = row.integer(bound.positions[1]), number > 0, number < Int64(entities.count),
-      let entity = entities[Int(number)], entity.table == table
-    else {
-      throw BatchError(
-        .badStore, "a row of \(bound.schema.name) has an entity number that its table does not hold",
-        path: plan.graph.reader.path, entity: bound.layout.rootEntity, key: key)
-    }
+  private func decode(_ page: RowPage, _ index: Int, _ pass: TablePass) throws -> SourceEntity {
+    guard row.decode(page.record(index)) else { throw damage("is damaged", pass, page.rowid(index)) }
+    guard let number = row.integer(pass.entityPosition), number > 0, number < Int64(pass.entities.count),
+      let entity = pass.entities[Int(number)]
+    else { throw damage("has an entity number that its table does not hold", pass, page.rowid(index)) }
     return entity
   }
 
+  private func damage(_ what: String, _ pass: TablePass, _ key: Int64) -> BatchError {
+    let bound = plan.binding.tables[pass.table]
+    return BatchError(
+      .badStore, "a row of \(bound.schema.name) \(what)", path: plan.graph.reader.path, entity: bound.layout.rootEntity,
+      key: key)
+  }
+
+  private func pass(table: Int, mappings: [Int]) -> TablePass {
+    if let prepared, prepared.pass.table == table, prepared.mappings == mappings { return prepared.pass }
+    let pass = TablePass(plan, table: table, mappings: mappings) { manager.lookups.wants($0.destination.name) }
+    prepared = (pass, mappings)
+    return pass
+  }
+
   private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
-    if prepared?.table != table || prepared?.mappings != indexes {
-      prepared = (table, indexes, fastRows(table: table, mappings: indexes))
+    let (pass, output) = (pass(table: table, mappings: indexes), manager.output)
+    defer {
+      pass.count(into: &state)
+      manager.locator = nil
     }
-    let fast = prepared?.fast
-    defer { fast?.count(into: &state) }
     for index in 0..<page.count {
       let key = page.rowid(index)
-      if let fast, fast.migrate(page.record(index), key, to: manager.output) { continue }
-      let entity = try decode(page, index, table: table)
-      var isMapped = false
-      for mappingIndex in plan.mappingsByEntity[entity.number] where indexes.contains(mappingIndex) {
-        isMapped = true
-        let mapping = plan.mappings[mappingIndex]
-        let kept = try naming(mapping, key: key) { try migrate(key, mapping) }
-        state.counts[mappingIndex].read += 1
-        if kept {
-          state.counts[mappingIndex].kept += 1
-        } else {
-          state.counts[mappingIndex].dropped += 1
-          try dropped.append(key, mapping: mappingIndex)
-        }
-      }
-      if !isMapped { state.unmapped += 1 }
+      let (isLocated, isMigrated) = pass.migrate(page.record(index), key, to: output)
+      if isMigrated { continue }
+      manager.locator = isLocated ? pass.locator : nil
+      let entity = try decode(page, index, pass)
+      for mapping in pass.mappings[entity.number] { try migrate(key, mapping) }
+      if pass.mappings[entity.number].isEmpty { state.unmapped += 1 }
     }
   }
 
-  /// The way for rows that need no object; nil where a mapping of this pass has no recipe.
-  private func fastRows(table: Int, mappings indexes: [Int]) -> FastRows? {
-    let bound = plan.binding.tables[table]
-    var byNumber: [FastRows.Mapping?] = Array(repeating: nil, count: plan.mappingsByEntity.count)
-    for number in plan.mappingsByEntity.indices {
-      let used = plan.mappingsByEntity[number].filter(indexes.contains)
-      guard used.count == 1, let index = used.first, let program = programs[index] else {
-        if used.isEmpty { continue }
-        return nil
-      }
-      let mapping = plan.mappings[index]
-      byNumber[number] = FastRows.Mapping(
-        index: index, program: program, table: mapping.destination.table, offset: mapping.offset)
+  private func migrate(_ key: Int64, _ index: Int) throws {
+    let mapping = plan.mappings[index]
+    let kept = try naming(mapping, key: key) { try migrate(key, mapping) }
+    state.counts[index].read += 1
+    if kept {
+      state.counts[index].kept += 1
+    } else {
+      state.counts[index].dropped += 1
+      try dropped.append(key, mapping: index)
     }
-    return FastRows(locators[table], entityPosition: bound.positions[1], byNumber: byNumber, mappings: plan.mappings.count)
   }
 
   private func migrate(_ key: Int64, _ mapping: CompiledMapping) throws -> Bool {
@@ -212,11 +193,14 @@ final class RowTransformer {
   private func relationships(_ page: RowPage, table: Int, mapping index: Int) throws {
     let mapping = plan.mappings[index]
     guard let policy = mapping.policy else { return }
+    let (pass, number) = (pass(table: table, mappings: [index]), Int64(mapping.source.number))
+    let hasDropped = state.counts[index].dropped > 0
     for rowIndex in 0..<page.count {
-      guard try decode(page, rowIndex, table: table) === mapping.source else { continue }
       let key = page.rowid(rowIndex)
-      guard try !dropped.contains(key, mapping: index) else { continue }
-      let destination = DestinationObject(reference: mapping.destination, key: key + mapping.offset, manager: manager)
+      guard try decode(page, rowIndex, pass).number == number, try !hasDropped || !dropped.contains(key, mapping: index) else {
+        continue
+      }
+      let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
       try naming(mapping, key: key) {
         try policy.createRelationships(forDestination: destination, in: mapping.mapping, manager: manager)
         try manager.closeObjects()

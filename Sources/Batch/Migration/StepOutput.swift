@@ -53,6 +53,7 @@ final class StepOutput {
 
   /// Takes finished records in order.
   func take(_ page: RecordPage) throws {
+    let builders = builders
     try page.forEach { number, rowid, record in
       if number < builders.count {
         try builders[number].append(rowid: rowid, record: record)

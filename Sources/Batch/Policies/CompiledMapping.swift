@@ -13,6 +13,10 @@ final class CompiledMapping: @unchecked Sendable {
   private let needsObject: Bool
   /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are such.
   private let borrowed: UnsafeMutablePointer<Int>
+  /// Columns with the same value in every row, as records hold them.
+  private let constants: ColumnValues
+  /// The recipe for rows whose object is not changed, where every column has a simple one. The transforming thread's alone.
+  let recipe: RecordProgram?
 
   init(
     mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
@@ -25,17 +29,19 @@ final class CompiledMapping: @unchecked Sendable {
     self.policy = policy
     self.columns = columns
     borrowed = .allocate(capacity: columns.count)
+    var constants = ColumnValues(count: columns.count)
     for (column, source) in columns.enumerated() {
       if case .borrow(let position, _) = source { borrowed[column] = position } else { borrowed[column] = -1 }
+      if case .value(let value) = source { constants.set(column, value) }
     }
+    self.constants = constants
+    recipe = Self.recipe(columns)
     needsObject = columns.contains { if case .expression = $0 { true } else { false } }
   }
 
   deinit { borrowed.deallocate() }
 
-  /// The recipe for rows without policy, expression or look-up, where every column has a simple one; else nil.
-  func program() -> RecordProgram? {
-    guard policy == nil, !needsObject else { return nil }
+  private static func recipe(_ columns: [ColumnSource]) -> RecordProgram? {
     var pieces: [RecordProgram.Piece] = [.constant(.null)]
     for column in columns.dropFirst() {
       guard let piece = column.piece else { return nil }
@@ -44,9 +50,12 @@ final class CompiledMapping: @unchecked Sendable {
     return RecordProgram(pieces)
   }
 
+  /// Do rows need no object, as far as the mapping is concerned?
+  var isPlain: Bool { policy == nil && !needsObject }
+
   /// Migrates a row without policy and without objects of its own. False when the row needs them.
   func encode(_ row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws -> Bool {
-    guard policy == nil, !needsObject else { return false }
+    guard isPlain else { return false }
     encoder.reset()
     encoder.appendNull()
     for column in 1..<columns.count { try append(column, row: row, rowid: rowid, to: encoder) }
@@ -59,8 +68,8 @@ final class CompiledMapping: @unchecked Sendable {
     if position >= 0, position < row.columnCount {
       return encoder.append(type: row.type(position), body: row.body(position))
     }
+    if constants.append(column, to: encoder) { return }
     switch columns[column] {
-    case .value(let value): encoder.append(value)
     case .borrow(_, let missing): encoder.append(missing)
     case .key(let position, let map):
       if let key = row.integer(position), let target = map.target(row) {

@@ -1,7 +1,8 @@
 import Streams
 
 /// How the objects of one destination entity lie in their table: names of properties to columns.
-final class DestinationEntity: Sendable {
+final class DestinationEntity: @unchecked Sendable {
+  // Sendable: nothing changes after init.
   let name: String
   let number: Int
   /// Position in the layout's entity tables, which is also the table's number in the output.
@@ -12,6 +13,10 @@ final class DestinationEntity: Sendable {
   let isAbstract: Bool
   /// The columns of a new object: its entity's number, Z_OPT 1, default values.
   let template: [Value]
+  /// The same, as records hold it.
+  let defaults: ColumnValues
+  /// Z_ENT of the entities that this one descends from.
+  private let ancestors: [Int]
 
   init(name: String, layout: StoreLayout) throws {
     guard let number = layout.entityNumbers[name], let table = layout.tablePosition(ofEntity: name),
@@ -36,6 +41,13 @@ final class DestinationEntity: Sendable {
     }
     self.attributes = NameTable(attributes)
     self.template = template
+    var defaults = ColumnValues(count: columns.count)
+    for (column, value) in template.enumerated() { defaults.set(column, value) }
+    self.defaults = defaults
     relationships = layout.storedRelationships(of: name)
+    ancestors = layout.model.ancestors(of: name).compactMap { layout.entityNumbers[$0.name] }
   }
+
+  /// Is the entity that one, by Z_ENT, or below it?
+  func isKind(of number: Int) -> Bool { self.number == number || ancestors.contains(number) }
 }

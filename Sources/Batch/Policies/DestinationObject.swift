@@ -10,10 +10,12 @@ public final class DestinationObject {
   /// The object's primary key (Z_PK).
   public private(set) var key: Int64
   @exclusivity(unchecked) private var isOpen: Bool
-  /// Values that were set, as stored, a column each; nil where the mapping or the entity's default decides.
-  private let columns: UnsafeMutableBufferPointer<Value?>
+  /// Values that were set, as stored; the mapping or the entity's defaults decide about the others.
+  @exclusivity(unchecked) private var columns: ColumnValues
   /// The mapping that gives the columns which were not set; nil for further objects.
   @exclusivity(unchecked) private(set) var mapping: CompiledMapping?
+  /// Was no column set?
+  var isUnchanged: Bool { columns.isEmpty }
 
   /// A new, open object.
   init(new entity: DestinationEntity, key: Int64, mapping: CompiledMapping?, manager: MigrationManager) {
@@ -22,8 +24,7 @@ public final class DestinationObject {
     self.key = key
     self.mapping = mapping
     isOpen = true
-    columns = .allocate(capacity: entity.columnCount)
-    columns.initialize(repeating: nil)
+    columns = ColumnValues(count: entity.columnCount)
   }
 
   /// A reference to an object that is written, or will be.
@@ -32,20 +33,18 @@ public final class DestinationObject {
     self.manager = manager
     self.key = key
     isOpen = false
-    columns = UnsafeMutableBufferPointer(start: nil, count: 0)
+    columns = ColumnValues(count: 0)
   }
 
-  deinit {
-    columns.deinitialize()
-    columns.deallocate()
-  }
+  /// Makes a reference to another object of one that nobody refers to any more.
+  func refer(to key: Int64) { self.key = key }
 
   /// Makes a new object of one that nobody refers to any more.
   func reopen(key: Int64, mapping: CompiledMapping?) {
     self.key = key
     self.mapping = mapping
     isOpen = true
-    for column in columns.indices { columns[column] = nil }
+    columns.removeAll()
   }
 
   /// The name of the object's entity.
@@ -55,7 +54,7 @@ public final class DestinationObject {
 
   /// The value of a column of an open object, as it will be stored.
   func stored(_ column: Int) throws -> Value {
-    if let value = columns[column] { return value }
+    if let value = columns.value(column) { return value }
     if let mapping { return try mapping.value(column, row: manager.currentRow, rowid: key &- mapping.offset) }
     return entity.template[column]
   }
@@ -64,14 +63,15 @@ public final class DestinationObject {
   func encode(to encoder: RecordEncoder) throws {
     encoder.reset()
     encoder.appendNull()
-    for column in 1..<columns.count {
-      if let value = columns[column] {
-        encoder.append(value)
-      } else if let mapping {
-        try mapping.append(column, row: manager.currentRow, rowid: key &- mapping.offset, to: encoder)
-      } else {
-        encoder.append(entity.template[column])
+    guard let mapping else {
+      for column in 1..<entity.columnCount where !columns.append(column, to: encoder) {
+        _ = entity.defaults.append(column, to: encoder)
       }
+      return
+    }
+    let (row, rowid) = (manager.currentRow, key &- mapping.offset)
+    for column in 1..<entity.columnCount where !columns.append(column, to: encoder) {
+      try mapping.append(column, row: row, rowid: rowid, to: encoder)
     }
   }
 
@@ -81,12 +81,17 @@ public final class DestinationObject {
 
   func assign(column: Int, _ value: Value) throws {
     guard isOpen else { return try manager.patch(entity.table, key: key, column: column, value) }
-    columns[column] = value
+    columns.set(column, value)
+  }
+
+  func assign(column: Int, integer: Int64) throws {
+    guard isOpen else { return try manager.patch(entity.table, key: key, column: column, .integer(integer)) }
+    columns.set(column, integer)
   }
 
   /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public func set(_ name: String, _ value: Value) throws {
-    guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
+    guard let attribute = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
     try assign(column: attribute.position, attribute.type.stored(value))
   }
 
@@ -95,7 +100,7 @@ public final class DestinationObject {
 
   /// The value of an attribute of an open object. A written object's values cannot be read.
   public func value(_ name: String) throws -> Value {
-    guard let attribute = entity.attributes[name] else { throw failure("the entity has no attribute \(name)") }
+    guard let attribute = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
     guard isOpen else {
       throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up")
     }
@@ -104,43 +109,56 @@ public final class DestinationObject {
 
   /// Sets a to-one relationship, or clears it.
   public func set(_ name: String, to object: DestinationObject?) throws {
-    guard let relationship = entity.relationships[name] else { throw failure("the entity has no relationship \(name)") }
-    guard case .ownKey(_, let column, let entityColumn, let order) = relationship.storage else {
+    let relationship = try relationship(name)
+    guard case .ownKey(_, let column, let entityColumn, let order) = relationship.pointee.storage else {
       throw failure("\(name) is a to-many relationship", hint: "Use add(_:to:)")
     }
-    try check(object, is: relationship.destination, name)
-    try assign(column: column, object.map { .integer($0.key) } ?? .null)
-    if let entityColumn { try assign(column: entityColumn, object.map { .integer(Int64($0.entity.number)) } ?? .null) }
-    if let order { try assign(column: order, object == nil ? .null : .integer(manager.nextOrder())) }
-    if let object { try setInverse(relationship, in: object) }
+    guard let object else {
+      try assign(column: column, .null)
+      if let entityColumn { try assign(column: entityColumn, .null) }
+      if let order { try assign(column: order, .null) }
+      return
+    }
+    try check(object, relationship, name)
+    try assign(column: column, integer: object.key)
+    if let entityColumn { try assign(column: entityColumn, integer: Int64(object.entity.number)) }
+    if let order { try assign(column: order, integer: manager.nextOrder()) }
+    if relationship.pointee.hasToOneInverse { try setInverse(relationship.pointee.inverse, in: object) }
+  }
+
+  private func relationship(_ name: String) throws -> UnsafePointer<StoredRelationship> {
+    guard let found = entity.relationships.find(name) else { throw failure("the entity has no relationship \(name)") }
+    return found
   }
 
   /// The other side of a one-to-one holds a key as well.
-  private func setInverse(_ relationship: StoredRelationship, in object: DestinationObject) throws {
-    guard let inverse = relationship.inverse.flatMap({ object.entity.relationships[$0] }),
-      case .ownKey(_, let column, let entityColumn, _) = inverse.storage
+  private func setInverse(_ inverse: String?, in object: DestinationObject) throws {
+    guard let inverse = inverse.flatMap({ object.entity.relationships.find($0) }),
+      case .ownKey(_, let column, let entityColumn, _) = inverse.pointee.storage
     else { return }
-    try object.assign(column: column, .integer(key))
-    if let entityColumn { try object.assign(column: entityColumn, .integer(Int64(entity.number))) }
+    try object.assign(column: column, integer: key)
+    if let entityColumn { try object.assign(column: entityColumn, integer: Int64(entity.number)) }
   }
 
   /// Adds an object to a to-many relationship; the inverse follows.
   public func add(_ object: DestinationObject, to name: String) throws {
-    guard let relationship = entity.relationships[name] else { throw failure("the entity has no relationship \(name)") }
-    try check(object, is: relationship.destination, name)
-    switch relationship.storage {
+    let relationship = try relationship(name)
+    try check(object, relationship, name)
+    switch relationship.pointee.storage {
     case .ownKey: throw failure("\(name) is a to-one relationship", hint: "Use set(_:to:)")
     case .inverseKey(_, let column, let order), .ownerKey(_, let column, let order):
-      if case .inverseKey = relationship.storage, let inverse = relationship.inverse { return try object.set(inverse, to: self) }
-      try object.assign(column: column, .integer(key))
-      if let order { try object.assign(column: order, .integer(manager.nextOrder())) }
+      if case .inverseKey = relationship.pointee.storage, let inverse = relationship.pointee.inverse {
+        return try object.set(inverse, to: self)
+      }
+      try object.assign(column: column, integer: key)
+      if let order { try object.assign(column: order, integer: manager.nextOrder()) }
     case .join(let table, let ownerIsSource):
       try manager.linkOnce(table, source: ownerIsSource ? key : object.key, destination: ownerIsSource ? object.key : key)
     }
   }
 
-  private func check(_ object: DestinationObject?, is entity: String, _ name: String) throws {
-    guard let object, !manager.model.isKind(object.entity.name, of: entity) else { return }
-    throw failure("\(name) leads to \(entity), not to \(object.entity.name)")
+  private func check(_ object: DestinationObject, _ relationship: UnsafePointer<StoredRelationship>, _ name: String) throws {
+    guard !object.entity.isKind(of: relationship.pointee.destinationNumber) else { return }
+    throw failure("\(name) leads to \(relationship.pointee.destination), not to \(object.entity.name)")
   }
 }

@@ -12,6 +12,8 @@ final class LookupTable {
   /// Positions in `kept`, by the entity whose objects feed them.
   private let feeding: NameTable<[Int]>
   @exclusivity(unchecked) private var keyBytes: [UInt8] = []
+  /// The look-up that was asked last.
+  @exclusivity(unchecked) private var asked = (entity: "", attribute: "", position: 0)
   let lookups: [Lookup]
 
   /// Makes the look-ups, empty or from the states that a checkpoint tells.
@@ -38,7 +40,12 @@ final class LookupTable {
   func wants(_ entity: String) -> Bool { feeding[entity] != nil }
 
   private func position(_ entity: String, _ attribute: String) throws -> Int {
-    if let found = kept.firstIndex(where: { $0.lookup.entity == entity && $0.lookup.attribute == attribute }) { return found }
+    // A policy asks for the same look-up with every row.
+    if asked.entity == entity, asked.attribute == attribute { return asked.position }
+    if let found = kept.firstIndex(where: { $0.lookup.entity == entity && $0.lookup.attribute == attribute }) {
+      asked = (entity, attribute, found)
+      return found
+    }
     throw BatchError(
       .policyFailed, "no look-up of \(entity) by \(attribute) is declared",
       hint: "Add Lookup(entity: \"\(entity)\", attribute: \"\(attribute)\") to the policy's lookups")
@@ -90,8 +97,7 @@ final class LookupTable {
 
   /// Adds a finished object to every look-up that wants it.
   func addAll(_ object: DestinationObject) throws {
-    guard let positions = feeding[object.entity.name] else { return }
-    for position in positions {
+    for position in feeding[object.entity.name] ?? [] {
       guard let attribute = object.entity.attributes[kept[position].lookup.attribute] else { continue }
       guard encode(try object.stored(attribute.position)) else { continue }
       try insert(position, SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number)))

@@ -40,7 +40,15 @@ public final class MigrationManager {
     case destinationOrder
   }
   private let encoder = RecordEncoder()
-  @exclusivity(unchecked) private var current: (source: SourceObject, mapping: CompiledMapping)?
+  /// The source object and the mapping of the call at work.
+  @exclusivity(unchecked) private var current: ObjectIdentifier?
+  @exclusivity(unchecked) private var currentMapping: CompiledMapping?
+  /// Finds the columns of the source's current row; nil where the row is not as its table says.
+  @exclusivity(unchecked) var locator: RecordLocator?
+  /// For every entity, by number: do look-ups want its objects?
+  private let feedsLookups: [Bool]
+  /// References handed out, by entity number: one that nobody holds any more is used again.
+  @exclusivity(unchecked) private var references: [DestinationObject?]
   @exclusivity(unchecked) private var primary: DestinationObject?
   private let compiled: NameTable<CompiledMapping>
   /// The first mapping of every source entity, by Z_ENT.
@@ -62,6 +70,8 @@ public final class MigrationManager {
     byNumber = [nil] + entities
     bySource = graph.byNumber.map { entity in compiled.first { $0.source === entity } }
     pool = Array(repeating: [], count: entities.count + 1)
+    references = Array(repeating: nil, count: entities.count + 1)
+    feedsLookups = [false] + entities.map { lookups.wants($0.name) }
     sources = Array(repeating: nil, count: graph.byNumber.count)
     linkColumns = layout.joinTables.map { table in
       table.columns.map {
@@ -86,14 +96,15 @@ public final class MigrationManager {
   /// Makes the destination object that stands for a source object, by the mapping's properties; it keeps the source's key,
   /// moved where several entities come together in one table. One call a source object.
   public func createDestinationInstance(forSource source: SourceObject, in mapping: EntityMapping) throws -> DestinationObject {
-    guard let current, current.mapping.mapping.name == mapping.name, current.source === source, primary == nil else {
+    guard let compiled = currentMapping, compiled.mapping.name == mapping.name, current == ObjectIdentifier(source), primary == nil
+    else {
       throw BatchError(
         .policyFailed, "a source object can be given one destination object of its mapping",
         hint: "Use insert(entity:) for further ones", entity: source.entityName, key: source.key)
     }
-    let object = make(current.mapping.destination, key: source.key &+ current.mapping.offset, mapping: current.mapping)
+    let object = make(compiled.destination, key: source.key &+ compiled.offset, mapping: compiled)
     primary = object
-    try current.mapping.evaluate(into: object, source: source, manager: self)
+    try compiled.evaluate(into: object, source: source, manager: self)
     return object
   }
 
@@ -126,7 +137,7 @@ public final class MigrationManager {
     guard Int(entry.entity) < byNumber.count, let found = byNumber[Int(entry.entity)] else { return nil }
     // An object of this call is still open and can be changed.
     if let open = open.last(where: { $0.key == entry.key && $0.entity.table == found.table }) { return open }
-    return DestinationObject(reference: found, key: entry.key, manager: self)
+    return reference(to: found, key: entry.key)
   }
 
   /// Finds an object by the value of an attribute, or makes one with that value.
@@ -146,7 +157,7 @@ public final class MigrationManager {
       throw BatchError(.policyFailed, "this step has no entity mapping \(name)")
     }
     return sourceInstances.filter { $0.entity.name == mapping.mapping.sourceEntity }.map {
-      DestinationObject(reference: mapping.destination, key: $0.key + mapping.offset, manager: self)
+      reference(to: mapping.destination, key: $0.key &+ mapping.offset)
     }
   }
 
@@ -155,7 +166,11 @@ public final class MigrationManager {
   public func destinationInstances(forSourceRelationshipNamed name: String, sourceInstances: [SourceObject]) throws
     -> [DestinationObject]
   {
-    try sourceInstances.flatMap { source in
+    if sourceInstances.count == 1, let target = try sourceInstances[0].target(name) {
+      guard let key = target.key, let object = try destination(target.entity, key: key) else { return [] }
+      return [object]
+    }
+    return try sourceInstances.flatMap { source in
       guard let target = try source.target(name) else {
         return try source.objects(name).compactMap { try destination($0.entity, key: $0.key) }
       }
@@ -165,14 +180,26 @@ public final class MigrationManager {
 
   private func destination(_ source: SourceEntity, key: Int64) throws -> DestinationObject? {
     guard let mapping = bySource[source.number] else { return nil }
-    return DestinationObject(reference: mapping.destination, key: key &+ mapping.offset, manager: self)
+    return reference(to: mapping.destination, key: key &+ mapping.offset)
+  }
+
+  /// An object that is written, or will be.
+  func reference(to entity: DestinationEntity, key: Int64) -> DestinationObject {
+    if references[entity.number] != nil, isKnownUniquelyReferenced(&references[entity.number]),
+      let used = references[entity.number]
+    {
+      used.refer(to: key)
+      return used
+    }
+    let reference = DestinationObject(reference: entity, key: key, manager: self)
+    references[entity.number] = reference
+    return reference
   }
 
   /// The source object of a destination object that an entity mapping made; nil for others.
   public func sourceInstance(forEntityMappingNamed name: String, destination: DestinationObject) throws -> SourceObject? {
-    guard let mapping = compiled[name], let source = mapping.mapping.sourceEntity, destination.entity === mapping.destination
-    else { return nil }
-    return try graph.object(source, key: destination.key - mapping.offset)
+    guard let mapping = compiled[name], destination.entity === mapping.destination else { return nil }
+    return try graph.object(mapping.source.number, key: destination.key &- mapping.offset)
   }
 
   // MARK: Called by the engine
@@ -217,7 +244,8 @@ public final class MigrationManager {
 
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
   func withSource(_ source: SourceObject, _ mapping: CompiledMapping, _ body: () throws -> Void) throws -> Bool {
-    current = (source, mapping)
+    current = ObjectIdentifier(source)
+    if currentMapping !== mapping { currentMapping = mapping }
     defer { current = nil }
     try body()
     let madeOne = primary != nil
@@ -239,7 +267,7 @@ public final class MigrationManager {
 
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
-    for object in open { try write(object) }
+    for index in open.indices { try write(open[index]) }
     primary = nil
     if !madeLinks.isEmpty { madeLinks.removeAll(keepingCapacity: true) }
     while var object = open.popLast() {
@@ -248,11 +276,19 @@ public final class MigrationManager {
   }
 
   private func write(_ object: DestinationObject) throws {
-    try object.encode(to: encoder)
-    try lookups.addAll(object)
-    let isFurther = object !== primary && keys.keepsKeys(table: object.entity.table)
-    output.append(
-      table: isFurther ? keys.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
+    if feedsLookups[object.entity.number] { try lookups.addAll(object) }
+    if !appendUnchanged(object) {
+      try object.encode(to: encoder)
+      let isFurther = object !== primary && keys.keepsKeys(table: object.entity.table)
+      output.append(
+        table: isFurther ? keys.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
+    }
     object.close()
+  }
+
+  /// Writes an object as its mapping alone decides, by the recipe; false where it needs the other way.
+  private func appendUnchanged(_ object: DestinationObject) -> Bool {
+    guard object.isUnchanged, let recipe = object.mapping?.recipe, let locator else { return false }
+    return recipe.append(locator, to: output, table: object.entity.table, rowid: object.key)
   }
 }

@@ -1,28 +1,49 @@
 /// Finds what belongs to a property's name. Entities have few properties: looking through them beats hashing the name.
-struct NameTable<Element: Sendable>: Sendable {
-  private struct Entry: Sendable {
+///
+/// Policies ask for names with every row, so elements are read where they lie: nothing is copied or counted.
+final class NameTable<Element: Sendable>: @unchecked Sendable {
+  // Sendable: nothing changes after init.
+  private struct Entry {
     var name: String
     var length: Int
-    var element: Element
   }
 
   private static var mostLinear: Int { 24 }
-  private let entries: [Entry]
-  private let byName: [String: Element]
+  private let count: Int
+  private let entries: UnsafeMutablePointer<Entry>
+  private let elements: UnsafeMutablePointer<Element>
+  /// Positions by name, where there are many.
+  private let positions: [String: Int]
 
-  init(_ elements: [String: Element]) {
-    byName = elements
-    entries =
-      elements.count > Self.mostLinear
-      ? [] : elements.sorted { $0.key < $1.key }.map { Entry(name: $0.key, length: $0.key.utf8.count, element: $0.value) }
+  init(_ named: [String: Element]) {
+    let sorted = named.sorted { $0.key < $1.key }
+    count = sorted.count
+    entries = .allocate(capacity: count)
+    elements = .allocate(capacity: count)
+    for (index, (name, element)) in sorted.enumerated() {
+      (entries + index).initialize(to: Entry(name: name, length: name.utf8.count))
+      (elements + index).initialize(to: element)
+    }
+    let numbered = count > Self.mostLinear ? sorted.enumerated().map { ($1.key, $0) } : []
+    positions = Dictionary(uniqueKeysWithValues: numbered)
   }
 
-  subscript(_ name: String) -> Element? {
-    guard !entries.isEmpty else { return byName[name] }
+  deinit {
+    entries.deinitialize(count: count)
+    entries.deallocate()
+    elements.deinitialize(count: count)
+    elements.deallocate()
+  }
+
+  /// Where the element of a name lies, for as long as the table lives; nil when there is none.
+  func find(_ name: String) -> UnsafePointer<Element>? {
+    guard count <= Self.mostLinear else { return positions[name].map { UnsafePointer(elements + $0) } }
     let length = name.utf8.count
-    for index in entries.indices where entries[index].length == length && entries[index].name == name {
-      return entries[index].element
+    for index in 0..<count where entries[index].length == length && entries[index].name == name {
+      return UnsafePointer(elements + index)
     }
     return nil
   }
+
+  subscript(_ name: String) -> Element? { find(name)?.pointee }
 }

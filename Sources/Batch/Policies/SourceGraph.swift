@@ -7,7 +7,10 @@ final class SourceGraph {
   let entities: [String: SourceEntity]
   /// Entities by Z_ENT; the first element is unused.
   let byNumber: [SourceEntity?]
-  @exclusivity(unchecked) private var lookups: [Int: RowLookup] = [:]
+  /// Single rows, a table each; made when they are asked for.
+  @exclusivity(unchecked) private var fetchers: [RowFetcher?]
+  /// For every table, where its columns stand in a record.
+  private let positions: [[Int]]
   @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
   private let rowLimit: Int
@@ -21,7 +24,12 @@ final class SourceGraph {
     let all = try names.map { try SourceEntity(name: $0, binding: binding) }
     entities = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     byNumber = [nil] + all
+    positions = binding.tables.map(\.positions)
+    fetchers = Array(repeating: nil, count: binding.tables.count)
   }
+
+  /// Where a column of a layout's table stands in a record.
+  func position(_ table: Int, _ column: Int) -> Int { positions[table][column] }
 
   /// The value that a row lacks because its column was added later: the column's default.
   func missing(_ entity: SourceEntity, _ position: Int) -> Value {
@@ -29,22 +37,16 @@ final class SourceGraph {
     return position < columns.count ? columns[position].defaultValue ?? .null : .null
   }
 
-  /// Fetches an object of an entity or its sub-entities.
-  func object(_ entity: String, key: Int64) throws -> SourceObject? {
-    guard let expected = entities[entity] else { return nil }
+  /// Fetches an object of an entity, by Z_ENT, or of its sub-entities. It may be one that was fetched before.
+  func object(_ number: Int, key: Int64) throws -> SourceObject? {
+    guard let expected = byNumber[number] else { return nil }
+    if let fetcher = fetchers[expected.table] { return try fetcher.object(expected, key: key, of: self) }
     let table = binding.tables[expected.table]
-    let lookup =
-      lookups[expected.table]
-      ?? RowLookup(
-        snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: scratch.budget.lookupCacheBytes,
-        rowLimit: rowLimit)
-    lookups[expected.table] = lookup
-    guard let record = try lookup.withRecord(key, { [UInt8]($0) }) else { return nil }
-    let object = try SourceObject(entity: expected, graph: self, key: key, record: record)
-    let entityPosition = table.positions[1]
-    guard let number = object.decoder.integer(entityPosition), number != Int64(expected.number) else { return object }
-    guard number > 0, number < Int64(byNumber.count), let actual = byNumber[Int(number)] else { return object }
-    return try SourceObject(entity: actual, graph: self, key: key, record: record)
+    let lookup = RowLookup(
+      snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: scratch.budget.lookupCacheBytes, rowLimit: rowLimit)
+    let fetcher = RowFetcher(lookup, entityPosition: table.positions[1])
+    fetchers[expected.table] = fetcher
+    return try fetcher.object(expected, key: key, of: self)
   }
 
   /// Keys at the other end of a to-many relationship.

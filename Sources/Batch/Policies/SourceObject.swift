@@ -7,7 +7,7 @@ public final class SourceObject {
   let entity: SourceEntity
   let graph: SourceGraph
   let decoder: RecordDecoder
-  private let owned: UnsafeMutableRawBufferPointer?
+  private var owned: UnsafeMutableRawBufferPointer?
   /// The object's primary key (Z_PK).
   @exclusivity(unchecked) public internal(set) var key: Int64
 
@@ -16,21 +16,25 @@ public final class SourceObject {
     self.graph = graph
     self.key = key
     self.decoder = decoder
-    owned = nil
   }
 
   deinit { owned?.deallocate() }
 
   /// A fetched object keeps a copy of its record.
-  init(entity: SourceEntity, graph: SourceGraph, key: Int64, record: [UInt8]) throws {
-    self.entity = entity
-    self.graph = graph
+  convenience init(entity: SourceEntity, graph: SourceGraph, key: Int64, record: UnsafeRawBufferPointer) throws {
+    self.init(entity: entity, graph: graph, key: key, decoder: RecordDecoder())
+    try take(record, key: key)
+  }
+
+  /// Makes a fetched object stand for another row of its entity.
+  func take(_ record: UnsafeRawBufferPointer, key: Int64) throws {
+    if owned?.count ?? 0 < record.count || owned == nil {
+      owned?.deallocate()
+      owned = .allocate(byteCount: max(64, record.count), alignment: 8)
+    }
     self.key = key
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, record.count), alignment: 8)
-    copy.copyBytes(from: record)
-    owned = copy
-    decoder = RecordDecoder()
-    guard decoder.decode(UnsafeRawBufferPointer(rebasing: copy[0..<record.count])) else {
+    owned?.copyBytes(from: record)
+    guard decoder.decode(UnsafeRawBufferPointer(start: owned?.baseAddress, count: record.count)) else {
       throw BatchError(.badStore, "a row is damaged", path: graph.reader.path, entity: entity.name, key: key)
     }
   }
@@ -39,8 +43,8 @@ public final class SourceObject {
   public var entityName: String { entity.name }
 
   func attribute(_ name: String) throws -> StoredAttribute {
-    guard let attribute = entity.attributes[name] else { throw unknown("attribute", name) }
-    return attribute
+    guard let attribute = entity.attributes.find(name) else { throw unknown("attribute", name) }
+    return attribute.pointee
   }
 
   private func unknown(_ kind: String, _ name: String) -> BatchError {
@@ -80,27 +84,31 @@ public final class SourceObject {
 
   /// The object at the other end of a to-one relationship; nil when there is none or its row is missing.
   public func object(_ name: String) throws -> SourceObject? {
-    guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
-    guard case .ownKey(let table, let column, _, _) = relationship.storage else {
+    guard let relationship = entity.relationships.find(name) else { throw unknown("relationship", name) }
+    guard case .ownKey(let table, let column, _, _) = relationship.pointee.storage else {
       throw BatchError(
         .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
     }
-    let positions = graph.binding.tables[table].positions
-    guard case .integer(let target) = raw(positions[column]) else { return nil }
-    return try graph.object(relationship.destination, key: target)
+    guard let target = integer(graph.position(table, column)) else { return nil }
+    return try graph.object(relationship.pointee.destinationNumber, key: target)
   }
 
   /// Where a to-one relationship leads, read from this row alone; nil when the relationship is a to-many, or when only the
   /// other row tells its entity.
   func target(_ name: String) throws -> (entity: SourceEntity, key: Int64?)? {
-    guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
-    guard case .ownKey(let table, let column, let entityColumn, _) = relationship.storage else { return nil }
-    let positions = graph.binding.tables[table].positions
-    let key: Int64? = if case .integer(let key) = raw(positions[column]) { key } else { nil }
-    guard let entityColumn else { return graph.entities[relationship.destination].map { ($0, key) } }
-    guard case .integer(let number) = raw(positions[entityColumn]), number > 0, number < Int64(graph.byNumber.count)
+    guard let relationship = entity.relationships.find(name) else { throw unknown("relationship", name) }
+    guard case .ownKey(let table, let column, let entityColumn, _) = relationship.pointee.storage else { return nil }
+    let key = integer(graph.position(table, column))
+    guard let entityColumn else { return graph.byNumber[relationship.pointee.destinationNumber].map { ($0, key) } }
+    guard let number = integer(graph.position(table, entityColumn)), number > 0, number < Int64(graph.byNumber.count)
     else { return nil }
     return graph.byNumber[Int(number)].map { ($0, key) }
+  }
+
+  private func integer(_ position: Int) -> Int64? {
+    if position < decoder.columnCount { return decoder.integer(position) }
+    guard case .integer(let integer) = raw(position) else { return nil }
+    return integer
   }
 
   /// The objects of a to-many relationship: in its order when it is ordered, else by key. A to-one gives one or none.
@@ -108,7 +116,7 @@ public final class SourceObject {
     guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
     if case .ownKey = relationship.storage { return try object(name).map { [$0] } ?? [] }
     return try graph.keys(of: relationship, named: name, owner: self).compactMap {
-      try graph.object(relationship.destination, key: $0)
+      try graph.object(relationship.destinationNumber, key: $0)
     }
   }
 }

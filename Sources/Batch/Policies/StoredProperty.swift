@@ -11,7 +11,11 @@ struct StoredAttribute: Sendable {
 struct StoredRelationship: Sendable {
   var storage: RelationshipStorage
   var destination: String
+  /// The destination's Z_ENT.
+  var destinationNumber: Int
   var inverse: String?
+  /// Does the other side hold a key as well?
+  var hasToOneInverse: Bool
   var isOrdered: Bool
 }
 
@@ -21,9 +25,12 @@ extension StoreLayout {
     var found: [String: StoredRelationship] = [:]
     for relationship in model.relationships(of: entity) {
       guard let storage = storage(of: relationship.name, entity: entity) else { continue }
+      let (destination, inverse) = (relationship.destinationEntity, relationship.inverseName)
+      var hasToOneInverse = false
+      if case .ownKey = inverse.flatMap({ self.storage(of: $0, entity: destination) }) { hasToOneInverse = true }
       found[relationship.name] = StoredRelationship(
-        storage: storage, destination: relationship.destinationEntity, inverse: relationship.inverseName,
-        isOrdered: relationship.isOrdered)
+        storage: storage, destination: destination, destinationNumber: entityNumbers[destination] ?? 0, inverse: inverse,
+        hasToOneInverse: hasToOneInverse, isOrdered: relationship.isOrdered)
     }
     return NameTable(found)
   }

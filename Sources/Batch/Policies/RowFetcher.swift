@@ -1,0 +1,45 @@
+import Streams
+
+/// Fetches single rows of a source table as objects, and keeps some of the last ones: rows often lead to the same few objects.
+final class RowFetcher {
+  private static let slots = 512
+  /// Longer records are not kept.
+  private static let longest = 1024
+  private let lookup: RowLookup
+  private let entityPosition: Int
+  /// By the lowest bits of the key. The source does not change, so what is kept stays right.
+  @exclusivity(unchecked) private var kept: [SourceObject?] = Array(repeating: nil, count: slots)
+
+  init(_ lookup: RowLookup, entityPosition: Int) {
+    self.lookup = lookup
+    self.entityPosition = entityPosition
+  }
+
+  /// The object of a key; nil when there is no such row. One whose entity number is unknown passes for the expected entity.
+  func object(_ expected: SourceEntity, key: Int64, of graph: SourceGraph) throws -> SourceObject? {
+    let slot = Int(truncatingIfNeeded: key) & (Self.slots - 1)
+    if let found = kept[slot], found.key == key { return found }
+    return try lookup.withRecord(key) { record in
+      guard record.count <= Self.longest else { return try make(expected, key, record, graph) }
+      if kept[slot]?.entity === expected, isKnownUniquelyReferenced(&kept[slot]), let used = kept[slot] {
+        try used.take(record, key: key)
+        if used.decoder.integer(entityPosition) == Int64(expected.number) { return used }
+        // Of another entity: kept under a key that is never asked for until it is filled again.
+        used.key = .min
+      }
+      let object = try make(expected, key, record, graph)
+      if object.decoder.integer(entityPosition) == Int64(object.entity.number) { kept[slot] = object }
+      return object
+    }
+  }
+
+  private func make(_ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ graph: SourceGraph) throws
+    -> SourceObject
+  {
+    let object = try SourceObject(entity: expected, graph: graph, key: key, record: record)
+    guard let number = object.decoder.integer(entityPosition), number != Int64(expected.number), number > 0,
+      number < Int64(graph.byNumber.count), let actual = graph.byNumber[Int(number)]
+    else { return object }
+    return try SourceObject(entity: actual, graph: graph, key: key, record: record)
+  }
+}
