@@ -19,6 +19,8 @@ final class RowTransformer {
     row = manager.currentRow
   }
 
+  deinit { manager.forgetObjects() }
+
   /// The table that a unit reads; nil for a unit that is a single call.
   func root(of unit: StepUnit) -> UInt32? {
     switch unit {
@@ -86,12 +88,14 @@ final class RowTransformer {
     state.nextKeys = manager.nextKeys
   }
 
-  private func decode(_ page: RowPage, _ index: Int, _ pass: TablePass) throws -> SourceEntity {
+  /// Decodes a row and finds how it is migrated in this pass.
+  @inline(__always)
+  private func decode(_ page: RowPage, _ index: Int, _ pass: TablePass) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
     guard row.decode(page.record(index)) else { throw damage("is damaged", pass, page.rowid(index)) }
-    guard let number = row.integer(pass.entityPosition), number > 0, number < Int64(pass.entities.count),
-      let entity = pass.entities[Int(number)]
-    else { throw damage("has an entity number that its table does not hold", pass, page.rowid(index)) }
-    return entity
+    guard let ways = pass.ways(row.integer(pass.entityPosition)) else {
+      throw damage("has an entity number that its table does not hold", pass, page.rowid(index))
+    }
+    return ways
   }
 
   private func damage(_ what: String, _ pass: TablePass, _ key: Int64) -> BatchError {
@@ -102,34 +106,38 @@ final class RowTransformer {
   }
 
   private func pass(table: Int, mappings: [Int]) -> TablePass {
+    manager.locator.prepare(columnCount: plan.binding.tables[table].schema.columns.count)
     if let prepared, prepared.pass.table == table, prepared.mappings == mappings { return prepared.pass }
-    let pass = TablePass(plan, table: table, mappings: mappings) { manager.lookups.wants($0.destination.name) }
+    let pass = TablePass(plan, table: table, mappings: mappings, locator: manager.locator) {
+      manager.lookups.wants($0.destination.name)
+    }
     prepared = (pass, mappings)
     return pass
   }
 
   private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
-    let (pass, output) = (pass(table: table, mappings: indexes), manager.output)
-    defer {
-      pass.count(into: &state)
-      manager.locator = nil
-    }
+    let pass = pass(table: table, mappings: indexes)
+    defer { pass.count(into: &state) }
     for index in 0..<page.count {
       let key = page.rowid(index)
-      let (isLocated, isMigrated) = pass.migrate(page.record(index), key, to: output)
+      let (isLocated, isMigrated) = pass.migrate(page.record(index), key, to: manager.output)
       if isMigrated { continue }
-      manager.locator = isLocated ? pass.locator : nil
-      let entity = try decode(page, index, pass)
-      for mapping in pass.mappings[entity.number] { try migrate(key, mapping) }
-      if pass.mappings[entity.number].isEmpty { state.unmapped += 1 }
+      manager.isLocated = isLocated
+      let ways = try decode(page, index, pass)
+      for way in ways {
+        let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
+          try naming(mapping, key: key) { try migrate(key, mapping, way.index) }
+        }
+        try count(key, way.index, isKept: isKept)
+      }
+      if ways.isEmpty { state.unmapped += 1 }
     }
   }
 
-  private func migrate(_ key: Int64, _ index: Int) throws {
-    let mapping = plan.mappings[index]
-    let kept = try naming(mapping, key: key) { try migrate(key, mapping) }
+  @inline(__always)
+  private func count(_ key: Int64, _ index: Int, isKept: Bool) throws {
     state.counts[index].read += 1
-    if kept {
+    if isKept {
       state.counts[index].kept += 1
     } else {
       state.counts[index].dropped += 1
@@ -137,18 +145,23 @@ final class RowTransformer {
     }
   }
 
-  private func migrate(_ key: Int64, _ mapping: CompiledMapping) throws -> Bool {
+  @inline(__always)
+  private func migrate(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
+    guard let policy = mapping.policy else { return try migrateWithoutPolicy(key, mapping, index) }
+    let source = manager.source(for: mapping, key: key)
+    return try manager.withSource(source, mapping: index) {
+      try policy.createDestinationInstances(forSource: source, in: mapping.mapping, manager: manager)
+    }
+  }
+
+  private func migrateWithoutPolicy(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
     if !manager.lookups.wants(mapping.destination.name), try mapping.encode(row, rowid: key, to: encoder) {
       manager.output.append(table: mapping.destination.table, rowid: key &+ mapping.offset, encoder)
       return true
     }
     let source = manager.source(for: mapping, key: key)
-    return try manager.withSource(source, mapping) {
-      if let policy = mapping.policy {
-        try policy.createDestinationInstances(forSource: source, in: mapping.mapping, manager: manager)
-      } else {
-        _ = try manager.createDestinationInstance(forSource: source, in: mapping.mapping)
-      }
+    return try manager.withSource(source, mapping: index) {
+      _ = try manager.createDestinationInstance(forSource: source, in: mapping.mapping)
     }
   }
 
@@ -193,13 +206,12 @@ final class RowTransformer {
   private func relationships(_ page: RowPage, table: Int, mapping index: Int) throws {
     let mapping = plan.mappings[index]
     guard let policy = mapping.policy else { return }
-    let (pass, number) = (pass(table: table, mappings: [index]), Int64(mapping.source.number))
+    let pass = pass(table: table, mappings: [index])
     let hasDropped = state.counts[index].dropped > 0
     for rowIndex in 0..<page.count {
       let key = page.rowid(rowIndex)
-      guard try decode(page, rowIndex, pass).number == number, try !hasDropped || !dropped.contains(key, mapping: index) else {
-        continue
-      }
+      // Of this pass, only the mapping's own entity has a way.
+      guard try !decode(page, rowIndex, pass).isEmpty, try !hasDropped || !dropped.contains(key, mapping: index) else { continue }
       let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
       try naming(mapping, key: key) {
         try policy.createRelationships(forDestination: destination, in: mapping.mapping, manager: manager)

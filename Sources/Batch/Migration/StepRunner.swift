@@ -88,9 +88,9 @@ final class StepRunner {
 
   private func run(_ unit: StepUnit) throws {
     guard let root = transformer.root(of: unit) else {
-      transformer.manager.output = emptyRecords()
       try transformer.call(unit)
-      return try output.take(transformer.manager.output)
+      try output.take(transformer.manager.output)
+      return transformer.manager.output.reset()
     }
     job.monitor.update { $0.activity = describe(unit) }
     let scan = ScanBox(
@@ -105,7 +105,6 @@ final class StepRunner {
         return ScannedPage(rows: page, bytesRead: scan.scan.bytesRead)
       },
       transform: { [self] scanned in
-        transformer.manager.output = emptyRecords()
         try transformer.transform(scanned.rows, of: unit)
         try pages.push(scanned.rows)
         return try parcel(bytesRead: scanned.bytesRead)
@@ -139,7 +138,8 @@ final class StepRunner {
   }
 
   private func parcel(bytesRead: UInt64) throws -> Parcel {
-    let records = transformer.manager.output
+    let records = emptyRecords()
+    records.exchange(with: transformer.manager.output)
     job.monitor.update { progress in
       progress.rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
       let done = Double(pagesDone) + Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize)

@@ -5,65 +5,77 @@ import Streams
 /// Rows that need no object are migrated by the recipe of their entity's only mapping. What does not fit is left to
 /// ``RowTransformer``'s other way, which gives the same bytes.
 final class TablePass {
-  /// The way of an entity's rows that need no object.
-  private struct Way {
-    var mapping: Int
-    var recipe: Unmanaged<RecordProgram>
+  /// How a mapping takes rows of its entity.
+  struct Way {
+    /// The mapping's position in the plan.
+    var index: Int
+    // The plan keeps mappings and recipes as long as there are passes.
+    var mapping: Unmanaged<CompiledMapping>
+    /// For rows that need no object; nil where all do.
+    fileprivate var recipe: Unmanaged<RecordProgram>?
     /// The table's number in the output.
-    var table: Int
+    fileprivate var table: Int
     /// What is added to a source key.
-    var offset: Int64
+    fileprivate var offset: Int64
   }
 
-  /// Finds the columns of the table's records.
-  let locator: RecordLocator
   let table: Int
   let entityPosition: Int
-  /// By Z_ENT: the entities of this table.
-  let entities: [SourceEntity?]
-  /// By Z_ENT: the mappings of this pass that take the entity's rows.
-  let mappings: [[Int]]
-  /// By Z_ENT; nil where rows need the other way.
-  private let ways: UnsafeMutableBufferPointer<Way?>
+  private let locator: RecordLocator
+  /// By Z_ENT: the ways of the entity's rows in this pass; nil where the table has no such entity.
+  private let ways: UnsafeMutableBufferPointer<UnsafeMutableBufferPointer<Way>?>
   /// Rows that were migrated by recipe, by mapping.
   private let kept: UnsafeMutableBufferPointer<UInt64>
 
   /// Prepares a pass for some mappings of a table. `wants` tells whether look-ups want a mapping's objects.
-  init(_ plan: StepPlan, table: Int, mappings indexes: [Int], wants: (CompiledMapping) -> Bool) {
-    let bound = plan.binding.tables[table]
+  init(_ plan: StepPlan, table: Int, mappings indexes: [Int], locator: RecordLocator, wants: (CompiledMapping) -> Bool) {
     self.table = table
-    locator = RecordLocator(columnCount: bound.schema.columns.count)
-    entityPosition = bound.positions[1]
-    entities = plan.graph.byNumber.map { $0?.table == table ? $0 : nil }
-    let used = plan.mappingsByEntity.map { $0.filter(indexes.contains) }
-    mappings = used
-    ways = .allocate(capacity: used.count)
+    self.locator = locator
+    entityPosition = plan.binding.tables[table].positions[1]
+    ways = .allocate(capacity: plan.graph.byNumber.count)
     ways.initialize(repeating: nil)
     kept = .allocate(capacity: plan.mappings.count)
     kept.initialize(repeating: 0)
-    for number in used.indices where used[number].count == 1 {
-      let (index, mapping) = (used[number][0], plan.mappings[used[number][0]])
-      // The plan keeps the recipes as long as there are passes.
-      guard mapping.isPlain, let recipe = mapping.recipe, !wants(mapping) else { continue }
-      ways[number] = Way(
-        mapping: index, recipe: Unmanaged.passUnretained(recipe), table: mapping.destination.table, offset: mapping.offset)
+    for (number, entity) in plan.graph.byNumber.enumerated() where entity?.table == table {
+      let used = plan.mappingsByEntity[number].filter(indexes.contains)
+      let ways = UnsafeMutableBufferPointer<Way>.allocate(capacity: used.count)
+      for (place, index) in used.enumerated() {
+        let mapping = plan.mappings[index]
+        let recipe = used.count == 1 && mapping.isPlain && !wants(mapping) ? mapping.recipe : nil
+        ways.initializeElement(
+          at: place,
+          to: Way(
+            index: index, mapping: Unmanaged.passUnretained(mapping), recipe: recipe.map { Unmanaged.passUnretained($0) },
+            table: mapping.destination.table, offset: mapping.offset))
+      }
+      self.ways[number] = ways
     }
   }
 
   deinit {
+    for way in ways { way?.deallocate() }
     ways.deallocate()
     kept.deallocate()
   }
 
-  /// Locates the row's columns, and migrates it where it needs no object; else nothing is done but that.
+  /// Finds the columns of the row, and migrates it where it needs no object; else nothing is done but that.
   @inline(__always)
   func migrate(_ record: UnsafeRawBufferPointer, _ key: Int64, to output: RecordPage) -> (isLocated: Bool, isMigrated: Bool) {
     guard locator.locate(record) else { return (false, false) }
-    guard let number = locator.integer(entityPosition), number > 0, number < Int64(ways.count), let way = ways[Int(number)],
-      way.recipe._withUnsafeGuaranteedRef({ $0.append(locator, to: output, table: way.table, rowid: key &+ way.offset) })
+    guard let ways = ways(locator.integer(entityPosition)), ways.count == 1, let recipe = ways[0].recipe,
+      recipe._withUnsafeGuaranteedRef({
+        $0.append(locator, to: output, table: ways[0].table, rowid: key &+ ways[0].offset)
+      })
     else { return (true, false) }
-    kept[way.mapping] += 1
+    kept[ways[0].index] += 1
     return (true, true)
+  }
+
+  /// The ways of rows of an entity, by Z_ENT; nil for an entity that the table does not hold.
+  @inline(__always)
+  func ways(_ number: Int64?) -> UnsafeMutableBufferPointer<Way>? {
+    guard let number, number > 0, number < Int64(ways.count) else { return nil }
+    return ways[Int(number)]
   }
 
   /// Adds what was migrated since the last call to the step's counts.

@@ -6,43 +6,35 @@ import Streams
 /// becomes a patch, which is applied in one ordered pass at the end of the step; values of written objects cannot be read.
 public final class DestinationObject {
   let entity: DestinationEntity
-  unowned let manager: MigrationManager
+  // A circle, which MigrationManager.forgetObjects() breaks.
+  let manager: MigrationManager
+  /// The mapping that gives the columns which were not set; nil for further objects.
+  let mapping: CompiledMapping?
+  /// Its kind among ``OpenObjects``.
+  let kind: Int
   /// The object's primary key (Z_PK).
-  public private(set) var key: Int64
-  @exclusivity(unchecked) private var isOpen: Bool
+  @exclusivity(unchecked) public private(set) var key: Int64 = 0
+  @exclusivity(unchecked) private var isOpen = false
   /// Values that were set, as stored; the mapping or the entity's defaults decide about the others.
   @exclusivity(unchecked) private var columns: ColumnValues
-  /// The mapping that gives the columns which were not set; nil for further objects.
-  @exclusivity(unchecked) private(set) var mapping: CompiledMapping?
   /// Was no column set?
   var isUnchanged: Bool { columns.isEmpty }
 
-  /// A new, open object.
-  init(new entity: DestinationEntity, key: Int64, mapping: CompiledMapping?, manager: MigrationManager) {
+  /// Makes an object that is not open. One that only refers to another has no columns.
+  init(_ entity: DestinationEntity, mapping: CompiledMapping?, kind: Int, hasColumns: Bool, manager: MigrationManager) {
     self.entity = entity
-    self.manager = manager
-    self.key = key
     self.mapping = mapping
-    isOpen = true
-    columns = ColumnValues(count: entity.columnCount)
-  }
-
-  /// A reference to an object that is written, or will be.
-  init(reference entity: DestinationEntity, key: Int64, manager: MigrationManager) {
-    self.entity = entity
+    self.kind = kind
     self.manager = manager
-    self.key = key
-    isOpen = false
-    columns = ColumnValues(count: 0)
+    columns = ColumnValues(count: hasColumns ? entity.columnCount : 0)
   }
 
-  /// Makes a reference to another object of one that nobody refers to any more.
+  /// Makes a reference to an object that is written, or will be.
   func refer(to key: Int64) { self.key = key }
 
-  /// Makes a new object of one that nobody refers to any more.
-  func reopen(key: Int64, mapping: CompiledMapping?) {
+  /// Makes a new, open object.
+  func open(key: Int64) {
     self.key = key
-    self.mapping = mapping
     isOpen = true
     columns.removeAll()
   }

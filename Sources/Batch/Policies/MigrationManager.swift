@@ -17,13 +17,16 @@ public final class MigrationManager {
   /// Keys and link rows given out so far, a table each: entity tables first, then join tables.
   @exclusivity(unchecked) var nextKeys: [Int64]
   /// Where finished records go.
-  @exclusivity(unchecked) var output = RecordPage()
+  let output = RecordPage()
   /// Decodes the source's current row.
   let currentRow = RecordDecoder()
 
-  @exclusivity(unchecked) private var open: [DestinationObject] = []
-  /// Objects that nobody refers to any more, by entity number: most objects live for one call.
-  @exclusivity(unchecked) private var pool: [[DestinationObject]]
+  /// Finds the columns of the source's current row, where `isLocated` says that its record has all columns of its table.
+  let locator = RecordLocator(columnCount: 0)
+  @exclusivity(unchecked) var isLocated = false
+
+  /// Kinds are the entities by number, then the mappings.
+  private let objects: OpenObjects
   @exclusivity(unchecked) private var sources: [SourceObject?]
   private let linkColumns: [[LinkColumn]]
   /// Links that policies made in the call at work: a set holds an object once, however often it is added.
@@ -40,16 +43,14 @@ public final class MigrationManager {
     case destinationOrder
   }
   private let encoder = RecordEncoder()
-  /// The source object and the mapping of the call at work.
+  /// The source object and the position of the mapping of the call at work.
   @exclusivity(unchecked) private var current: ObjectIdentifier?
-  @exclusivity(unchecked) private var currentMapping: CompiledMapping?
-  /// Finds the columns of the source's current row; nil where the row is not as its table says.
-  @exclusivity(unchecked) var locator: RecordLocator?
+  @exclusivity(unchecked) private var currentMapping = 0
+  private let mappings: [CompiledMapping]
   /// For every entity, by number: do look-ups want its objects?
   private let feedsLookups: [Bool]
-  /// References handed out, by entity number: one that nobody holds any more is used again.
-  @exclusivity(unchecked) private var references: [DestinationObject?]
-  @exclusivity(unchecked) private var primary: DestinationObject?
+  /// Was the object made that stands for the source object?
+  @exclusivity(unchecked) private var hasPrimary = false
   private let compiled: NameTable<CompiledMapping>
   /// The first mapping of every source entity, by Z_ENT.
   private let bySource: [CompiledMapping?]
@@ -69,8 +70,8 @@ public final class MigrationManager {
     self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) }))
     byNumber = [nil] + entities
     bySource = graph.byNumber.map { entity in compiled.first { $0.source === entity } }
-    pool = Array(repeating: [], count: entities.count + 1)
-    references = Array(repeating: nil, count: entities.count + 1)
+    mappings = compiled
+    objects = OpenObjects(kinds: entities.count + 1 + compiled.count)
     feedsLookups = [false] + entities.map { lookups.wants($0.name) }
     sources = Array(repeating: nil, count: graph.byNumber.count)
     linkColumns = layout.joinTables.map { table in
@@ -96,14 +97,17 @@ public final class MigrationManager {
   /// Makes the destination object that stands for a source object, by the mapping's properties; it keeps the source's key,
   /// moved where several entities come together in one table. One call a source object.
   public func createDestinationInstance(forSource source: SourceObject, in mapping: EntityMapping) throws -> DestinationObject {
-    guard let compiled = currentMapping, compiled.mapping.name == mapping.name, current == ObjectIdentifier(source), primary == nil
-    else {
+    let compiled = mappings[currentMapping]
+    guard current == ObjectIdentifier(source), compiled.mapping.name == mapping.name, !hasPrimary else {
       throw BatchError(
         .policyFailed, "a source object can be given one destination object of its mapping",
         hint: "Use insert(entity:) for further ones", entity: source.entityName, key: source.key)
     }
-    let object = make(compiled.destination, key: source.key &+ compiled.offset, mapping: compiled)
-    primary = object
+    let kind = byNumber.count + currentMapping
+    let object = objects.open(kind, key: source.key &+ compiled.offset) {
+      DestinationObject(compiled.destination, mapping: compiled, kind: kind, hasColumns: true, manager: self)
+    }
+    hasPrimary = true
     try compiled.evaluate(into: object, source: source, manager: self)
     return object
   }
@@ -114,19 +118,9 @@ public final class MigrationManager {
     guard !entity.isAbstract else { throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name) }
     let key = nextKeys[entity.table]
     nextKeys[entity.table] += 1
-    return make(entity, key: key, mapping: nil)
-  }
-
-  private func make(_ entity: DestinationEntity, key: Int64, mapping: CompiledMapping?) -> DestinationObject {
-    let object: DestinationObject
-    if let used = pool[entity.number].popLast() {
-      used.reopen(key: key, mapping: mapping)
-      object = used
-    } else {
-      object = DestinationObject(new: entity, key: key, mapping: mapping, manager: self)
+    return objects.open(entity.number, key: key) {
+      DestinationObject(entity, mapping: nil, kind: entity.number, hasColumns: true, manager: self)
     }
-    open.append(object)
-    return object
   }
 
   // MARK: Finding objects
@@ -136,7 +130,7 @@ public final class MigrationManager {
     guard let entry = try lookups.find(entity, attribute, value) else { return nil }
     guard Int(entry.entity) < byNumber.count, let found = byNumber[Int(entry.entity)] else { return nil }
     // An object of this call is still open and can be changed.
-    if let open = open.last(where: { $0.key == entry.key && $0.entity.table == found.table }) { return open }
+    if let open = objects.find(table: found.table, key: entry.key) { return open }
     return reference(to: found, key: entry.key)
   }
 
@@ -185,15 +179,9 @@ public final class MigrationManager {
 
   /// An object that is written, or will be.
   func reference(to entity: DestinationEntity, key: Int64) -> DestinationObject {
-    if references[entity.number] != nil, isKnownUniquelyReferenced(&references[entity.number]),
-      let used = references[entity.number]
-    {
-      used.refer(to: key)
-      return used
+    objects.reference(entity.number, key: key) {
+      DestinationObject(entity, mapping: nil, kind: entity.number, hasColumns: false, manager: self)
     }
-    let reference = DestinationObject(reference: entity, key: key, manager: self)
-    references[entity.number] = reference
-    return reference
   }
 
   /// The source object of a destination object that an entity mapping made; nil for others.
@@ -243,12 +231,11 @@ public final class MigrationManager {
   }
 
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
-  func withSource(_ source: SourceObject, _ mapping: CompiledMapping, _ body: () throws -> Void) throws -> Bool {
-    current = ObjectIdentifier(source)
-    if currentMapping !== mapping { currentMapping = mapping }
+  func withSource(_ source: SourceObject, mapping: Int, _ body: () throws -> Void) throws -> Bool {
+    (current, currentMapping) = (ObjectIdentifier(source), mapping)
     defer { current = nil }
     try body()
-    let madeOne = primary != nil
+    let madeOne = hasPrimary
     try closeObjects()
     return madeOne
   }
@@ -267,19 +254,16 @@ public final class MigrationManager {
 
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
-    for index in open.indices { try write(open[index]) }
-    primary = nil
+    try objects.close(write)
+    hasPrimary = false
     if !madeLinks.isEmpty { madeLinks.removeAll(keepingCapacity: true) }
-    while var object = open.popLast() {
-      if isKnownUniquelyReferenced(&object) { pool[object.entity.number].append(object) }
-    }
   }
 
   private func write(_ object: DestinationObject) throws {
     if feedsLookups[object.entity.number] { try lookups.addAll(object) }
     if !appendUnchanged(object) {
       try object.encode(to: encoder)
-      let isFurther = object !== primary && keys.keepsKeys(table: object.entity.table)
+      let isFurther = object.mapping == nil && keys.keepsKeys(table: object.entity.table)
       output.append(
         table: isFurther ? keys.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
     }
@@ -288,7 +272,14 @@ public final class MigrationManager {
 
   /// Writes an object as its mapping alone decides, by the recipe; false where it needs the other way.
   private func appendUnchanged(_ object: DestinationObject) -> Bool {
-    guard object.isUnchanged, let recipe = object.mapping?.recipe, let locator else { return false }
+    guard isLocated, object.isUnchanged, let recipe = object.mapping?.recipe else { return false }
     return recipe.append(locator, to: output, table: object.entity.table, rowid: object.key)
+  }
+
+  /// Lets go of all objects, which hold on to the manager. No call may follow.
+  func forgetObjects() {
+    objects.removeAll()
+    sources = []
+    graph.forgetObjects()
   }
 }

@@ -49,6 +49,9 @@ final class SourceGraph {
     return try fetcher.object(expected, key: key, of: self)
   }
 
+  /// Lets go of the objects that were fetched: they hold on to the graph.
+  func forgetObjects() { fetchers = Array(repeating: nil, count: fetchers.count) }
+
   /// Keys at the other end of a to-many relationship.
   func keys(of relationship: StoredRelationship, named name: String, owner: SourceObject) throws -> [Int64] {
     let identifier = Self.fileName(relationship)

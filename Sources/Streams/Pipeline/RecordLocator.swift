@@ -4,9 +4,9 @@
 /// is decoded but lengths.
 public final class RecordLocator {
   /// Columns that a record must have.
-  public let columnCount: Int
+  @exclusivity(unchecked) public private(set) var columnCount: Int
   // Plain pointers: this runs for every row, and the compiler can prove access to them exclusive.
-  private let offsets: UnsafeMutablePointer<(type: Int, body: Int)>
+  @exclusivity(unchecked) private var offsets: UnsafeMutablePointer<(type: Int, body: Int)>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
 
   /// Lengths of the types below 128, 255 for the two reserved ones.
@@ -18,6 +18,15 @@ public final class RecordLocator {
     offsets = .allocate(capacity: columnCount + 1)
     lengths = .allocate(capacity: 128)
     for type in 0..<128 { lengths[type] = SerialType.length(UInt64(type)).map { UInt8($0) } ?? 255 }
+  }
+
+  /// Prepares for records of another table.
+  public func prepare(columnCount: Int) {
+    guard columnCount != self.columnCount else { return }
+    self.columnCount = columnCount
+    offsets.deallocate()
+    offsets = .allocate(capacity: columnCount + 1)
+    base = nil
   }
 
   deinit {

@@ -67,6 +67,14 @@ public final class RecordPage: @unchecked Sendable {
     }
   }
 
+  /// Exchanges all records with another page's.
+  public func exchange(with other: RecordPage) {
+    swap(&memory, &other.memory)
+    swap(&capacity, &other.capacity)
+    swap(&used, &other.used)
+    swap(&records, &other.records)
+  }
+
   /// Forgets all records; memory beyond a usual page's is given back.
   public func reset() {
     used = 0
