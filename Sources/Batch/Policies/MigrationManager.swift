@@ -19,7 +19,7 @@ public final class MigrationManager {
   /// Where finished records go.
   @exclusivity(unchecked) var output = RecordPage()
   /// Decodes the source's current row.
-  let currentRow = RecordDecoder()
+  let currentRow: RecordDecoder
 
   @exclusivity(unchecked) private var open: [DestinationObject] = []
   /// Objects that nobody refers to any more, by entity number: most objects live for one call.
@@ -54,6 +54,7 @@ public final class MigrationManager {
     self.layout = layout
     self.keys = keys
     self.graph = graph
+    currentRow = RecordDecoder(longValues: graph.longValues)
     self.lookups = lookups
     self.patches = patches
     self.compiled = NameTable(

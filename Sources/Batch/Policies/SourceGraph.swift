@@ -11,12 +11,15 @@ final class SourceGraph {
   @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
   private let rowLimit: Int
+  /// Reads what rows of the source refer to. For the transforming thread alone.
+  let longValues: LongValueReader
 
   init(reader: StoreReader, binding: StoreBinding, scratch: StepFiles, rowLimit: Int) throws {
     self.reader = reader
     self.binding = binding
     self.scratch = scratch
     self.rowLimit = rowLimit
+    longValues = LongValueReader(snapshot: reader.snapshot, limit: rowLimit)
     let names = binding.layout.entityNames
     let all = try names.map { try SourceEntity(name: $0, binding: binding) }
     entities = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -37,7 +40,7 @@ final class SourceGraph {
       lookups[expected.table]
       ?? RowLookup(
         snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: scratch.budget.lookupCacheBytes,
-        rowLimit: rowLimit)
+        rowLimit: rowLimit, longValuesFrom: MemoryBudget.longValueBytes)
     lookups[expected.table] = lookup
     guard let record = try lookup.withRecord(key, { [UInt8]($0) }) else { return nil }
     let object = try SourceObject(entity: expected, graph: self, key: key, record: record)
@@ -106,7 +109,9 @@ final class SourceGraph {
     var isWithoutRowid = false
 
     func rows(_ snapshot: DatabaseSnapshot, rowLimit: Int) throws -> RowScan {
-      try RowScan(snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: rowLimit)
+      try RowScan(
+        snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: rowLimit,
+        longValuesFrom: MemoryBudget.longValueBytes)
     }
   }
 

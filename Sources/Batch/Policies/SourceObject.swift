@@ -29,7 +29,7 @@ public final class SourceObject {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, record.count), alignment: 8)
     copy.copyBytes(from: record)
     owned = copy
-    decoder = RecordDecoder()
+    decoder = RecordDecoder(longValues: graph.longValues)
     guard decoder.decode(UnsafeRawBufferPointer(rebasing: copy[0..<record.count])) else {
       throw BatchError(.badStore, "a row is damaged", path: graph.reader.path, entity: entity.name, key: key)
     }
@@ -47,14 +47,14 @@ public final class SourceObject {
     BatchError(.policyFailed, "the source entity has no \(kind) \(name)", entity: entity.name, key: key)
   }
 
-  private func raw(_ position: Int) -> Value {
-    position < decoder.columnCount ? decoder.value(position) : graph.missing(entity, position)
+  private func raw(_ position: Int) throws -> Value {
+    try position < decoder.columnCount ? decoder.value(position) : graph.missing(entity, position)
   }
 
   /// The value of an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public func value(_ name: String) throws -> Value {
     let attribute = try attribute(name)
-    return attribute.type.normalized(raw(attribute.position))
+    return attribute.type.normalized(try raw(attribute.position))
   }
 
   /// The text of an attribute; nil for NULL and for anything that is no text.
@@ -86,7 +86,7 @@ public final class SourceObject {
         .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
     }
     let positions = graph.binding.tables[table].positions
-    guard case .integer(let target) = raw(positions[column]) else { return nil }
+    guard case .integer(let target) = try raw(positions[column]) else { return nil }
     return try graph.object(relationship.destination, key: target)
   }
 
@@ -96,9 +96,9 @@ public final class SourceObject {
     guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
     guard case .ownKey(let table, let column, let entityColumn, _) = relationship.storage else { return nil }
     let positions = graph.binding.tables[table].positions
-    let key: Int64? = if case .integer(let key) = raw(positions[column]) { key } else { nil }
+    let key: Int64? = if case .integer(let key) = try raw(positions[column]) { key } else { nil }
     guard let entityColumn else { return graph.entities[relationship.destination].map { ($0, key) } }
-    guard case .integer(let number) = raw(positions[entityColumn]), number > 0, number < Int64(graph.byNumber.count)
+    guard case .integer(let number) = try raw(positions[entityColumn]), number > 0, number < Int64(graph.byNumber.count)
     else { return nil }
     return graph.byNumber[Int(number)].map { ($0, key) }
   }
