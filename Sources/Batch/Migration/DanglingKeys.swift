@@ -48,7 +48,7 @@ struct DanglingKeys {
       for index in 0..<page.count where row.decodeBeginning(page.record(index)) {
         for (lookup, column) in zip(lookups, columns) {
           guard let key = row.integer(column.position) else { continue }
-          if try lookup.withRecord(key, { _ in true }) == nil { count += 1 }
+          if try !lookup.contains(key) { count += 1 }
         }
       }
     }

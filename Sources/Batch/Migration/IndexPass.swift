@@ -121,11 +121,13 @@ final class IndexPass: @unchecked Sendable {
     guard let root = database.root(of: index.table) else { throw BatchError(.failed, "the schema lacks \(index.table)") }
     let snapshot = try DatabaseSnapshot.building(
       path: database.writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: pageCount)
-    let scan = { TableScan(snapshot: snapshot, root: root, rowLimit: .max) }
-    if try isOrdered(index, scan()) { return Prepared(position: position, scan: scan(), snapshot: snapshot, sorter: nil) }
+    let scan = {
+      TableScan(snapshot: snapshot, root: root, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
+    }
+    if try isOrdered(index, scan(), snapshot) { return Prepared(position: position, scan: scan(), snapshot: snapshot, sorter: nil) }
     let sorter = ExternalSorter(
       memoryBytes: files.budget.sortBytes / 2, path: files.path("sort.\(position % 2)"), fileSystem: files.fileSystem)
-    try forEachKey(index, scan()) { try sorter.add($0) }
+    try forEachKey(index, scan(), snapshot) { try sorter.add($0) }
     return Prepared(position: position, scan: scan(), snapshot: snapshot, sorter: sorter)
   }
 
@@ -138,17 +140,17 @@ final class IndexPass: @unchecked Sendable {
     if let sorter = prepared.sorter {
       try sorter.drain { try write.append($0) }
     } else {
-      try forEachKey(index, prepared.scan) { try write.append($0) }
+      try forEachKey(index, prepared.scan, prepared.snapshot) { try write.append($0) }
     }
     try write.builder.finish()
   }
 
   /// Do the table's rows already stand in the index's order? Links and objects made in the order of their owners do; where
   /// they do not, the first rows tell.
-  private func isOrdered(_ index: Index, _ scan: TableScan) throws -> Bool {
+  private func isOrdered(_ index: Index, _ scan: TableScan, _ snapshot: DatabaseSnapshot) throws -> Bool {
     var previous: [UInt8] = []
     do {
-      try forEachKey(index, scan) { key in
+      try forEachKey(index, scan, snapshot) { key in
         guard SortKey.precedes(previous, key) else { throw Disorder() }
         previous.replaceSubrange(0..<previous.count, with: key)
       }
@@ -160,15 +162,19 @@ final class IndexPass: @unchecked Sendable {
 
   private struct Disorder: Error {}
 
-  private func forEachKey(_ index: Index, _ scan: TableScan, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  private func forEachKey(
+    _ index: Index, _ scan: TableScan, _ snapshot: DatabaseSnapshot, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     let (page, row) = (RowPage(), RecordDecoder())
+    let longValues = LongValueReader(snapshot: snapshot, limit: files.budget.rowLimit)
     var key: [UInt8] = []
     while try scan.next(into: page) {
       for number in 0..<page.count {
         key.removeAll(keepingCapacity: true)
         guard row.decode(page.record(number)),
-          SortKey.encode(
-            columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: page.rowid(number), to: &key)
+          try SortKey.encode(
+            columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: page.rowid(number),
+            longValues: longValues, to: &key)
         else { throw BatchError(.failed, "a row of \(index.table) cannot be indexed", key: page.rowid(number)) }
         try key.withUnsafeBytes(body)
       }

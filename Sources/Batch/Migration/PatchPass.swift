@@ -30,7 +30,7 @@ struct PatchPass {
     let patched = try StepOutput(
       path: path, plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
       files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
-      restoring: nil)
+      from: snapshot, restoring: nil)
     let merge = PatchMerge(snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit)
     try sorter.drain { try merge.apply($0) }
     try merge.finish()
@@ -63,7 +63,11 @@ private final class PatchMerge {
     self.rowLimit = rowLimit
     names = from.plan.tableNames
     roots = names.map { from.database.root(of: $0) ?? 0 }
-    scan = TableScan(snapshot: snapshot, root: roots[0], rowLimit: rowLimit)
+    scan = Self.scan(snapshot, roots[0], rowLimit)
+  }
+
+  private static func scan(_ snapshot: DatabaseSnapshot, _ root: UInt32, _ rowLimit: Int) -> TableScan {
+    TableScan(snapshot: snapshot, root: root, rowLimit: rowLimit, longValuesFrom: MemoryBudget.longValueBytes)
   }
 
   /// Takes the next change: table, key, sequence, column, value.
@@ -86,7 +90,7 @@ private final class PatchMerge {
       throw BatchError(.failed, "a change is damaged", key: key)
     }
     changedKey = key
-    changes[column] = values.value(0)
+    changes[column] = try values.value(0)
   }
 
   private func writeChanged() throws {
@@ -129,7 +133,7 @@ private final class PatchMerge {
   private func nextTable() throws {
     table += 1
     position = 0
-    scan = TableScan(snapshot: snapshot, root: roots[table], rowLimit: rowLimit)
+    scan = Self.scan(snapshot, roots[table], rowLimit)
     _ = try scan.next(into: page)
   }
 

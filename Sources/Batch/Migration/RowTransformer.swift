@@ -65,6 +65,9 @@ final class RowTransformer {
       named.entity = error.entity ?? mapping.source.name
       named.key = error.key ?? key
       throw named
+    } catch let error as StreamsError where error.code == .tooLarge {
+      throw BatchError(
+        .refused, error.message, hint: error.hint, path: error.path, entity: mapping.source.name, key: key)
     } catch let error as StreamsError {
       throw error
     } catch {

@@ -11,10 +11,16 @@ final class StepOutput {
   private var builders: [TableBuilder] = []
   private var spools: [Int: RecordSpool] = [:]
   private let tableCount: Int
+  /// Reads what the records that are taken refer to.
+  private let longValues: LongValueReader
 
-  /// Makes the file anew, or opens it and cuts it to what a checkpoint names.
-  init(path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, files: StepFiles, restoring: StepRestart?) throws {
+  /// Makes the file anew, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of `source`.
+  init(
+    path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, files: StepFiles, from source: DatabaseSnapshot,
+    restoring: StepRestart?
+  ) throws {
     self.path = path
+    longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
     self.plan = plan
     self.header = header
     tableCount = plan.layout.entityTables.count
@@ -56,7 +62,7 @@ final class StepOutput {
     let builders = builders
     try page.forEach { number, rowid, record in
       if number < builders.count {
-        try builders[number].append(rowid: rowid, record: record)
+        try builders[number].append(rowid: rowid, record: record, longValues: longValues)
       } else {
         try spools[number - builders.count]?.append(rowid: rowid, record: record)
       }

@@ -58,7 +58,7 @@ final class StepRunner {
     transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
     output = try StepOutput(
       path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes, files: job.files,
-      restoring: restart)
+      from: job.reader.snapshot, restoring: restart)
     clock = CheckpointClock(job.monitor.interval)
     if restart == nil { try checkpoint() }
   }
@@ -96,7 +96,7 @@ final class StepRunner {
     let scan = ScanBox(
       try RowScan(
         snapshot: job.reader.snapshot, root: root, isWithoutRowid: transformer.isWithoutRowid(unit),
-        after: transformer.state.after, rowLimit: job.files.budget.rowLimit))
+        after: transformer.state.after, rowLimit: job.files.budget.rowLimit, longValuesFrom: MemoryBudget.longValueBytes))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     try Pipeline<ScannedPage, Parcel>.run(
       read: {
@@ -106,8 +106,9 @@ final class StepRunner {
       },
       transform: { [self] scanned in
         try transformer.transform(scanned.rows, of: unit)
+        let outsideBytes = scanned.rows.outsideBytes
         try pages.push(scanned.rows)
-        return try parcel(bytesRead: scanned.bytesRead)
+        return try parcel(bytesRead: scanned.bytesRead, outsideBytes: outsideBytes)
       },
       write: { parcel in
         try output.output.take(parcel.records)
@@ -137,7 +138,7 @@ final class StepRunner {
     }
   }
 
-  private func parcel(bytesRead: UInt64) throws -> Parcel {
+  private func parcel(bytesRead: UInt64, outsideBytes: Int) throws -> Parcel {
     let records = emptyRecords()
     records.exchange(with: transformer.manager.output)
     job.monitor.update { progress in
@@ -147,7 +148,7 @@ final class StepRunner {
       let step = 0.9 * min(1, done / Double(pagesTotal))
       progress.fraction = (Double(progress.step - 1) + step) / Double(progress.steps)
     }
-    return Parcel(records: records, mark: clock.isDue(adding: records.byteCount) ? try mark() : nil)
+    return Parcel(records: records, mark: clock.isDue(adding: records.byteCount + outsideBytes) ? try mark() : nil)
   }
 
   private func mark() throws -> CheckpointMark {

@@ -32,7 +32,7 @@ struct CachedModel {
   private static func content(_ reader: StoreReader, _ table: TableSchema, _ position: Int) throws -> [UInt8]? {
     var content: [UInt8]?
     try StoreReader.rows(reader.snapshot, root: table.rootPage) { _, decoder in
-      guard content == nil, case .blob(let bytes) = decoder.value(position) else { return }
+      guard content == nil, case .blob(let bytes) = try decoder.value(position) else { return }
       content = bytes
     }
     return content

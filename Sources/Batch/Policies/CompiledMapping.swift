@@ -85,9 +85,9 @@ final class CompiledMapping: @unchecked Sendable {
   func value(_ column: Int, row: RecordDecoder, rowid: Int64) throws -> Value {
     switch columns[column] {
     case .value(let value): return value
-    case .borrow(let position, let missing): return position < row.columnCount ? row.value(position) : missing
+    case .borrow(let position, let missing): return try position < row.columnCount ? row.value(position) : missing
     case .convert(let position, let missing, let from, let to):
-      let value = position < row.columnCount ? row.value(position) : missing
+      let value = try position < row.columnCount ? row.value(position) : missing
       if let converted = to.converted(value, from: from) { return converted }
       throw BatchError(
         .policyFailed, "a value of type \(from) does not fit the type \(to)",

@@ -19,7 +19,7 @@ public final class MigrationManager {
   /// Where finished records go.
   let output = RecordPage()
   /// Decodes the source's current row.
-  let currentRow = RecordDecoder()
+  let currentRow: RecordDecoder
 
   /// Finds the columns of the source's current row, where `isLocated` says that its record has all columns of its table.
   let locator = RecordLocator(columnCount: 0)
@@ -63,6 +63,7 @@ public final class MigrationManager {
     self.layout = layout
     self.keys = keys
     self.graph = graph
+    currentRow = RecordDecoder(longValues: graph.longValues)
     self.lookups = lookups
     self.patches = patches
     self.compiled = NameTable(

@@ -14,12 +14,15 @@ final class SourceGraph {
   @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
   private let rowLimit: Int
+  /// Reads what rows of the source refer to. For the transforming thread alone.
+  let longValues: LongValueReader
 
   init(reader: StoreReader, binding: StoreBinding, scratch: StepFiles, rowLimit: Int) throws {
     self.reader = reader
     self.binding = binding
     self.scratch = scratch
     self.rowLimit = rowLimit
+    longValues = LongValueReader(snapshot: reader.snapshot, limit: rowLimit)
     let names = binding.layout.entityNames
     let all = try names.map { try SourceEntity(name: $0, binding: binding) }
     entities = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -43,7 +46,8 @@ final class SourceGraph {
     if let fetcher = fetchers[expected.table] { return try fetcher.object(expected, key: key, of: self) }
     let table = binding.tables[expected.table]
     let lookup = RowLookup(
-      snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: scratch.budget.lookupCacheBytes, rowLimit: rowLimit)
+      snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: scratch.budget.lookupCacheBytes, rowLimit: rowLimit,
+      longValuesFrom: MemoryBudget.longValueBytes)
     let fetcher = RowFetcher(lookup, entityPosition: table.positions[1])
     fetchers[expected.table] = fetcher
     return try fetcher.object(expected, key: key, of: self)
@@ -111,7 +115,9 @@ final class SourceGraph {
     var isWithoutRowid = false
 
     func rows(_ snapshot: DatabaseSnapshot, rowLimit: Int) throws -> RowScan {
-      try RowScan(snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: rowLimit)
+      try RowScan(
+        snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: rowLimit,
+        longValuesFrom: MemoryBudget.longValueBytes)
     }
   }
 

@@ -22,7 +22,7 @@ public final class SourceObject {
 
   /// A fetched object keeps a copy of its record.
   convenience init(entity: SourceEntity, graph: SourceGraph, key: Int64, record: UnsafeRawBufferPointer) throws {
-    self.init(entity: entity, graph: graph, key: key, decoder: RecordDecoder())
+    self.init(entity: entity, graph: graph, key: key, decoder: RecordDecoder(longValues: graph.longValues))
     try take(record, key: key)
   }
 
@@ -51,14 +51,14 @@ public final class SourceObject {
     BatchError(.policyFailed, "the source entity has no \(kind) \(name)", entity: entity.name, key: key)
   }
 
-  private func raw(_ position: Int) -> Value {
-    position < decoder.columnCount ? decoder.value(position) : graph.missing(entity, position)
+  private func raw(_ position: Int) throws -> Value {
+    try position < decoder.columnCount ? decoder.value(position) : graph.missing(entity, position)
   }
 
   /// The value of an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public func value(_ name: String) throws -> Value {
     let attribute = try attribute(name)
-    return attribute.type.normalized(raw(attribute.position))
+    return attribute.type.normalized(try raw(attribute.position))
   }
 
   /// The text of an attribute; nil for NULL and for anything that is no text.
@@ -89,7 +89,7 @@ public final class SourceObject {
       throw BatchError(
         .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
     }
-    guard let target = integer(graph.position(table, column)) else { return nil }
+    guard let target = try integer(graph.position(table, column)) else { return nil }
     return try graph.object(relationship.pointee.destinationNumber, key: target)
   }
 
@@ -98,16 +98,16 @@ public final class SourceObject {
   func target(_ name: String) throws -> (entity: SourceEntity, key: Int64?)? {
     guard let relationship = entity.relationships.find(name) else { throw unknown("relationship", name) }
     guard case .ownKey(let table, let column, let entityColumn, _) = relationship.pointee.storage else { return nil }
-    let key = integer(graph.position(table, column))
+    let key = try integer(graph.position(table, column))
     guard let entityColumn else { return graph.byNumber[relationship.pointee.destinationNumber].map { ($0, key) } }
-    guard let number = integer(graph.position(table, entityColumn)), number > 0, number < Int64(graph.byNumber.count)
+    guard let number = try integer(graph.position(table, entityColumn)), number > 0, number < Int64(graph.byNumber.count)
     else { return nil }
     return graph.byNumber[Int(number)].map { ($0, key) }
   }
 
-  private func integer(_ position: Int) -> Int64? {
+  private func integer(_ position: Int) throws -> Int64? {
     if position < decoder.columnCount { return decoder.integer(position) }
-    guard case .integer(let integer) = raw(position) else { return nil }
+    guard case .integer(let integer) = try raw(position) else { return nil }
     return integer
   }
 

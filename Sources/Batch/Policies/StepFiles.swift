@@ -21,8 +21,10 @@ public struct MemoryBudget: Sendable, Equatable {
   var lookupBytes: Int { min(free / 6, 1 << 30) }
   /// For pages of each table from which single rows are fetched.
   var lookupCacheBytes: Int { min(max(1 << 20, free / 16), 1 << 28) }
-  /// The largest row that is put together in memory.
+  /// The largest row that is put together in memory, without its long values; and the largest of those that is looked into.
   public var rowLimit: Int { free / 8 }
+  /// Texts and blobs of that many bytes and more go from file to file, page by page.
+  static let longValueBytes = 16 << 10
 }
 
 /// Where a step keeps its files: all begin with one path inside the job's directory.

@@ -114,14 +114,14 @@ public final class StoreReader: Sendable {
   private static func schemaRows(_ snapshot: DatabaseSnapshot) throws -> [SchemaRow] {
     var found: [SchemaRow] = []
     try rows(snapshot, root: 1, most: StoreSchema.maximumRows + 1) { _, decoder in
-      func text(_ column: Int) -> String? {
-        guard case .text(let text) = decoder.value(column) else { return nil }
+      func text(_ column: Int) throws -> String? {
+        guard case .text(let text) = try decoder.value(column) else { return nil }
         return text
       }
       found.append(
         SchemaRow(
-          type: text(0) ?? "", name: text(1) ?? "", tableName: text(2) ?? "",
-          rootPage: decoder.integer(3).map(rootPage) ?? 0, sql: text(4)))
+          type: try text(0) ?? "", name: try text(1) ?? "", tableName: try text(2) ?? "",
+          rootPage: decoder.integer(3).map(rootPage) ?? 0, sql: try text(4)))
     }
     return found
   }
@@ -132,8 +132,8 @@ public final class StoreReader: Sendable {
     try rows(snapshot, root: table.rootPage) { _, decoder in
       guard found == nil, let uuid = columns[0], let plist = columns[1] else { return }
       var (text, bytes): (String, [UInt8]?) = ("", nil)
-      if case .text(let value) = decoder.value(uuid) { text = value }
-      if case .blob(let value) = decoder.value(plist) { bytes = value }
+      if case .text(let value) = try decoder.value(uuid) { text = value }
+      if case .blob(let value) = try decoder.value(plist) { bytes = value }
       found = try StoreMetadata(uuid: text, plist: bytes, path: path)
     }
     if let found { return found }
@@ -147,7 +147,7 @@ public final class StoreReader: Sendable {
     var found: String?
     guard let position = table.position(of: "Z_UUID") else { return "" }
     try rows(snapshot, root: table.rootPage) { _, decoder in
-      if found == nil, case .text(let value) = decoder.value(position) { found = value }
+      if found == nil, case .text(let value) = try decoder.value(position) { found = value }
     }
     return found ?? ""
   }
@@ -163,7 +163,7 @@ public final class StoreReader: Sendable {
         return table.columns[position].isRowidAlias ? rowid : decoder.integer(position) ?? 0
       }
       var name = ""
-      if positions[1] >= 0, case .text(let text) = decoder.value(positions[1]) { name = text }
+      if positions[1] >= 0, case .text(let text) = try decoder.value(positions[1]) { name = text }
       found.append(PrimaryKey(entityNumber: number(0), name: name, superNumber: number(2), maximum: number(3)))
     }
     return found

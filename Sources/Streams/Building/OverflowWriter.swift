@@ -10,21 +10,35 @@ struct OverflowWriter {
 
   /// Writes the bytes and returns the first page of the chain; its own pointer-map entry is set with its owner's number.
   func write(_ bytes: UnsafeRawBufferPointer) throws -> UInt32 {
+    guard var source = bytes.baseAddress else { return 0 }
+    return try write(bytes.count) { target, count in
+      target.copyMemory(from: source, byteCount: count)
+      source += count
+    }
+  }
+
+  /// Writes `length` bytes, which `fill` puts where it is told, piece by piece in order.
+  @inline(__always)
+  func write(_ length: Int, _ fill: (_ target: UnsafeMutableRawPointer, _ count: Int) throws -> Void) throws -> UInt32 {
     let perPage = writer.geometry.usableSize - 4
     let first = try writer.allocate()
     var current = first
-    var position = 0
+    var left = length
     while true {
-      let count = min(perPage, bytes.count - position)
-      let isLast = position + count == bytes.count
-      let next = isLast ? 0 : try writer.allocate()
-      buffer.base.clear(buffer.size)
-      buffer.base.storeBigEndian(next, at: 0)
-      (buffer.base + 4).copyMemory(from: bytes.baseAddress! + position, byteCount: count)
-      try writer.write(current, buffer.base)
-      if isLast { return first }
+      let count = min(perPage, left)
+      left -= count
+      let next = left == 0 ? 0 : try writer.allocate()
+      if let slot = try writer.slot(current) {
+        slot.storeBigEndian(next, at: 0)
+        try fill(slot + 4, count)
+      } else {
+        buffer.base.clear(buffer.size)
+        buffer.base.storeBigEndian(next, at: 0)
+        try fill(buffer.base + 4, count)
+        try writer.write(current, buffer.base)
+      }
+      if left == 0 { return first }
       try writer.setParent(of: next, .nextOverflow, current)
-      position += count
       current = next
     }
   }

@@ -16,6 +16,7 @@ public final class PageWriter {
   public let file: any File
 
   private let region: PageBuffer
+  private let perRegion: UInt32
   @exclusivity(unchecked) private var regionStart: UInt32
   @exclusivity(unchecked) private var maps: [UInt32: PointerMapPage] = [:]
 
@@ -31,6 +32,7 @@ public final class PageWriter {
     self.nextPage = nextPage
     regionStart = nextPage
     region = PageBuffer(size: max(Self.regionBytes, geometry.pageSize))
+    perRegion = UInt32(region.size / geometry.pageSize)
   }
 
   /// Bytes of the file so far.
@@ -54,14 +56,19 @@ public final class PageWriter {
 
   /// Writes a page that ``allocate()`` gave out, or page 1.
   func write(_ page: UInt32, _ bytes: UnsafeRawPointer) throws {
-    let perRegion = UInt32(region.size / geometry.pageSize)
-    if page >= regionStart, page - regionStart >= perRegion { try flushRegion(newStart: page) }
-    if page >= regionStart {
-      let offset = Int(page - regionStart) * geometry.pageSize
-      (region.base + offset).copyMemory(from: bytes, byteCount: geometry.pageSize)
+    if let slot = try slot(page) {
+      slot.copyMemory(from: bytes, byteCount: geometry.pageSize)
     } else {
       try file.write(UnsafeRawBufferPointer(start: bytes, count: geometry.pageSize), at: position(page))
     }
+  }
+
+  /// Where a page's bytes are gathered, zeros unless the page was written: valid until the next call of any function. Nil for a page
+  /// that lies before those that are gathered.
+  func slot(_ page: UInt32) throws -> UnsafeMutableRawPointer? {
+    guard page >= regionStart else { return nil }
+    if page - regionStart >= perRegion { try flushRegion(newStart: page) }
+    return region.base + Int(page - regionStart) * geometry.pageSize
   }
 
   private func position(_ page: UInt32) -> UInt64 { UInt64(page - 1) * UInt64(geometry.pageSize) }

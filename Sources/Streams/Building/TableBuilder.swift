@@ -26,26 +26,57 @@ public final class TableBuilder {
     leaf = CellPage(kind: .tableLeaf, geometry: writer.geometry, reservedAtStart: reservedAtStart)
   }
 
-  /// Appends a row. Throws `order` when the rowid is not larger than the last one.
-  public func append(rowid: Int64, record: UnsafeRawBufferPointer) throws {
+  /// Appends a row. Where its record has references, the values are copied page by page through `longValues`. Throws `order` when
+  /// the rowid is not larger than the last one.
+  public func append(rowid: Int64, record: UnsafeRawBufferPointer, longValues: LongValueReader? = nil) throws {
     if let last, rowid <= last {
       throw StreamsError(.order, "rowid \(rowid) follows \(last) in a table that is built in order")
     }
-    let geometry = writer.geometry
-    let local = geometry.localLength(payload: record.count, maximum: geometry.maximumTableLocal)
-    let spills = local < record.count
-    let key = UInt64(bitPattern: rowid)
-    let payload = UInt64(record.count)
-    let head = Varint.length(payload) + Varint.length(key)
-    let length = max(4, head + local + (spills ? 4 : 0))
-    if leaf.room < length { try flushLeaf() }
+    if record.first == LongValue.mark { return try append(rowid: rowid, referring: record, longValues) }
+    let local = try beginCell(rowid, payload: record.count)
     var first: UInt32 = 0
-    if spills { first = try overflow.write(UnsafeRawBufferPointer(rebasing: record[local...])) }
-    let cell = leaf.addCell(length: length, overflow: first)
-    var position = Varint.write(payload, to: cell)
-    position += Varint.write(key, to: cell + position)
-    if let base = record.baseAddress { (cell + position).copyMemory(from: base, byteCount: local) }
-    if spills { cell.storeBigEndian(first, at: position + local) }
+    if local < record.count { first = try overflow.write(UnsafeRawBufferPointer(rebasing: record[local...])) }
+    finishCell(rowid, payload: record.count, local: UnsafeRawBufferPointer(rebasing: record[0..<local]), overflow: first)
+  }
+
+  private func append(rowid: Int64, referring record: UnsafeRawBufferPointer, _ longValues: LongValueReader?) throws {
+    guard let longValues else { throw StreamsError(.unsupported, "the long values of row \(rowid) are not at hand here") }
+    let stream = try PayloadStream(record, rowid: rowid, longValues)
+    let local = try beginCell(rowid, payload: stream.length)
+    try withUnsafeTemporaryAllocation(byteCount: max(1, local), alignment: 8) { start in
+      guard let base = start.baseAddress else { return }
+      try stream.read(into: base, local)
+      var first: UInt32 = 0
+      if local < stream.length { first = try overflow.write(stream.length - local) { try stream.read(into: $0, $1) } }
+      finishCell(
+        rowid, payload: stream.length, local: UnsafeRawBufferPointer(rebasing: start[0..<local]), overflow: first)
+    }
+  }
+
+  /// Bytes of a cell before its payload.
+  @inline(__always)
+  private func head(_ rowid: Int64, _ payload: Int) -> Int {
+    Varint.length(UInt64(payload)) + Varint.length(UInt64(bitPattern: rowid))
+  }
+
+  /// Makes room on the leaf for a cell whose payload has so many bytes; returns how many of them stay there.
+  @inline(__always)
+  private func beginCell(_ rowid: Int64, payload: Int) throws -> Int {
+    let local = writer.geometry.localLength(payload: payload, maximum: writer.geometry.maximumTableLocal)
+    if leaf.room < max(4, head(rowid, payload) + local + (local < payload ? 4 : 0)) { try flushLeaf() }
+    return local
+  }
+
+  /// Writes the cell that ``beginCell(_:payload:)`` made room for.
+  @inline(__always)
+  private func finishCell(_ rowid: Int64, payload: Int, local: UnsafeRawBufferPointer, overflow first: UInt32) {
+    let head = head(rowid, payload)
+    let spills = local.count < payload
+    let cell = leaf.addCell(length: max(4, head + local.count + (spills ? 4 : 0)), overflow: first)
+    let position = Varint.write(UInt64(payload), to: cell)
+    Varint.write(UInt64(bitPattern: rowid), to: cell + position)
+    if let base = local.baseAddress { (cell + head).copyMemory(from: base, byteCount: local.count) }
+    if spills { cell.storeBigEndian(first, at: head + local.count) }
     last = rowid
     rows += 1
   }
@@ -121,63 +152,5 @@ public final class TableBuilder {
       try levels[level].write(as: root, to: writer)
     }
     if root != 1 { try writer.setParent(of: root, .root, 0) }
-  }
-}
-
-/// An interior page of a table that is being filled. Its last child will be the right-most one, which has no cell.
-struct TableLevel {
-  struct Child {
-    var page: UInt32
-    /// The largest rowid below the child.
-    var key: Int64
-  }
-
-  let geometry: PageGeometry
-  let reservedAtStart: Int
-  private(set) var cellBytes = 0
-  private(set) var children: [Child] = []
-
-  init(geometry: PageGeometry, reservedAtStart: Int) {
-    self.geometry = geometry
-    self.reservedAtStart = reservedAtStart
-  }
-
-  mutating func append(_ child: Child) {
-    if let last = children.last { cellBytes += Self.cellLength(last) }
-    children.append(child)
-  }
-
-  /// Takes back the child appended last.
-  mutating func removeLast() -> Child {
-    let last = children.removeLast()
-    if let new = children.last { cellBytes -= Self.cellLength(new) }
-    return last
-  }
-
-  mutating func removeAll() {
-    children.removeAll(keepingCapacity: true)
-    cellBytes = 0
-  }
-
-  private static func cellLength(_ child: Child) -> Int { 2 + 4 + Varint.length(UInt64(bitPattern: child.key)) }
-
-  /// Does one more child fit, whatever its key?
-  var fits: Bool {
-    guard let last = children.last else { return true }
-    return reservedAtStart + 12 + cellBytes + Self.cellLength(last) <= geometry.usableSize
-  }
-
-  /// Do the cells of all children but the last fit on one page?
-  var isWithinPage: Bool { reservedAtStart + 12 + cellBytes <= geometry.usableSize }
-
-  func write(as number: UInt32, to writer: PageWriter) throws {
-    let page = CellPage(kind: .tableInterior, geometry: geometry, reservedAtStart: reservedAtStart)
-    for child in children.dropLast() {
-      let key = UInt64(bitPattern: child.key)
-      let cell = page.addCell(length: 4 + Varint.length(key), overflow: 0, child: child.page)
-      cell.storeBigEndian(child.page, at: 0)
-      Varint.write(key, to: cell + 4)
-    }
-    try page.write(as: number, rightmost: children.last!.page, to: writer)
   }
 }

@@ -8,6 +8,8 @@ public final class RecordLocator {
   // Plain pointers: this runs for every row, and the compiler can prove access to them exclusive.
   @exclusivity(unchecked) private var offsets: UnsafeMutablePointer<(type: Int, body: Int)>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
+  /// May the record located last hold references to long values? Its first byte is the mark then.
+  @exclusivity(unchecked) private(set) var refers = false
 
   /// Lengths of the types below 128, 255 for the two reserved ones.
   private let lengths: UnsafeMutablePointer<UInt8>
@@ -37,20 +39,24 @@ public final class RecordLocator {
   /// Locates the columns of a record, whose memory must stay until the next call. False when the record has another number of
   /// columns, is damaged, or has a type that is not written in its shortest form.
   public func locate(_ record: UnsafeRawBufferPointer) -> Bool {
-    var position = 0
-    guard let base = record.baseAddress, let size = Varint.read(record, at: &position), size <= UInt64(record.count) else {
-      return false
-    }
-    let headerEnd = Int(size)
+    guard let base = record.baseAddress, record.count > 1 else { return false }
+    refers = base.load(as: UInt8.self) == LongValue.mark
+    let start = refers ? 1 : 0
+    var position = start
+    guard let size = Varint.read(record, at: &position), size <= UInt64(record.count - start) else { return false }
+    let headerEnd = Int(size) + start
     var body = headerEnd
     for column in 0..<columnCount {
       guard position < headerEnd else { return false }
       offsets[column] = (position, body)
       let first = base.load(fromByteOffset: position, as: UInt8.self)
       if first < 0x80 {
-        let length = lengths[Int(first)]
-        guard length != 255 else { return false }
-        body += Int(length)
+        var length = Int(lengths[Int(first)])
+        if length == 255 {
+          guard refers, UInt64(first) == LongValue.serialType else { return false }
+          length = LongValue.length
+        }
+        body += length
         position += 1
       } else {
         guard let length = longType(base, &position, headerEnd) else { return false }

@@ -87,7 +87,12 @@ public final class RecordProgram {
       bodies += parts[index].bodies.count
     }
     let header = types < 127 ? types + 1 : types + Varint.length(UInt64(types + 2))
-    let target = page.room(table: table, rowid: rowid, length: header + bodies)
+    let mark = source.refers ? 1 : 0
+    var target = page.room(table: table, rowid: rowid, length: mark + header + bodies)
+    if source.refers {
+      target.storeBytes(of: LongValue.mark, as: UInt8.self)
+      target += 1
+    }
     var type = target + Varint.write(UInt64(header), to: target)
     var body = target + header
     for index in 0..<pieceCount {

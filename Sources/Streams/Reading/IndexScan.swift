@@ -47,11 +47,11 @@ public final class IndexScan {
         continue
       }
       if isLeaf {
-        try add(try tree.indexCell(position), of: level.page, to: page)
+        try add(try tree.indexCell(position), of: tree, to: page)
       } else if position.isMultiple(of: 2) {
         try push(try tree.child(position / 2))
       } else {
-        try add(try tree.indexCell(position / 2), of: level.page, to: page)
+        try add(try tree.indexCell(position / 2), of: tree, to: page)
       }
     }
     utf16?.convert(page)
@@ -74,10 +74,15 @@ public final class IndexScan {
     levels.append(Level(page: number, buffer: buffer))
   }
 
-  private func add(_ cell: TreePage.Cell, of number: UInt32, to page: RowPage) throws {
+  private func add(_ cell: TreePage.Cell, of tree: TreePage, to page: RowPage) throws {
+    let number = tree.number
     records += 1
+    if cell.isMarked { throw tree.noRecord(cell) }
     guard records > after else { return }
-    if cell.overflow != 0 { try overflow.check(cell, page: number) }
+    if cell.overflow != 0 {
+      try overflow.checkChain(cell, page: number)
+      try overflow.checkSize(cell.payloadLength, of: cell, page: number)
+    }
     let target = page.room(cell.payloadLength)
     if cell.overflow != 0 {
       try overflow.copy(cell, page: number, to: target)

@@ -1,67 +1,54 @@
 /// Follows overflow chains and puts payloads together, within a bound.
 final class OverflowReader {
   private let snapshot: DatabaseSnapshot
-  private let buffer: PageBuffer
+  private let pages: OverflowPages
   /// The largest payload that is put together in memory, in bytes.
-  private let limit: Int
-  /// Overflow pages that may still be read: in a scan, none is read twice.
-  private var pagesLeft: UInt64
+  let limit: Int
+  /// Overflow pages that payloads may still have: in a scan, none belongs to two.
+  private var pagesLeft: UInt64?
 
   /// Prepares reading; `isScan` for one that meets every payload of a b-tree once.
   init(snapshot: DatabaseSnapshot, limit: Int, isScan: Bool) {
     self.snapshot = snapshot
     self.limit = limit
-    pagesLeft = isScan ? snapshot.readablePages : .max
-    buffer = PageBuffer(size: snapshot.geometry.pageSize)
+    pagesLeft = isScan ? snapshot.readablePages : nil
+    pages = OverflowPages(snapshot)
   }
 
-  /// Copies a cell's whole payload to `target`, which has room for it. Each page of a chain decides the next one, so a chain
-  /// that comes back to one of its pages never ends; one that ends with its payload has no loop.
-  ///
-  /// With `limit` only that many bytes are copied, and no more of the chain is read.
+  /// Copies a cell's payload to `target`, which has room for it: `limit` bytes of it at most, and no more of the chain is read.
   func copy(_ cell: TreePage.Cell, page: UInt32, to target: UnsafeMutableRawPointer, limit: Int = .max) throws {
-    if let base = cell.local.baseAddress { target.copyMemory(from: base, byteCount: min(limit, cell.local.count)) }
-    var position = cell.local.count
-    let end = min(limit, cell.payloadLength)
-    var next = cell.overflow
-    let perPage = snapshot.geometry.usableSize - 4
-    while position < end {
-      guard snapshot.holdsData(next) else {
-        throw damage(cell, page, next == 0 ? "ends too early" : "goes on at page \(next), which cannot be part of it")
-      }
-      guard pagesLeft > 0 else { throw damage(cell, page, "shares pages with others") }
-      pagesLeft -= 1
-      try snapshot.read(page: next, into: buffer.bytes)
-      let count = min(perPage, end - position)
-      (target + position).copyMemory(from: buffer.base + 4, byteCount: count)
-      position += count
-      next = UnsafeRawPointer(buffer.base).bigEndian32(0)
-    }
-    guard next == 0 || end < cell.payloadLength else { throw damage(cell, page, "loops or is too long") }
+    let count = min(limit, cell.payloadLength)
+    var cursor = PayloadCursor(cell, page: page)
+    try pages.copy(count, from: &cursor, to: target)
+    if count == cell.payloadLength { try pages.expectEnd(cursor) }
   }
 
-  /// Refuses a payload that the memory budget or the file itself cannot hold, before anything is allocated for it.
-  func check(_ cell: TreePage.Cell, page: UInt32) throws {
-    let pages = UInt64(cell.payloadLength - cell.local.count) / UInt64(snapshot.geometry.usableSize - 4)
-    guard pages <= snapshot.readablePages else {
+  /// Begins at the first byte of a cell's payload.
+  func cursor(_ cell: TreePage.Cell, page: UInt32) -> (pages: OverflowPages, cursor: PayloadCursor) {
+    (pages, PayloadCursor(cell, page: page))
+  }
+
+  /// Refuses a payload that the file itself cannot hold, or that shares pages with those before it.
+  func checkChain(_ cell: TreePage.Cell, page: UInt32) throws {
+    let perPage = UInt64(snapshot.geometry.usableSize - 4)
+    let bytes = UInt64(cell.payloadLength - cell.local.count)
+    guard bytes / perPage <= snapshot.readablePages else {
       throw StreamsError(
-        .damagedDatabase, "\(Self.name(cell)) claims to be longer than the file", path: snapshot.path, page: page,
-        cell: cell.index)
+        .damagedDatabase, "\(cell.name) claims to be longer than the file", path: snapshot.path, page: page, cell: cell.index)
     }
-    guard cell.payloadLength <= limit else {
-      throw StreamsError(
-        .tooLarge, "\(Self.name(cell)) takes \(cell.payloadLength) bytes, the memory budget allows \(limit)",
-        path: snapshot.path, page: page, cell: cell.index, hint: "Run again with a larger --memory")
-    }
+    guard let left = pagesLeft else { return }
+    let needed = (bytes + perPage - 1) / perPage
+    guard needed <= left else { throw pages.damage(PayloadCursor(cell, page: page), "shares pages with others") }
+    pagesLeft = left - needed
   }
 
-  private func damage(_ cell: TreePage.Cell, _ page: UInt32, _ what: String) -> StreamsError {
-    StreamsError(
-      .damagedDatabase, "the overflow chain of \(Self.name(cell)) \(what)", path: snapshot.path, page: page, cell: cell.index)
+  /// Refuses so many bytes of a cell that the memory budget cannot hold them, before anything is allocated for them.
+  func checkSize(_ count: Int, of cell: TreePage.Cell, page: UInt32) throws {
+    guard count > limit else { return }
+    throw StreamsError(
+      .tooLarge, "\(cell.name) takes \(count) bytes, the memory budget allows \(limit)", path: snapshot.path, page: page,
+      cell: cell.index, hint: "Run again with a larger --memory")
   }
-
-  // Records of an index have no rowid.
-  private static func name(_ cell: TreePage.Cell) -> String { cell.rowid == 0 ? "a record" : "row \(cell.rowid)" }
 }
 
 /// Memory for one or more database pages.

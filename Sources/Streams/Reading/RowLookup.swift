@@ -5,21 +5,36 @@ public final class RowLookup {
   private let snapshot: DatabaseSnapshot
   private let root: UInt32
   private let overflow: OverflowReader
+  private let longRecords: LongRecords?
   private let utf16: UTF16Records?
   private let cache: PageCache
   private var assembled: [UInt8] = []
 
-  /// Prepares look-ups. `cacheBytes` bounds the memory for pages; `rowLimit` is the largest payload put together in memory.
-  public init(snapshot: DatabaseSnapshot, root: UInt32, cacheBytes: Int, rowLimit: Int) {
+  /// Prepares look-ups. `cacheBytes` bounds the memory for pages; `rowLimit` is the largest payload put together in memory, and with
+  /// `longValuesFrom` long texts and blobs are no part of it, as in ``TableScan``.
+  public init(snapshot: DatabaseSnapshot, root: UInt32, cacheBytes: Int, rowLimit: Int, longValuesFrom: Int? = nil) {
     self.snapshot = snapshot
     self.root = root
     overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: false)
     utf16 = UTF16Records(snapshot.header.encoding)
+    longRecords = LongRecords(overflow, from: longValuesFrom, snapshot.header.encoding)
     cache = PageCache(snapshot: snapshot, bytes: cacheBytes)
   }
 
   /// Calls `body` with the row's record, or returns nil when there is no such row. The record is valid during the call.
   public func withRecord<R>(_ rowid: Int64, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
+    guard let (page, cell, buffer) = try find(rowid) else { return nil }
+    return try withExtendedLifetime(buffer) {
+      if cell.overflow == 0 { return try deliver(cell.local, body) }
+      let length = try assemble(cell, page: page.number)
+      return try assembled.withUnsafeBytes { try deliver(UnsafeRawBufferPointer(rebasing: $0[0..<length]), body) }
+    }
+  }
+
+  /// Is there such a row? Nothing of its payload is read.
+  public func contains(_ rowid: Int64) throws -> Bool { try find(rowid) != nil }
+
+  private func find(_ rowid: Int64) throws -> (page: TreePage, cell: TreePage.Cell, buffer: PageBuffer)? {
     var number = root
     for _ in 0..<Self.maximumDepth {
       let buffer = try cache.page(number)
@@ -33,15 +48,24 @@ public final class RowLookup {
       guard index < page.cellCount else { return nil }
       let cell = try page.cell(index)
       guard cell.rowid == rowid else { return nil }
-      if cell.overflow == 0 { return try withExtendedLifetime(buffer) { try deliver(cell.local, body) } }
-      try overflow.check(cell, page: number)
-      if assembled.count < cell.payloadLength { assembled = [UInt8](repeating: 0, count: cell.payloadLength) }
-      return try assembled.withUnsafeMutableBytes { bytes in
-        try overflow.copy(cell, page: number, to: bytes.baseAddress!)
-        return try deliver(UnsafeRawBufferPointer(rebasing: bytes[0..<cell.payloadLength]), body)
-      }
+      if cell.isMarked { throw page.noRecord(cell) }
+      return (page, cell, buffer)
     }
     throw StreamsError(.damagedDatabase, "the b-tree of a table is damaged", path: snapshot.path, page: number)
+  }
+
+  /// Puts a payload together, or its record with references; returns its length.
+  private func assemble(_ cell: TreePage.Cell, page: UInt32) throws -> Int {
+    try overflow.checkChain(cell, page: page)
+    let isLong = try longRecords?.encode(cell, page: page) ?? false
+    let length = isLong ? longRecords?.encoder.length ?? 0 : cell.payloadLength
+    if !isLong { try overflow.checkSize(length, of: cell, page: page) }
+    if assembled.count < length { assembled = [UInt8](repeating: 0, count: length) }
+    try assembled.withUnsafeMutableBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      if isLong { longRecords?.encoder.write(to: base) } else { try overflow.copy(cell, page: page, to: base) }
+    }
+    return length
   }
 
   @inline(__always)

@@ -10,6 +10,8 @@ public final class RowPage: @unchecked Sendable {
   @exclusivity(unchecked) private var rows: UnsafeMutablePointer<Row>
   @exclusivity(unchecked) private var rowCount = 0
   private var rowCapacity: Int
+  /// Bytes of the rows' long values, which are not in the page.
+  @exclusivity(unchecked) public private(set) var outsideBytes = 0
   @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
   private var capacity: Int
 
@@ -17,6 +19,8 @@ public final class RowPage: @unchecked Sendable {
   static let targetRows = 1024
   /// Bytes after which a page is handed on.
   static let targetBytes = 128 * 1024
+  /// Bytes of long values after which a page is handed on: checkpoints are made between pages.
+  static let targetOutsideBytes = 4 << 20
 
   /// Makes an empty page.
   public init() {
@@ -36,7 +40,9 @@ public final class RowPage: @unchecked Sendable {
   /// Bytes of all payloads.
   public var byteCount: Int { rowCount == 0 ? 0 : rows[rowCount - 1].end }
   /// Has the page enough rows to be handed on?
-  var isFull: Bool { rowCount >= Self.targetRows || byteCount >= Self.targetBytes }
+  var isFull: Bool { 
+    rowCount >= Self.targetRows || byteCount >= Self.targetBytes || outsideBytes >= Self.targetOutsideBytes
+  }
 
   /// The rowid of a row; rowids ascend.
   public func rowid(_ row: Int) -> Int64 {
@@ -53,7 +59,7 @@ public final class RowPage: @unchecked Sendable {
 
   /// Forgets all rows; memory beyond a usual page's is given back.
   func reset() {
-    rowCount = 0
+    (rowCount, outsideBytes) = (0, 0)
     if capacity > 4 * Self.targetBytes {
       memory.deallocate()
       capacity = Self.targetBytes + 65536
@@ -61,7 +67,7 @@ public final class RowPage: @unchecked Sendable {
     }
   }
 
-  /// Makes room for a payload and returns where it goes; ``finishRow(_:length:)`` adds it.
+  /// Makes room for a payload and returns where it goes; ``finishRow(_:length:outside:)`` adds it.
   func room(_ length: Int) -> UnsafeMutableRawPointer {
     let used = byteCount
     if used + length > capacity {
@@ -79,14 +85,17 @@ public final class RowPage: @unchecked Sendable {
     swap(&rows, &other.rows)
     swap(&rowCount, &other.rowCount)
     swap(&rowCapacity, &other.rowCapacity)
+    swap(&outsideBytes, &other.outsideBytes)
     swap(&memory, &other.memory)
     swap(&capacity, &other.capacity)
   }
 
-  func finishRow(_ rowid: Int64, length: Int) {
+  /// Adds a row; `outside` counts the bytes of its long values.
+  func finishRow(_ rowid: Int64, length: Int, outside: Int = 0) {
     // A page is handed on when it has its rows, so there is always room for one more.
     precondition(rowCount < rowCapacity)
     rows[rowCount] = Row(rowid: rowid, end: byteCount + length)
     rowCount += 1
+    outsideBytes += outside
   }
 }

@@ -11,15 +11,19 @@ public final class RowScan {
   private let kind: Kind
 
   /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory; of a row of
-  /// the first kind that has more than `payloadLimit` only the beginning is delivered. Throws `damagedDatabase`.
+  /// the first kind that has more than `payloadLimit` only the beginning is delivered, and `longValuesFrom` is for that kind as well,
+  /// as ``TableScan`` has it. Throws `damagedDatabase`.
   public init(
     snapshot: DatabaseSnapshot, root: UInt32, isWithoutRowid: Bool, after row: Int64? = nil, rowLimit: Int,
-    payloadLimit: Int = .max
+    payloadLimit: Int = .max, longValuesFrom: Int? = nil
   ) throws {
     kind =
       isWithoutRowid
       ? .index(try IndexScan(snapshot: snapshot, root: root, after: row ?? 0, rowLimit: rowLimit))
-      : .table(TableScan(snapshot: snapshot, root: root, after: row, rowLimit: rowLimit, payloadLimit: payloadLimit))
+      : .table(
+        TableScan(
+          snapshot: snapshot, root: root, after: row, rowLimit: rowLimit, payloadLimit: payloadLimit,
+          longValuesFrom: longValuesFrom))
   }
 
   /// Bytes of pages read so far.

@@ -77,11 +77,24 @@ struct TreePage {
     var rowid: Int64
     var payloadLength: Int
     var local: UnsafeRawBufferPointer
+    /// Where `local` begins on the page.
+    var localOffset: Int
     var overflow: UInt32
     /// Position on the page, for messages.
     var index: Int
     /// Bytes of the page that the cell takes.
     var place: Range<Int>
+
+    /// Does it begin with a byte that begins no record? Records with references are told by it.
+    var isMarked: Bool { local.first == LongValue.mark }
+    /// For messages: records of an index have no rowid.
+    var name: String { rowid == 0 ? "a record" : "row \(rowid)" }
+  }
+
+  /// An error for a cell that no record begins in.
+  func noRecord(_ cell: Cell) -> StreamsError {
+    StreamsError(
+      .damagedDatabase, "\(cell.name) has no header", path: snapshot.path, page: number, cell: cell.index)
   }
 
   /// The rowid of a cell of a table leaf.
@@ -131,8 +144,8 @@ struct TreePage {
         path: snapshot.path, page: number, cell: index)
     }
     return Cell(
-      rowid: rowid, payloadLength: length, local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]), overflow: overflow,
-      index: index, place: begin..<behind)
+      rowid: rowid, payloadLength: length, local: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]),
+      localOffset: offset, overflow: overflow, index: index, place: begin..<behind)
   }
 
   /// The first cell of a table's interior or leaf page whose rowid is at least `rowid`; `cellCount` when none is.

@@ -17,6 +17,7 @@ public final class TableScan {
   private let root: UInt32
   private let overflow: OverflowReader
   private let payloadLimit: Int
+  private let longRecords: LongRecords?
   private let utf16: UTF16Records?
   @exclusivity(unchecked) private var levels: [Level] = []
   private var runBuffer: PageBuffer
@@ -33,9 +34,12 @@ public final class TableScan {
   @exclusivity(unchecked) private var pagesRead: UInt64 = 0
 
   /// Prepares a scan. `rowLimit` is the largest payload in bytes that is put together in memory; of a row that has more than
-  /// `payloadLimit` only the beginning is delivered, and no more is read.
+  /// `payloadLimit` only the beginning is delivered, and no more is read. With `longValuesFrom`, texts and blobs of that many bytes
+  /// or more are not read: the row's record has a ``LongValue`` in their place, and `rowLimit` is for the rest. Texts of a
+  /// database in UTF-16 are always read, as they are converted.
   public init(
-    snapshot: DatabaseSnapshot, root: UInt32, after rowid: Int64? = nil, rowLimit: Int, payloadLimit: Int = .max
+    snapshot: DatabaseSnapshot, root: UInt32, after rowid: Int64? = nil, rowLimit: Int, payloadLimit: Int = .max,
+    longValuesFrom: Int? = nil
   ) {
     self.payloadLimit = payloadLimit
     self.snapshot = snapshot
@@ -43,6 +47,7 @@ public final class TableScan {
     after = rowid
     overflow = OverflowReader(snapshot: snapshot, limit: rowLimit, isScan: true)
     utf16 = UTF16Records(snapshot.header.encoding)
+    longRecords = LongRecords(overflow, from: longValuesFrom, snapshot.header.encoding)
     let perRun = max(1, Self.runBytes / snapshot.geometry.pageSize)
     runBuffer = PageBuffer(size: perRun * snapshot.geometry.pageSize)
   }
@@ -92,19 +97,32 @@ public final class TableScan {
           path: snapshot.path, page: number, cell: cell.index)
       }
       lastRowid = cell.rowid
-      if cell.overflow != 0 { try overflow.check(cell, page: number) }
-      let length = min(cell.payloadLength, payloadLimit)
-      let target = page.room(length)
-      if cell.overflow == 0 {
-        if let base = cell.local.baseAddress { target.copyMemory(from: base, byteCount: length) }
-      } else {
-        try overflow.copy(cell, page: number, to: target, limit: length)
+      if cell.isMarked { throw leaf.noRecord(cell) }
+      if cell.overflow != 0 {
+        try addLong(cell, number, to: page)
+        continue
       }
+      let length = min(cell.payloadLength, payloadLimit)
+      if let base = cell.local.baseAddress { page.room(length).copyMemory(from: base, byteCount: length) }
       page.finishRow(cell.rowid, length: length)
     }
     guard cellPosition >= leaf.cellCount else { return }
     (runPosition, cellPosition) = (runPosition + 1, 0)
     (lowestPlace, placesChecked) = (.max, false)
+  }
+
+  /// Adds a row with an overflow chain.
+  private func addLong(_ cell: TreePage.Cell, _ number: UInt32, to page: RowPage) throws {
+    try overflow.checkChain(cell, page: number)
+    if let longRecords, try longRecords.encode(cell, page: number) {
+      longRecords.encoder.write(to: page.room(longRecords.encoder.length))
+      page.finishRow(cell.rowid, length: longRecords.encoder.length, outside: longRecords.outside)
+      return
+    }
+    try overflow.checkSize(cell.payloadLength, of: cell, page: number)
+    let length = min(cell.payloadLength, payloadLimit)
+    try overflow.copy(cell, page: number, to: page.room(length), limit: length)
+    page.finishRow(cell.rowid, length: length)
   }
 
   private func wrongKind(_ page: UInt32) -> StreamsError {

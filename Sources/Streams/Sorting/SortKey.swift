@@ -11,7 +11,7 @@ public struct SortKey {
   private static let textTag: UInt8 = 0x20
   private static let blobTag: UInt8 = 0x30
 
-  /// Appends the key of a row's columns to `key`.
+  /// Appends the key of a row's columns to `key`; false for a row that has none, as where a column refers to a long value.
   public static func encode(columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, to key: inout [UInt8])
     -> Bool
   {
@@ -31,8 +31,10 @@ public struct SortKey {
         append(integer, to: &key)
       } else if type == SerialType.real {
         kinds |= 1 << UInt64(position)
-        guard case .real(let double) = row.value(column) else { return false }
+        guard let double = row.real(column) else { return false }
         append(double, remainder: 0, to: &key)
+      } else if type == LongValue.serialType {
+        return false
       } else if sortColumn.collation != .binary, SerialType.isText(type) {
         key.append(textTag)
         sortColumn.collation.append(row.body(column), to: &key)

@@ -7,11 +7,14 @@ struct EngineBuild {
   private let snapshot: DatabaseSnapshot
   private let entries: [DatabaseBuilder.SchemaEntry]
   private let copiesRecords: Bool
+  /// Values that go from file to file without a record that holds them.
+  private let longValuesFrom: Int?
   private let encoder = RecordEncoder()
 
   init(_ schema: RandomSchema, _ source: MemoryDatabase, _ snapshot: DatabaseSnapshot, _ random: inout SeededGenerator) throws {
     (self.schema, self.source, self.snapshot) = (schema, source, snapshot)
     copiesRecords = random.below(2) == 0
+    longValuesFrom = random.below(2) == 0 ? 64 + random.below(600) : nil
     var entries: [DatabaseBuilder.SchemaEntry] = []
     let rows = try source.statement("SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE tbl_name <> 'w'")
     while try rows.step() {
@@ -38,21 +41,23 @@ struct EngineBuild {
     let root = try source.statement("SELECT rootpage FROM sqlite_schema WHERE name = '\(table.name)'")
     guard try root.step(), let target = database.root(of: table.name) else { return }
     let builder = TableBuilder(root: target, writer: database.writer)
-    let scan = TableScan(snapshot: snapshot, root: UInt32(root.integer(0)), rowLimit: 1 << 24)
+    let scan = TableScan(
+      snapshot: snapshot, root: UInt32(root.integer(0)), rowLimit: 1 << 24, longValuesFrom: longValuesFrom)
     let columns = table.columns + (table.later.map { [$0] } ?? [])
-    let (page, decoder) = (RowPage(), RecordDecoder())
+    let longValues = LongValueReader(snapshot: snapshot, limit: 1 << 24)
+    let (page, decoder) = (RowPage(), RecordDecoder(longValues: longValues))
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     while try scan.next(into: page) {
       for row in 0..<page.count {
         guard decoder.decode(page.record(row)) else { throw EngineCase.Difference(description: "a record is damaged") }
         if copiesRecords, decoder.columnCount == columns.count {
-          try builder.append(rowid: page.rowid(row), record: page.record(row))
+          try builder.append(rowid: page.rowid(row), record: page.record(row), longValues: longValues)
           continue
         }
         encoder.reset()
         for (position, column) in columns.enumerated() {
           let isThere = position < decoder.columnCount
-          encoder.append(isThere ? decoder.value(position) : column.defaultValue ?? .null)
+          encoder.append(isThere ? try decoder.value(position) : column.defaultValue ?? .null)
         }
         if bytes.count < encoder.length { bytes = [UInt8](repeating: 0, count: encoder.length) }
         try bytes.withUnsafeMutableBytes {

@@ -80,7 +80,7 @@ import Testing
     while try scan.next(into: page) {
       for index in 0..<page.count {
         #expect(decoder.decode(page.record(index)))
-        found.append(Row(rowid: page.rowid(index), values: (0..<3).map { decoder.value($0) }))
+        found.append(Row(rowid: page.rowid(index), values: try (0..<3).map { try decoder.value($0) }))
       }
     }
     #expect(found.map(\.rowid) == expected.map(\.rowid), "seed \(seed)")
@@ -88,7 +88,7 @@ import Testing
     let lookup = RowLookup(snapshot: snapshot, root: root, cacheBytes: 1 << 16, rowLimit: 1 << 24)
     for row in rows.prefix(50) {
       let value = try lookup.withRecord(row.rowid) { record in
-        decoder.decode(record) ? decoder.value(0) : .null
+        try decoder.decode(record) ? decoder.value(0) : .null
       }
       #expect(value == row.values[0], "seed \(seed)")
     }

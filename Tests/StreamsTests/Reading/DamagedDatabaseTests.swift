@@ -78,7 +78,7 @@ import Testing
     while try scan.next(into: page) {
       for index in 0..<page.count {
         guard decoder.decode(page.record(index)) else { throw StreamsError(.damagedDatabase, "a record is damaged") }
-        for column in 0..<min(decoder.columnCount, 50) { _ = decoder.value(column) }
+        for column in 0..<min(decoder.columnCount, 50) { _ = try decoder.value(column) }
         rows += 1
       }
     }
