@@ -11,9 +11,10 @@ extension Lookup {
 }
 
 extension DestinationObject {
-  /// Links a book with the author of that name, who is made with the first book. A book without a name stays without author.
-  func addAuthor(named name: String?, _ manager: MigrationManager) throws {
-    guard let name else { return }
-    try add(manager.findOrCreate("Author", "name", .text(name)), to: "authors")
+  /// Links a book with the author whose name its source has, who is made with the first book. A book without a name stays without
+  /// author.
+  func addAuthor(of source: SourceObject, _ manager: MigrationManager) throws {
+    guard let author = try manager.findOrCreate("Author", "name", from: source, "authorName") else { return }
+    try add(author, to: "authors")
   }
 }

@@ -10,7 +10,7 @@ struct LibraryBookPolicy: EntityMigrationPolicy {
   ) throws {
     let book = try manager.createDestinationInstance(forSource: source, in: mapping)
     switch mapping.modelVersion {
-    case "2": try book.addAuthor(named: source.string("authorName"), manager)
+    case "2": try book.addAuthor(of: source, manager)
     case "3": try addFile(of: source, to: book, manager)
     default: break
     }
@@ -18,7 +18,7 @@ struct LibraryBookPolicy: EntityMigrationPolicy {
 
   private func addFile(of source: SourceObject, to book: DestinationObject, _ manager: MigrationManager) throws {
     let file = try manager.insert(entity: "File")
-    try file.set("fileURL", source.value("fileURL"))
+    try file.set("fileURL", from: source, "fileURL")
     try file.set("book", to: book)
     let users = try manager.destinationInstances(forSourceRelationshipNamed: "user", sourceInstances: [source])
     try file.set("user", to: users.first)

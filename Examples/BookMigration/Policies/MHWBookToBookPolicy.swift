@@ -19,17 +19,16 @@ struct MHWBookToBookPolicy: EntityMigrationPolicy {
   ) throws {
     let book = try manager.createDestinationInstance(forSource: source, in: mapping)
     switch mapping.modelVersion {
-    case "2": try book.addAuthor(named: source.string("authorName"), manager)
+    case "2": try book.addAuthor(of: source, manager)
     case "3": try addFiles(of: source, to: book, manager)
     default: break
     }
   }
 
   private func addFiles(of source: SourceObject, to book: DestinationObject, _ manager: MigrationManager) throws {
-    let url = try source.value("fileURL")
     for user in try source.objects("users") {
       let file = try manager.insert(entity: "File")
-      try file.set("fileURL", url)
+      try file.set("fileURL", from: source, "fileURL")
       try file.set("book", to: book)
       try file.set("user", to: manager.find("User", "userId", user.value("userId")))
     }

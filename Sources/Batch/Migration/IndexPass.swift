@@ -124,7 +124,9 @@ final class IndexPass: @unchecked Sendable {
     let scan = {
       TableScan(snapshot: snapshot, root: root, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
     }
-    if try isOrdered(index, scan(), snapshot) { return Prepared(position: position, scan: scan(), snapshot: snapshot, sorter: nil) }
+    if try isOrdered(index, scan(), snapshot) {
+      return Prepared(position: position, scan: scan(), snapshot: snapshot, sorter: nil)
+    }
     let sorter = ExternalSorter(
       memoryBytes: files.budget.sortBytes / 2, path: files.path("sort.\(position % 2)"), fileSystem: files.fileSystem)
     try forEachKey(index, scan(), snapshot) { try sorter.add($0) }

@@ -17,6 +17,7 @@ final class RowTransformer {
     self.dropped = dropped
     self.state = state
     row = manager.currentRow
+    manager.nextKeys = state.nextKeys
   }
 
   deinit { manager.forgetObjects() }

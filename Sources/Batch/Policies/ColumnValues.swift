@@ -65,10 +65,21 @@ struct ColumnValues: ~Copyable {
     isEmpty = false
   }
 
+  /// Gives a column the value of a column of the source's row, as it lies there.
+  mutating func set(_ column: Int, _ row: RecordDecoder, _ position: Int) {
+    let type = row.type(position)
+    switch type {
+    case SerialType.real: set(column, type: type, bits: UInt64(bigEndian: row.body(position).loadUnaligned(as: UInt64.self)))
+    case SerialType.null: set(column, type: type, bits: 0)
+    case _ where SerialType.isInteger(type): set(column, row.integer(position) ?? 0)
+    default: set(column, type: type, body: row.body(position))
+    }
+  }
+
   private mutating func set(_ column: Int, type: UInt64, body: UnsafeRawBufferPointer) {
     // A value that is set again and again takes its place again, if it was the last.
     let old = slots[column]
-    if old.type != Self.unset, old.type >= 12, Int(old.bits) + (SerialType.length(old.type) ?? 0) == used {
+    if old.type != Self.unset, Self.hasBytes(old.type), Int(old.bits) + Self.length(old.type) == used {
       used = Int(old.bits)
     }
     let needed = used + body.count
@@ -87,20 +98,34 @@ struct ColumnValues: ~Copyable {
   }
 
   private func body(_ slot: Slot) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: bytes.map { $0 + Int(slot.bits) }, count: SerialType.length(slot.type) ?? 0)
+    UnsafeRawBufferPointer(start: bytes.map { $0 + Int(slot.bits) }, count: Self.length(slot.type))
   }
 
-  /// The value of a column; nil where it has none.
-  func value(_ column: Int) -> Value? {
+  private static func hasBytes(_ type: UInt64) -> Bool { type >= 12 || type == LongValue.serialType }
+
+  private static func length(_ type: UInt64) -> Int { SerialType.length(type) ?? LongValue.length }
+
+  /// The value of a column; nil where it has none. Throws for a long value that `row` cannot read.
+  func value(_ column: Int, _ row: RecordDecoder) throws -> Value? {
     let slot = slots[column]
     switch slot.type {
     case Self.unset: return nil
+    case LongValue.serialType: return try row.long(LongValue(body(slot)))
     case SerialType.null: return .null
     case SerialType.real: return .real(Double(bitPattern: slot.bits))
-    case ..<12: return .integer(Int64(bitPattern: slot.bits))
+    case ..<LongValue.serialType: return .integer(Int64(bitPattern: slot.bits))
     case _ where SerialType.isText(slot.type): return .text(String(decoding: body(slot), as: UTF8.self))
     default: return .blob([UInt8](body(slot)))
     }
+  }
+
+  /// Has the column no value?
+  func isUnset(_ column: Int) -> Bool { slots[column].type == Self.unset }
+
+  /// The serial type of a column's text or blob, and its bytes; nil for everything else. Valid until the next change.
+  func bytes(_ column: Int) -> (type: UInt64, body: UnsafeRawBufferPointer)? {
+    let slot = slots[column]
+    return slot.type != Self.unset && slot.type >= 12 ? (slot.type, body(slot)) : nil
   }
 
   /// Appends a column's value to a record; false where it has none.
@@ -111,7 +136,7 @@ struct ColumnValues: ~Copyable {
     case Self.unset: return false
     case SerialType.null: encoder.appendNull()
     case SerialType.real: encoder.append(Double(bitPattern: slot.bits))
-    case ..<12: encoder.append(Int64(bitPattern: slot.bits))
+    case ..<LongValue.serialType: encoder.append(Int64(bitPattern: slot.bits))
     default: encoder.append(type: slot.type, body: body(slot))
     }
     return true

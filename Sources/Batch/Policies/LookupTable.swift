@@ -2,13 +2,9 @@ import Streams
 
 /// All look-ups of a step: which exist, what feeds them, and where they are kept.
 final class LookupTable {
-  private struct Kept {
-    var lookup: Lookup
-    var map: SpillingMap
-  }
-
   private let model: ManagedObjectModel
-  @exclusivity(unchecked) private var kept: [Kept] = []
+  private let kept: [Lookup]
+  private let maps: [SpillingMap]
   /// Positions in `kept`, by the entity whose objects feed them.
   private let feeding: NameTable<[Int]>
   @exclusivity(unchecked) private var keyBytes: [UInt8] = []
@@ -22,13 +18,14 @@ final class LookupTable {
     self.lookups = lookups
     var feeding: [String: [Int]] = [:]
     let share = files.budget.lookupBytes / max(1, lookups.count)
-    for (index, lookup) in lookups.enumerated() {
+    kept = lookups
+    maps = try lookups.indices.map { index in
       let path = files.path("lookup.\(index)")
-      let map =
-        try states.map {
-          try SpillingMap(path: path, fileSystem: files.fileSystem, memoryBytes: share, restoring: $0[index])
-        } ?? SpillingMap(path: path, fileSystem: files.fileSystem, memoryBytes: share)
-      kept.append(Kept(lookup: lookup, map: map))
+      return try states.map {
+        try SpillingMap(path: path, fileSystem: files.fileSystem, memoryBytes: share, restoring: $0[index])
+      } ?? SpillingMap(path: path, fileSystem: files.fileSystem, memoryBytes: share)
+    }
+    for (index, lookup) in lookups.enumerated() {
       for entity in model.entities where model.isKind(entity.name, of: lookup.entity) {
         feeding[entity.name, default: []].append(index)
       }
@@ -42,7 +39,7 @@ final class LookupTable {
   private func position(_ entity: String, _ attribute: String) throws -> Int {
     // A policy asks for the same look-up with every row.
     if asked.entity == entity, asked.attribute == attribute { return asked.position }
-    if let found = kept.firstIndex(where: { $0.lookup.entity == entity && $0.lookup.attribute == attribute }) {
+    if let found = kept.firstIndex(where: { $0.entity == entity && $0.attribute == attribute }) {
       asked = (entity, attribute, found)
       return found
     }
@@ -51,46 +48,69 @@ final class LookupTable {
       hint: "Add Lookup(entity: \"\(entity)\", attribute: \"\(attribute)\") to the policy's lookups")
   }
 
+  /// Puts a value's bytes together: a byte for its class, then its own. False for NULL, which nothing is found by.
   private func encode(_ value: Value) -> Bool {
-    keyBytes.removeAll(keepingCapacity: true)
     switch value {
     case .null: return false
-    case .integer(let integer):
-      keyBytes.append(1)
-      withUnsafeBytes(of: integer.littleEndian) { keyBytes.append(contentsOf: $0) }
+    case .integer(let integer): encode(1, bits: UInt64(bitPattern: integer))
     case .real(let double):
       // A whole double finds the integer that SQLite made of it.
       if let integer = Int64(exactly: double) { return encode(.integer(integer)) }
-      keyBytes.append(2)
-      withUnsafeBytes(of: double.bitPattern.littleEndian) { keyBytes.append(contentsOf: $0) }
-    case .text(let text):
-      keyBytes.append(3)
-      keyBytes.append(contentsOf: text.utf8)
-    case .blob(let bytes):
-      keyBytes.append(4)
-      keyBytes.append(contentsOf: bytes)
+      encode(2, bits: double.bitPattern)
+    case .text(var text): text.withUTF8 { encode(3, UnsafeRawBufferPointer($0)) }
+    case .blob(let bytes): bytes.withUnsafeBytes { encode(4, $0) }
     }
     return true
+  }
+
+  private func encode(_ tag: UInt8, bits: UInt64) { withUnsafeBytes(of: bits.littleEndian) { encode(tag, $0) } }
+
+  private func encode(_ tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
+    keyBytes.removeAll(keepingCapacity: true)
+    keyBytes.append(tag)
+    keyBytes.append(contentsOf: bytes)
+  }
+
+  /// The same for a column of a row: a text's or a blob's bytes are not made a value first.
+  private func encode(_ row: RecordDecoder, _ position: Int) throws -> Bool {
+    let type = row.type(position)
+    guard type >= 12 else { return encode(try row.value(position)) }
+    encode(SerialType.isText(type) ? 3 : 4, row.body(position))
+    return true
+  }
+
+  func find(_ entity: String, _ attribute: String, row: RecordDecoder, _ position: Int) throws -> SpillingMap.Entry? {
+    let place = try self.position(entity, attribute)
+    guard try encode(row, position) else { return nil }
+    return try keyBytes.withUnsafeBytes { try maps[place].find($0) }
+  }
+
+  /// Adds an object under a row's value at once.
+  func add(_ entity: DestinationEntity, _ attribute: String, row: RecordDecoder, _ position: Int, key: Int64) throws {
+    for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
+      guard try encode(row, position) else { continue }
+      try insert(place, SpillingMap.Entry(key: key, entity: UInt32(entity.number)))
+    }
   }
 
   func find(_ entity: String, _ attribute: String, _ value: Value) throws -> SpillingMap.Entry? {
     let position = try position(entity, attribute)
     guard encode(value) else { return nil }
-    return try keyBytes.withUnsafeBytes { try kept[position].map.find($0) }
+    return try keyBytes.withUnsafeBytes { try maps[position].find($0) }
   }
 
   /// Adds an object under a value at once, for those who look for it in the same call.
   func add(_ entity: DestinationEntity, _ attribute: String, _ value: Value, key: Int64) throws {
-    for position in feeding[entity.name] ?? [] where kept[position].lookup.attribute == attribute {
+    for position in feeding[entity.name] ?? [] where kept[position].attribute == attribute {
       guard encode(value) else { continue }
       try insert(position, SpillingMap.Entry(key: key, entity: UInt32(entity.number)))
     }
   }
 
   private func insert(_ position: Int, _ entry: SpillingMap.Entry) throws {
-    let map = kept[position].map
+    let map = maps[position]
     try keyBytes.withUnsafeBytes { bytes in
-      if kept[position].lookup.choice == .first, try map.find(bytes) != nil { return }
+      if kept[position].choice == .first, try map.find(bytes) != nil { return }
       try map.insert(bytes, entry)
     }
   }
@@ -98,15 +118,19 @@ final class LookupTable {
   /// Adds a finished object to every look-up that wants it.
   func addAll(_ object: DestinationObject) throws {
     for position in feeding[object.entity.name] ?? [] {
-      guard let attribute = object.entity.attributes[kept[position].lookup.attribute] else { continue }
-      guard encode(try object.stored(attribute.position)) else { continue }
+      guard let attribute = object.entity.attributes[kept[position].attribute] else { continue }
+      if let (type, body) = object.bytes(attribute.position) {
+        encode(SerialType.isText(type) ? 3 : 4, body)
+      } else if try !encode(object.stored(attribute.position)) {
+        continue
+      }
       try insert(position, SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number)))
     }
   }
 
   /// Writes what is pending; the states may be published once the files are synced.
   func checkpoint() throws -> (states: [SpillingMap.State], toSync: [any File]) {
-    let all = try kept.map { try $0.map.checkpoint() }
+    let all = try maps.map { try $0.checkpoint() }
     return (all.map(\.state), all.map(\.toSync))
   }
 }

@@ -30,7 +30,7 @@ public final class MigrationManager {
   @exclusivity(unchecked) private var sources: [SourceObject?]
   private let linkColumns: [[LinkColumn]]
   /// Links that policies made in the call at work: a set holds an object once, however often it is added.
-  private var madeLinks: [MadeLink] = []
+  @exclusivity(unchecked) private var madeLinks: [MadeLink] = []
   private struct MadeLink: Equatable {
     var join: Int
     var source: Int64
@@ -128,7 +128,11 @@ public final class MigrationManager {
 
   /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
   public func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
-    guard let entry = try lookups.find(entity, attribute, value) else { return nil }
+    try object(lookups.find(entity, attribute, value))
+  }
+
+  private func object(_ entry: SpillingMap.Entry?) throws -> DestinationObject? {
+    guard let entry else { return nil }
     guard Int(entry.entity) < byNumber.count, let found = byNumber[Int(entry.entity)] else { return nil }
     // An object of this call is still open and can be changed.
     if let open = objects.find(table: found.table, key: entry.key) { return open }
@@ -141,6 +145,23 @@ public final class MigrationManager {
     let object = try insert(entity: entity)
     try object.set(attribute, value)
     try lookups.add(object.entity, attribute, value, key: object.key)
+    return object
+  }
+
+  /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil where it is NULL.
+  /// Quicker than with the value itself, which is not read. Texts that are no UTF-8 are compared as they are.
+  public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
+    -> DestinationObject?
+  {
+    let (row, position) = (source.decoder, try source.attribute(name).position)
+    guard position < row.columnCount, row.type(position) >= 12, row.longValue(position) == nil else {
+      let value = try source.value(name)
+      return value == .null ? nil : try findOrCreate(entity, attribute, value)
+    }
+    if let found = try object(lookups.find(entity, attribute, row: row, position)) { return found }
+    let object = try insert(entity: entity)
+    try object.set(attribute, from: source, name)
+    try lookups.add(object.entity, attribute, row: row, position, key: object.key)
     return object
   }
 

@@ -9,7 +9,7 @@ public struct LongValue: Equatable, Sendable {
   /// The serial type of a reference, reserved in files.
   public static let serialType: UInt64 = 10
   /// Bytes of a reference.
-  static let length = 32
+  public static let length = 32
 
   /// The value's own serial type, of a text or a blob.
   public var type: UInt64
@@ -38,7 +38,7 @@ public struct LongValue: Equatable, Sendable {
 
 extension LongValue {
   /// Reads a reference; nil when it refers to no text and no blob.
-  init?(_ bytes: UnsafeRawBufferPointer) {
+  public init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == Self.length, let base = bytes.baseAddress else { return nil }
     func four(_ offset: Int) -> UInt32 { base.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
     func two(_ offset: Int) -> UInt16 { base.loadUnaligned(fromByteOffset: offset, as: UInt16.self) }

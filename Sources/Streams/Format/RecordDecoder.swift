@@ -61,7 +61,15 @@ public final class RecordDecoder {
     var bodyOffset = headerEnd
     var found = 0
     while position < headerEnd {
-      guard let type = Varint.read(record, at: &position), let length = length(type) else { return false }
+      let (type, length): (UInt64, Int)
+      let first = record[position]
+      if first < 0x80, let short = SerialType.length(short: first) {
+        (type, length) = (UInt64(first), short)
+        position += 1
+      } else {
+        guard let long = Varint.read(record, at: &position), let longLength = self.length(long) else { return false }
+        (type, length) = (long, longLength)
+      }
       guard length <= record.count - bodyOffset, found < Self.maximumColumns else { return false }
       if found == capacity { grow() }
       columns[found] = Column(type: type, offset: bodyOffset)
@@ -142,7 +150,8 @@ public final class RecordDecoder {
     }
   }
 
-  private func long(_ value: LongValue?) throws -> Value {
+  /// A value that a record refers to. Throws as ``value(_:)`` does.
+  public func long(_ value: LongValue?) throws -> Value {
     guard let longValues, let value else { throw StreamsError(.unsupported, "a long value is not at hand here") }
     let bytes = try longValues.bytes(of: value)
     return SerialType.isText(value.type) ? .text(String(decoding: bytes, as: UTF8.self)) : .blob(bytes)

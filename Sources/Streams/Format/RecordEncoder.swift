@@ -2,9 +2,9 @@
 ///
 /// Values keep SQLite's smallest encoding. The finished bytes are valid until the next ``reset()``.
 public final class RecordEncoder {
-  @exclusivity(unchecked) private var types: UnsafeMutablePointer<UInt64>
-  @exclusivity(unchecked) private var typeCount = 0
-  @exclusivity(unchecked) private var typeCapacity = 64
+  /// The types, as they are written.
+  @exclusivity(unchecked) private var types: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var typeCapacity = 256
   @exclusivity(unchecked) private var body: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var bodyLength = 0
   @exclusivity(unchecked) private var bodyCapacity = 4096
@@ -14,7 +14,7 @@ public final class RecordEncoder {
   /// Makes an encoder.
   public init() {
     body = .allocate(byteCount: bodyCapacity, alignment: 8)
-    types = .allocate(capacity: typeCapacity)
+    types = .allocate(byteCount: typeCapacity, alignment: 8)
   }
 
   deinit {
@@ -24,7 +24,6 @@ public final class RecordEncoder {
 
   /// Begins a new record.
   public func reset() {
-    typeCount = 0
     bodyLength = 0
     headerLength = 0
     refers = false
@@ -45,16 +44,20 @@ public final class RecordEncoder {
     (body, bodyCapacity) = (larger, capacity)
   }
 
+  @inline(__always)
   private func add(_ type: UInt64) {
-    if typeCount == typeCapacity { growTypes() }
-    types[typeCount] = type
-    typeCount += 1
-    headerLength += Varint.length(type)
+    if headerLength + Varint.maximumLength > typeCapacity { growTypes() }
+    if type < 0x80 {
+      types.storeBytes(of: UInt8(truncatingIfNeeded: type), toByteOffset: headerLength, as: UInt8.self)
+      headerLength += 1
+    } else {
+      headerLength += Varint.write(type, to: types + headerLength)
+    }
   }
 
   private func growTypes() {
-    let larger = UnsafeMutablePointer<UInt64>.allocate(capacity: typeCapacity * 2)
-    larger.update(from: types, count: typeCount)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: typeCapacity * 2, alignment: 8)
+    larger.copyMemory(from: types, byteCount: headerLength)
     types.deallocate()
     types = larger
     typeCapacity *= 2
@@ -129,7 +132,8 @@ public final class RecordEncoder {
       position = 1
     }
     position += Varint.write(UInt64(headerSize), to: target + position)
-    for index in 0..<typeCount { position += Varint.write(types[index], to: target + position) }
+    (target + position).copyMemory(from: types, byteCount: headerLength)
+    position += headerLength
     (target + position).copyMemory(from: body, byteCount: bodyLength)
   }
 }

@@ -66,27 +66,39 @@ public enum SerialType {
     switch type {
     case 8: return 0
     case 9: return 1
-    default:
-      let count = type == 5 ? 6 : type == 6 ? 8 : Int(type)
-      var value = Int64(body.load(as: Int8.self))
-      var index = 1
-      while index < count {
-        value = value << 8 | Int64(body.load(fromByteOffset: index, as: UInt8.self))
-        index += 1
-      }
-      return value
+    case 1: return Int64(body.load(as: Int8.self))
+    case 2: return Int64(Int16(bitPattern: body.bigEndian16(0)))
+    case 3: return Int64(Int16(bitPattern: body.bigEndian16(0))) << 8 | Int64(body.load(fromByteOffset: 2, as: UInt8.self))
+    case 4: return Int64(Int32(bitPattern: body.bigEndian32(0)))
+    case 5: return Int64(Int32(bitPattern: body.bigEndian32(0))) << 16 | Int64(body.bigEndian16(4))
+    default: return Int64(bitPattern: body.bigEndian64(0))
     }
   }
 
   /// Writes an integer's body of the length that its type has.
   @inlinable
   public static func writeInteger(_ value: Int64, length: Int, to target: UnsafeMutableRawPointer) {
-    var rest = value
-    var index = length - 1
-    while index >= 0 {
-      target.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: index, as: UInt8.self)
-      rest >>= 8
-      index -= 1
+    switch length {
+    case 0: return
+    case 1: target.storeBytes(of: Int8(truncatingIfNeeded: value), as: Int8.self)
+    case 2: target.storeBigEndian(Int16(truncatingIfNeeded: value), at: 0)
+    case 3:
+      target.storeBigEndian(Int16(truncatingIfNeeded: value >> 8), at: 0)
+      target.storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: 2, as: UInt8.self)
+    case 4: target.storeBigEndian(Int32(truncatingIfNeeded: value), at: 0)
+    case 6:
+      target.storeBigEndian(Int32(truncatingIfNeeded: value >> 16), at: 0)
+      target.storeBigEndian(Int16(truncatingIfNeeded: value), at: 4)
+    default: target.storeBigEndian(value, at: 0)
     }
+  }
+
+  /// The body's length for a type below 128; nil for the two reserved types.
+  @inlinable @inline(__always)
+  static func length(short type: UInt8) -> Int? {
+    if type >= 12 { return Int(type - 12) >> 1 }
+    if type >= 10 { return nil }
+    // Four bits a type.
+    return Int(truncatingIfNeeded: (0xff_0088_6432_10 as UInt64) >> (UInt64(type) * 4) & 15)
   }
 }

@@ -6,13 +6,26 @@ public enum Varint {
   public static let maximumLength = 9
 
   /// Reads an integer at `offset`; nil when it runs past the end. `offset` moves behind it.
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ bytes: UnsafeRawBufferPointer, at offset: inout Int) -> UInt64? {
-    guard offset >= 0, offset < bytes.count else { return nil }
-    let first = bytes[offset]
+    guard offset >= 0, offset < bytes.count, let base = bytes.baseAddress else { return nil }
+    let first = base.load(fromByteOffset: offset, as: UInt8.self)
     if first < 0x80 {
       offset += 1
       return UInt64(first)
+    }
+    // Two bytes and three are most of the rest: rowids, and lengths of texts.
+    if offset + 3 <= bytes.count {
+      let second = base.load(fromByteOffset: offset + 1, as: UInt8.self)
+      if second < 0x80 {
+        offset += 2
+        return UInt64(first & 0x7f) << 7 | UInt64(second)
+      }
+      let third = base.load(fromByteOffset: offset + 2, as: UInt8.self)
+      if third < 0x80 {
+        offset += 3
+        return UInt64(first & 0x7f) << 14 | UInt64(second & 0x7f) << 7 | UInt64(third)
+      }
     }
     return readLong(bytes, at: &offset)
   }

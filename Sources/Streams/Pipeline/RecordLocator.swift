@@ -104,22 +104,21 @@ public final class RecordLocator {
     base.map { UInt64($0.load(fromByteOffset: offsets[column].type, as: UInt8.self)) == SerialType.integer(value) } ?? false
   }
 
+  /// Was a record located?
+  var hasRecord: Bool { base != nil }
+
   /// Is the column of the record located last NULL?
   public func isNull(_ column: Int) -> Bool {
     base.map { $0.load(fromByteOffset: offsets[column].type, as: UInt8.self) == 0 } ?? true
   }
 
-  /// The types of some columns of the record located last, in one piece.
+  /// Where the types and the bodies of some columns of the record located last are, each in one piece.
   @inline(__always)
-  func types(_ column: Int, _ count: Int) -> UnsafeRawBufferPointer {
-    let (start, end) = (offsets[column].type, offsets[column + count].type)
-    return UnsafeRawBufferPointer(start: base.map { $0 + start }, count: end - start)
-  }
-
-  /// The bodies of some columns of the record located last, in one piece.
-  @inline(__always)
-  func bodies(_ column: Int, _ count: Int) -> UnsafeRawBufferPointer {
-    let (start, end) = (offsets[column].body, offsets[column + count].body)
-    return UnsafeRawBufferPointer(start: base.map { $0 + start }, count: end - start)
+  func places(_ column: Int, _ count: Int) -> (base: UnsafeRawPointer, types: Range<Int>, bodies: Range<Int>) {
+    // Asked only where `hasRecord`.
+    let (first, last) = (offsets[column], offsets[column &+ count])
+    return (
+      base.unsafelyUnwrapped, Range(uncheckedBounds: (first.type, last.type)), Range(uncheckedBounds: (first.body, last.body))
+    )
   }
 }

@@ -19,18 +19,58 @@ public final class RecordProgram {
     case number(key: Int, of: Int, numbers: [Int64?])
   }
 
-  /// Where the types and bodies of a piece are, for the record at hand.
+  /// A piece made ready, and where its types and bodies are for the record at hand.
   private struct Part {
-    var types: UnsafeRawBufferPointer
-    var bodies: UnsafeRawBufferPointer
+    enum Kind: UInt8 {
+      case columns, constant, integer, shifted, moved, number
+    }
+    var kind: Kind
+    /// The first source column, or the one with the key; how many there are.
+    var column = 0
+    var count = 1
+    /// The allowed range, or the number that is added.
+    var lower: Int64 = 0
+    var upper: Int64 = 0
+    /// The column whose integer leads to an element of the table.
+    var place = 0
+    var table: UnsafeMutableBufferPointer<Int64?>?
+    var types: UnsafeRawPointer
+    var typesCount = 0
+    var bodies: UnsafeRawPointer
+    var bodiesCount = 0
+
+    init(_ piece: Piece, _ memory: UnsafeRawPointer) {
+      (types, bodies) = (memory, memory)
+      switch piece {
+      case .columns(let from, let count): (kind, column, self.count) = (.columns, from, count)
+      case .constant: kind = .constant
+      case .integer(let column, let range):
+        (kind, self.column, lower, upper) = (.integer, column, range.lowerBound, range.upperBound)
+      case .shifted(let column, let number): (kind, self.column, lower) = (.shifted, column, number)
+      case .moved(let key, let place, let table):
+        (kind, column, self.place, self.table) = (.moved, key, place, Self.copy(table))
+      case .number(let key, let place, let table):
+        (kind, column, self.place, self.table) = (.number, key, place, Self.copy(table))
+      }
+    }
+
+    /// Points to a type and a body of that many bytes.
+    mutating func set(_ room: UnsafeMutableRawPointer, _ length: Int) {
+      (types, typesCount, bodies, bodiesCount) = (UnsafeRawPointer(room), 1, UnsafeRawPointer(room + 1), length)
+    }
+
+    private static func copy(_ table: [Int64?]) -> UnsafeMutableBufferPointer<Int64?> {
+      let copy = UnsafeMutableBufferPointer<Int64?>.allocate(capacity: table.count)
+      _ = copy.initialize(from: table)
+      return copy
+    }
   }
 
-  private let pieces: [Piece]
   private let parts: UnsafeMutablePointer<Part>
   /// Types and bodies of constants, and room for one integer a piece.
   private let memory: UnsafeMutableRawPointer
   private static let integerLength = 16
-  private let pieceCount: Int
+  private let count: Int
 
   /// Prepares a recipe. Neighbouring runs of columns are joined.
   public init(_ pieces: [Piece]) {
@@ -38,22 +78,26 @@ public final class RecordProgram {
     let constants: [([UInt8], [UInt8])] = joined.map { piece in
       if case .constant(let value) = piece { Self.encoded(value) } else { ([], []) }
     }
-    (self.pieces, pieceCount) = (joined, joined.count)
+    count = joined.count
     parts = .allocate(capacity: joined.count)
     memory = .allocate(
       byteCount: joined.count * Self.integerLength + constants.reduce(0) { $0 + $1.0.count + $1.1.count }, alignment: 16)
     var position = memory + joined.count * Self.integerLength
-    func store(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    func store(_ bytes: [UInt8]) -> UnsafeRawPointer {
       bytes.withUnsafeBytes { if let base = $0.baseAddress { position.copyMemory(from: base, byteCount: $0.count) } }
       defer { position += bytes.count }
-      return UnsafeRawBufferPointer(start: position, count: bytes.count)
+      return UnsafeRawPointer(position)
     }
     for (index, constant) in constants.enumerated() {
-      parts[index] = Part(types: store(constant.0), bodies: store(constant.1))
+      var part = Part(joined[index], memory)
+      (part.types, part.typesCount) = (store(constant.0), constant.0.count)
+      (part.bodies, part.bodiesCount) = (store(constant.1), constant.1.count)
+      (parts + index).initialize(to: part)
     }
   }
 
   deinit {
+    for index in 0..<count { parts[index].table?.deallocate() }
     parts.deallocate()
     memory.deallocate()
   }
@@ -80,80 +124,83 @@ public final class RecordProgram {
   /// Makes a record out of the one that was located last and appends it to the page; false, and nothing is appended, where the
   /// recipe does not fit.
   public func append(_ source: RecordLocator, to page: RecordPage, table: Int, rowid: Int64) -> Bool {
+    guard source.hasRecord else { return false }
     var (types, bodies) = (0, 0)
-    for index in 0..<pieceCount {
-      guard prepare(index, source) else { return false }
-      types += parts[index].types.count
-      bodies += parts[index].bodies.count
+    let end = parts + count
+    var part = parts
+    while part < end {
+      guard part.pointee.kind == .constant || prepare(part, source) else { return false }
+      types &+= part.pointee.typesCount
+      bodies &+= part.pointee.bodiesCount
+      part += 1
     }
-    let header = types < 127 ? types + 1 : types + Varint.length(UInt64(types + 2))
+    let header = types < 127 ? types &+ 1 : types + Varint.length(UInt64(types + 2))
     let mark = source.refers ? 1 : 0
-    var target = page.room(table: table, rowid: rowid, length: mark + header + bodies)
+    var target = page.room(table: table, rowid: rowid, length: mark &+ header &+ bodies)
     if source.refers {
       target.storeBytes(of: LongValue.mark, as: UInt8.self)
       target += 1
     }
     var type = target + Varint.write(UInt64(header), to: target)
     var body = target + header
-    for index in 0..<pieceCount {
-      let part = parts[index]
-      if let base = part.types.baseAddress { type.copyMemory(from: base, byteCount: part.types.count) }
-      if let base = part.bodies.baseAddress { body.copyMemory(from: base, byteCount: part.bodies.count) }
-      type += part.types.count
-      body += part.bodies.count
+    part = parts
+    while part < end {
+      type.copyShort(part.pointee.types, part.pointee.typesCount)
+      body.copyShort(part.pointee.bodies, part.pointee.bodiesCount)
+      type += part.pointee.typesCount
+      body += part.pointee.bodiesCount
+      part += 1
     }
     return true
   }
 
+  /// Finds where the types and bodies of a piece are.
   @inline(__always)
-  private func prepare(_ index: Int, _ source: RecordLocator) -> Bool {
-    switch pieces[index] {
+  private func prepare(_ part: UnsafeMutablePointer<Part>, _ source: RecordLocator) -> Bool {
+    let (column, count) = (part.pointee.column, part.pointee.count)
+    switch part.pointee.kind {
     case .constant: return true
-    case .columns(let from, let count):
-      parts[index] = Part(types: source.types(from, count), bodies: source.bodies(from, count))
-      return true
-    case .integer(let column, let range):
+    case .columns: break
+    case .integer:
       if !source.isNull(column) {
-        guard let value = source.integer(column), range.contains(value), source.isShortest(column, value) else { return false }
+        guard let value = source.integer(column), part.pointee.lower <= value, value <= part.pointee.upper,
+          source.isShortest(column, value)
+        else { return false }
       }
-      parts[index] = Part(types: source.types(column, 1), bodies: source.bodies(column, 1))
-      return true
-    case .shifted(let column, let offset):
-      guard let value = source.integer(column) else { return setNull(index, where: source.isNull(column)) }
-      return set(index, value &+ offset)
-    case .moved(let column, let place, let offsets):
-      guard let key = source.integer(column) else { return setNull(index, where: source.isNull(column)) }
-      guard let offset = entry(source, place, offsets) else { return false }
-      return set(index, key &+ offset)
-    case .number(let column, let place, let numbers):
-      guard source.integer(column) != nil else { return setNull(index, where: source.isNull(column)) }
-      guard let number = entry(source, place, numbers) else { return false }
-      return set(index, number)
+    default: return move(part, memory + (part - parts) * Self.integerLength, source)
     }
+    let places = source.places(column, count)
+    (part.pointee.types, part.pointee.typesCount) = (places.base + places.types.lowerBound, places.types.count)
+    (part.pointee.bodies, part.pointee.bodiesCount) = (places.base + places.bodies.lowerBound, places.bodies.count)
+    return true
   }
 
-  /// What a column's integer leads to.
-  private func entry(_ source: RecordLocator, _ column: Int, _ table: [Int64?]) -> Int64? {
-    guard let index = source.integer(column), index >= 0, index < Int64(table.count) else { return nil }
-    return table[Int(index)]
-  }
-
-  private func setNull(_ index: Int, where isNull: Bool) -> Bool {
-    let room = memory + index * Self.integerLength
-    room.storeBytes(of: 0, as: UInt8.self)
-    parts[index] = Part(
-      types: UnsafeRawBufferPointer(start: room, count: 1), bodies: UnsafeRawBufferPointer(start: room + 1, count: 0))
-    return isNull
-  }
-
-  private func set(_ index: Int, _ value: Int64) -> Bool {
-    let room = memory + index * Self.integerLength
+  /// Writes the integer that a key leads to, and says where it is.
+  @inline(__always)
+  private func move(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator) -> Bool {
+    guard let key = source.integer(part.pointee.column) else {
+      room.storeBytes(of: 0, as: UInt8.self)
+      part.pointee.set(room, 0)
+      return source.isNull(part.pointee.column)
+    }
+    var value = key &+ part.pointee.lower
+    if part.pointee.kind != .shifted {
+      guard let entry = entry(part, source) else { return false }
+      value = part.pointee.kind == .moved ? key &+ entry : entry
+    }
     let type = SerialType.integer(value)
-    let length = SerialType.length(type) ?? 0
+    let length = SerialType.length(short: UInt8(truncatingIfNeeded: type)) ?? 0
     room.storeBytes(of: UInt8(truncatingIfNeeded: type), as: UInt8.self)
     SerialType.writeInteger(value, length: length, to: room + 1)
-    parts[index] = Part(
-      types: UnsafeRawBufferPointer(start: room, count: 1), bodies: UnsafeRawBufferPointer(start: room + 1, count: length))
+    part.pointee.set(room, length)
     return true
+  }
+
+  /// What the place's integer leads to.
+  private func entry(_ part: UnsafeMutablePointer<Part>, _ source: RecordLocator) -> Int64? {
+    guard let table = part.pointee.table, let index = source.integer(part.pointee.place), index >= 0,
+      index < Int64(table.count)
+    else { return nil }
+    return table[Int(index)]
   }
 }

@@ -9,7 +9,9 @@ final class HashTable {
   }
 
   @exclusivity(unchecked) private(set) var slots: [Slot] = []
-  @exclusivity(unchecked) private var places: [UInt32] = Array(repeating: 0, count: 1024)
+  /// In the upper half a slot's number, counted from 1, in the lower half of its hash the upper half: most other slots are passed
+  /// by without a look at them.
+  @exclusivity(unchecked) private var places: [UInt64] = Array(repeating: 0, count: 1024)
   @exclusivity(unchecked) private(set) var arena: [UInt8] = []
   private let byteLimit: Int
 
@@ -28,26 +30,32 @@ final class HashTable {
   private func place(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Int {
     let mask = places.count - 1
     var place = Int(truncatingIfNeeded: hash) & mask
-    while places[place] != 0 {
-      let slot = slots[Int(places[place]) - 1]
-      if slot.hash == hash, keyBytes(slot, { compareKeys($0, key) == 0 }) { return place }
+    while true {
+      let found = places[place]
+      if found == 0 { return place }
+      if UInt32(truncatingIfNeeded: found) == UInt32(truncatingIfNeeded: hash >> 32) {
+        let slot = slots[Int(found >> 32) - 1]
+        if slot.hash == hash, keyBytes(slot, { compareKeys($0, key) == 0 }) { return place }
+      }
       place = (place + 1) & mask
     }
-    return place
   }
 
+  private static func entry(_ slot: Int, _ hash: UInt64) -> UInt64 { UInt64(slot + 1) << 32 | hash >> 32 }
+
   func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> SpillingMap.Entry? {
-    let index = places[place(key, hash: hash)]
+    let index = Int(places[place(key, hash: hash)] >> 32)
     guard index != 0 else { return nil }
-    let slot = slots[Int(index) - 1]
+    let slot = slots[index - 1]
     return SpillingMap.Entry(key: slot.key, entity: slot.entity)
   }
 
   func insert(_ key: UnsafeRawBufferPointer, hash: UInt64, _ entry: SpillingMap.Entry) {
     let found = place(key, hash: hash)
     if places[found] != 0 {
-      slots[Int(places[found]) - 1].key = entry.key
-      slots[Int(places[found]) - 1].entity = entry.entity
+      let index = Int(places[found] >> 32) - 1
+      slots[index].key = entry.key
+      slots[index].entity = entry.entity
       return
     }
     let slot = Slot(
@@ -55,7 +63,7 @@ final class HashTable {
       key: entry.key, entity: entry.entity)
     slots.append(slot)
     arena.append(contentsOf: key)
-    places[found] = UInt32(slots.count)
+    places[found] = Self.entry(slots.count - 1, hash)
     if slots.count * 2 > places.count { grow() }
   }
 
@@ -65,7 +73,7 @@ final class HashTable {
     for (index, slot) in slots.enumerated() {
       var place = Int(truncatingIfNeeded: slot.hash) & mask
       while places[place] != 0 { place = (place + 1) & mask }
-      places[place] = UInt32(index + 1)
+      places[place] = Self.entry(index, slot.hash)
     }
   }
 
