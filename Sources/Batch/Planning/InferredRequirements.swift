@@ -35,7 +35,8 @@ struct InferredRequirements {
     let table = binding.tables[source.table]
     let position = attribute.flatMap { source.attributes[$0]?.position }
     let fallback = position.flatMap { table.schema.columns[$0].defaultValue } ?? .null
-    let scan = TableScan(snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
+    let scan = TableScan(
+      snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
     let (page, row) = (RowPage(), RecordDecoder())
     var missing: UInt64 = 0
     while try scan.next(into: page) {

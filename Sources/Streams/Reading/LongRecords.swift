@@ -22,7 +22,8 @@ final class LongRecords {
   }
 
   private func isLong(_ type: UInt64) -> Bool {
-    SerialType.isText(type) ? withTexts && (type - 13) / 2 >= UInt64(threshold) : type >= 12 && (type - 12) / 2 >= UInt64(threshold)
+    SerialType.isText(type)
+      ? withTexts && (type - 13) / 2 >= UInt64(threshold) : type >= 12 && (type - 12) / 2 >= UInt64(threshold)
   }
 
   /// Makes a record of a cell; false, and nothing is made, where no value is long or the record is not as SQLite writes it.

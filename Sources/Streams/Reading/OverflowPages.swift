@@ -75,7 +75,7 @@ final class OverflowPages {
     do {
       try snapshot.read(run: number, count: count, into: window.bytes)
       held = UInt32(count)
-    } catch where count > 1 {
+    } catch  where count > 1 {
       // What was read ahead may be what cannot be read.
       try snapshot.read(run: number, count: 1, into: window.bytes)
       held = 1

@@ -40,7 +40,7 @@ public final class RowPage: @unchecked Sendable {
   /// Bytes of all payloads.
   public var byteCount: Int { rowCount == 0 ? 0 : rows[rowCount - 1].end }
   /// Has the page enough rows to be handed on?
-  var isFull: Bool { 
+  var isFull: Bool {
     rowCount >= Self.targetRows || byteCount >= Self.targetBytes || outsideBytes >= Self.targetOutsideBytes
   }
 
