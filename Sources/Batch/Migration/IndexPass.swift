@@ -174,12 +174,22 @@ final class IndexPass: @unchecked Sendable {
       for number in 0..<page.count {
         key.removeAll(keepingCapacity: true)
         guard row.decode(page.record(number)),
-          try SortKey.encode(
-            columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: page.rowid(number),
-            longValues: longValues, to: &key)
+          try encode(index, row, page.rowid(number), longValues, to: &key)
         else { throw BatchError(.failed, "a row of \(index.table) cannot be indexed", key: page.rowid(number)) }
         try key.withUnsafeBytes(body)
       }
+    }
+  }
+
+  private func encode(
+    _ index: Index, _ row: RecordDecoder, _ rowid: Int64, _ longValues: LongValueReader, to key: inout [UInt8]
+  ) throws -> Bool {
+    do {
+      return try SortKey.encode(
+        columns: index.columns, of: row, rowidColumn: index.rowidColumn, rowid: rowid, longValues: longValues, to: &key)
+    } catch let error as StreamsError where error.code == .tooLarge {
+      throw BatchError(
+        .refused, "\(index.name) cannot be built over row \(rowid) of \(index.table): \(error.message)", hint: error.hint)
     }
   }
 }

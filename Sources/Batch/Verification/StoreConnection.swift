@@ -62,6 +62,13 @@ final class StoreConnection {
     while try statement.step() { try body(statement) }
   }
 
+  /// Has values of more bytes not read but reported as too long, in what `body` runs.
+  func withLengthLimit<R>(_ bytes: Int32, _ body: () throws -> R) rethrows -> R {
+    let before = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, bytes)
+    defer { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, before) }
+    return try body()
+  }
+
   func failure(_ code: CInt) -> StoreFailure {
     StoreFailure(code: code, message: String(cString: sqlite3_errmsg(handle)), path: path)
   }
@@ -75,6 +82,9 @@ struct StoreFailure: Error, CustomStringConvertible {
 
   /// Is the file itself at fault? Then it is a finding; else the verification cannot go on.
   var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(code & 0xFF) }
+
+  /// Was a value longer than the connection may read?
+  var isTooLong: Bool { code & 0xFF == SQLITE_TOOBIG }
 
   var description: String { "\(message) (SQLite error \(code))" }
 }

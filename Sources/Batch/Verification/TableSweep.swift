@@ -61,12 +61,24 @@ struct TableSweep: Sendable {
 
   func check(weight: Double) -> StoreCheck {
     StoreCheck(name: "the rows of \(table.schema.name)", weight: weight) { connection in
-      var walk = TableWalk(table: table, rules: rules)
-      let list = ([table.rowid] + walk.columns.map(StoreConnection.quoted)).joined(separator: ", ")
-      let statement = try connection.statement("SELECT \(list) FROM \(table.quoted) NOT INDEXED")
-      while try statement.step() { walk.visit(statement) }
-      return walk.findings()
+      do {
+        return try connection.withLengthLimit(Self.longest) { try run(readsLongValues: true, on: connection) }
+      } catch let failure as StoreFailure where failure.isTooLong {
+        return try run(readsLongValues: false, on: connection)
+      }
     }
+  }
+
+  /// The longest value that is read to learn that it is not NULL. In a table that has longer ones SQLite is asked for types: that
+  /// takes longer for short values.
+  private static let longest: Int32 = 64 << 10
+
+  private func run(readsLongValues: Bool, on connection: StoreConnection) throws -> CheckFindings {
+    var walk = TableWalk(table: table, rules: rules, readsLongValues: readsLongValues)
+    let list = ([table.rowid] + walk.columns).joined(separator: ", ")
+    let statement = try connection.statement("SELECT \(list) FROM \(table.quoted) NOT INDEXED")
+    while try statement.step() { walk.visit(statement) }
+    return walk.findings()
   }
 }
 
@@ -74,7 +86,8 @@ struct TableSweep: Sendable {
 private struct TableWalk {
   let table: SweptTable
   let rules: RowRules
-  /// The columns to select after the rowid, each once.
+  private let readsLongValues: Bool
+  /// What to select after the rowid, each once.
   private(set) var columns: [String] = []
 
   private var indexColumns: [[Int]] = []
@@ -93,26 +106,30 @@ private struct TableWalk {
   private var missing: [KeyTally]
   private var unordered: [KeyTally]
 
-  init(table: SweptTable, rules: RowRules) {
+  init(table: SweptTable, rules: RowRules, readsLongValues: Bool) {
     self.table = table
+    self.readsLongValues = readsLongValues
     self.rules = rules
     sums = Array(repeating: EntrySum(), count: table.indexes.count)
     entityRows = Array(repeating: 0, count: rules.entities.count)
     missing = Array(repeating: KeyTally(), count: rules.required.count)
     unordered = Array(repeating: KeyTally(), count: rules.orders.count)
-    if let name = rules.entityColumn { entityColumn = Int32(select(name)) }
-    if let name = rules.keyColumn { keyColumn = Int32(select(name)) }
-    requiredColumns = rules.required.map { Int32(select($0.column)) }
-    orderColumns = rules.orders.map { (Int32(select($0.key)), Int32(select($0.order))) }
-    indexColumns = table.indexes.map { $0.columns.map { select($0) } }
+    func quoted(_ name: String) -> String { StoreConnection.quoted(name) }
+    if let name = rules.entityColumn { entityColumn = Int32(select(quoted(name))) }
+    if let name = rules.keyColumn { keyColumn = Int32(select(quoted(name))) }
+    requiredColumns = rules.required.map { required in
+      Int32(select(readsLongValues ? quoted(required.column) : "typeof(\(quoted(required.column)))"))
+    }
+    orderColumns = rules.orders.map { (Int32(select(quoted($0.key))), Int32(select(quoted($0.order)))) }
+    indexColumns = table.indexes.map { $0.columns.map { select(quoted($0)) } }
     hashedColumns = Set(indexColumns.joined()).sorted()
     hashes = Array(repeating: 0, count: columns.count + 1)
   }
 
-  /// The place of a column in the statement; the rowid is at 0.
-  private mutating func select(_ name: String) -> Int {
-    if let place = columns.firstIndex(of: name) { return place + 1 }
-    columns.append(name)
+  /// The place of an expression in the statement; the rowid is at 0.
+  private mutating func select(_ expression: String) -> Int {
+    if let place = columns.firstIndex(of: expression) { return place + 1 }
+    columns.append(expression)
     return columns.count
   }
 
@@ -134,9 +151,13 @@ private struct TableWalk {
       let entity = rules.entities.firstIndex(where: { $0.number == number })
     else { return badEntity.add(rowid) }
     entityRows[entity] &+= 1
-    for required in rules.entities[entity].required where row.isNull(requiredColumns[required]) {
+    for required in rules.entities[entity].required where isMissing(requiredColumns[required], row) {
       missing[required].add(rowid)
     }
+  }
+
+  private func isMissing(_ column: Int32, _ row: StoreStatement) -> Bool {
+    readsLongValues ? row.isNull(column) : row.text(column) == "null"
   }
 
   func findings() -> CheckFindings {

@@ -78,6 +78,7 @@ public final class PageWriter {
     if end > regionStart {
       let length = min(Int(end - regionStart) * geometry.pageSize, region.size)
       try file.write(UnsafeRawBufferPointer(start: region.base, count: length), at: position(regionStart))
+      file.beginSync(at: position(regionStart), length: length)
       region.base.clear(length)
     }
     regionStart = newStart

@@ -78,6 +78,8 @@ public protocol File: AnyObject, Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int
   /// Writes all bytes at `offset`. Not durable before ``sync()``.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws
+  /// Asks for bytes that were written to go to the disk soon, without waiting: the next ``sync()`` has less to do. Promises nothing.
+  func beginSync(at offset: UInt64, length: Int)
   /// Makes everything written so far durable, with the file's length.
   func sync() throws
   /// Sets the length in bytes.
@@ -93,6 +95,9 @@ public protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  /// Leaves all to ``sync()``.
+  public func beginSync(at offset: UInt64, length: Int) {}
+
   /// Asks by taking the lock and giving it back, for a file that cannot ask otherwise and holds no lock there itself.
   public func isExcluded(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool {
     guard try lock(kind, start: start, length: length) else { return true }

@@ -16,7 +16,8 @@ public final class RecordDecoder {
   @exclusivity(unchecked) private var columns: UnsafeMutablePointer<Column>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
   @exclusivity(unchecked) private var capacity: Int
-  @exclusivity(unchecked) private var refers = false
+  /// May the record decoded last hold references to long values?
+  @exclusivity(unchecked) private(set) var refers = false
   private let longValues: (any LongValues)?
 
   /// Makes a decoder. Long values that records refer to are read through `longValues`; without it they are errors.

@@ -5,7 +5,7 @@ extension SortKey {
     columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, longValues: LongValueReader,
     to key: inout [UInt8]
   ) throws -> Bool {
-    guard columns.contains(where: { row.type($0.column) == LongValue.serialType }) else {
+    guard row.refers, columns.contains(where: { row.type($0.column) == LongValue.serialType }) else {
       return encode(columns: columns, of: row, rowidColumn: rowidColumn, rowid: rowid, to: &key)
     }
     let record = try longValues.filled(row) { column in columns.contains { $0.column == column } }
