@@ -1,0 +1,91 @@
+/// Finds some columns of a record, and of those that hold NULL or an integer a word that sorts as SQLite sorts the value: one
+/// walk over the record's header for all indexes of a table.
+///
+/// Source of the rule: SQLite, "Database File Format", section 2.1.
+final class IntegerColumns {
+  /// What stands for NULL, which comes first. The smallest integer would have the same word, so it counts as none.
+  static let null: UInt64 = 0
+
+  private let columns: [Int]
+  private let wanted: UnsafeMutablePointer<Int>
+  /// The words, in the order of the columns.
+  let words: UnsafeMutablePointer<UInt64>
+  /// Does a column hold something that has no word?
+  let isOther: UnsafeMutablePointer<Bool>
+  /// Lengths of the types below 128, 255 for the two reserved ones.
+  private let lengths: UnsafeMutablePointer<UInt8>
+
+  /// Looks for columns in ascending order.
+  init(_ columns: [Int]) {
+    self.columns = columns
+    wanted = .allocate(capacity: columns.count + 1)
+    for (index, column) in columns.enumerated() { wanted[index] = column }
+    words = .allocate(capacity: columns.count + 1)
+    words.initialize(repeating: 0, count: columns.count + 1)
+    isOther = .allocate(capacity: columns.count + 1)
+    isOther.initialize(repeating: false, count: columns.count + 1)
+    lengths = .allocate(capacity: 128)
+    for type in 0..<128 { lengths[type] = SerialType.length(UInt64(type)).map { UInt8($0) } ?? 255 }
+  }
+
+  deinit {
+    wanted.deallocate()
+    words.deallocate()
+    isOther.deallocate()
+    lengths.deallocate()
+  }
+
+  static func word(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ 1 << 63 }
+  static func value(_ word: UInt64) -> Int64 { Int64(bitPattern: word ^ 1 << 63) }
+
+  /// Where a column's word is.
+  func place(of column: Int) -> Int? { columns.firstIndex(of: column) }
+
+  /// Reads the columns of a record; one that the record does not hold is NULL. False when the record is damaged before the last
+  /// of them.
+  func read(_ record: UnsafeRawBufferPointer) -> Bool {
+    var position = 0
+    guard let base = record.baseAddress, let size = Varint.read(record, at: &position), size <= UInt64(record.count) else {
+      return false
+    }
+    let headerEnd = Int(size)
+    var (body, column, place) = (headerEnd, 0, 0)
+    let count = columns.count
+    while place < count, position < headerEnd {
+      var type = UInt64(base.load(fromByteOffset: position, as: UInt8.self))
+      var length = 255
+      if type < 0x80 {
+        position += 1
+        length = Int(lengths[Int(type)])
+      }
+      if length == 255 {
+        if type < 0x80 { return false }
+        guard let long = Varint.read(record, at: &position), let found = SerialType.length(long) else { return false }
+        (type, length) = (long, found)
+      }
+      guard length <= record.count - body, position <= headerEnd else { return false }
+      if column == wanted[place] {
+        take(type, base + body, at: place)
+        place += 1
+      }
+      body += length
+      column += 1
+    }
+    while place < count {
+      (words[place], isOther[place]) = (Self.null, false)
+      place += 1
+    }
+    return true
+  }
+
+  @inline(__always)
+  private func take(_ type: UInt64, _ body: UnsafeRawPointer, at place: Int) {
+    if SerialType.isInteger(type) {
+      words[place] = Self.word(SerialType.readInteger(type, body))
+      isOther[place] = words[place] == Self.null
+    } else {
+      words[place] = Self.null
+      isOther[place] = type != SerialType.null
+    }
+  }
+}
