@@ -40,12 +40,23 @@ final class EntryCollector: @unchecked Sendable {
   func push(_ page: RecordPage) throws { try pages.push(page) }
 
   private func take(_ page: RecordPage) throws {
+    var current: (number: Int, keys: TableKeys?) = (-1, nil)
     try page.forEach { number, rowid, record in
-      // Records of a spool come to their table later: not by here.
-      guard number < tableCount else { return forget(number - tableCount) }
-      guard let table = keys[number] else { return }
+      if number != current.number {
+        try flush(current)
+        // Records of a spool come to their table later: not by here.
+        if number >= tableCount { forget(number - tableCount) }
+        current = (number, number < tableCount ? keys[number] : nil)
+      }
+      guard let table = current.keys else { return }
       guard try table.add(rowid: rowid, record: record) else { throw IndexPass.unfit(tableNames[number], rowid) }
     }
+    try flush(current)
+  }
+
+  private func flush(_ current: (number: Int, keys: TableKeys?)) throws {
+    guard let rowid = try current.keys?.flush() else { return }
+    throw IndexPass.unfit(tableNames[current.number], rowid)
   }
 
   private func forget(_ table: Int) {

@@ -11,9 +11,8 @@ final class IndexPass: @unchecked Sendable {
   private let files: StepFiles
   private let indexes: [StoreIndex]
   private var entries: IndexEntries
-  private let filled = BoundedQueue<RecordBatch>(capacity: 4)
-  private let used = BoundedQueue<RecordPage>(capacity: 8)
-  private static let batchBytes = 1 << 16
+  private let filled = BoundedQueue<Batch>(capacity: 4)
+  private let used = BoundedQueue<IndexCells>(capacity: 8)
 
   /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from whose
   /// first row on they were collected.
@@ -41,8 +40,8 @@ final class IndexPass: @unchecked Sendable {
   func name(_ position: Int) -> String { indexes[position].name }
 
   /// Sorted records of one index, in order.
-  private struct RecordBatch: Sendable {
-    let records: RecordPage
+  private struct Batch: Sendable {
+    let cells: IndexCells
     let isLast: Bool
   }
 
@@ -78,8 +77,8 @@ final class IndexPass: @unchecked Sendable {
   private func write(_ position: Int) throws {
     let builder = try builder(indexes[position])
     while let batch = try filled.pop() {
-      try batch.records.forEach { _, _, record in try builder.append(record) }
-      try used.push(batch.records)
+      try builder.append(batch.cells)
+      try used.push(batch.cells)
       if batch.isLast { break }
     }
     try builder.finish()
@@ -89,26 +88,24 @@ final class IndexPass: @unchecked Sendable {
   private func sort(_ position: Int, pageCount: UInt32) throws {
     let index = indexes[position]
     let sorter = try entries.take(position) ?? scan(position, pageCount: pageCount)
-    var page = emptyPage()
-    try sorter.drain(
+    let rest = try sorter.drain(
+      into: emptyCells(),
       onEqual: { left, right in
         throw BatchError(
           .policyFailed, "rows \(left) and \(right) of \(index.table) have equal values under the unique index \(index.name)",
           hint: "Make the values distinct in a policy; the source is untouched")
       },
-      { record in
-        page.append(table: position, rowid: 0, record: record)
-        guard page.byteCount >= Self.batchBytes else { return }
-        try filled.push(RecordBatch(records: page, isLast: false))
-        page = emptyPage()
+      onFull: { full in
+        try filled.push(Batch(cells: full, isLast: false))
+        return emptyCells()
       })
-    try filled.push(RecordBatch(records: page, isLast: true))
+    try filled.push(Batch(cells: rest, isLast: true))
   }
 
-  private func emptyPage() -> RecordPage {
-    let page = used.tryPop() ?? RecordPage()
-    page.reset()
-    return page
+  private func emptyCells() -> IndexCells {
+    let cells = used.tryPop() ?? IndexCells()
+    cells.reset()
+    return cells
   }
 
   /// Reads the table of an index, once for all of its indexes from this one on.
@@ -125,6 +122,7 @@ final class IndexPass: @unchecked Sendable {
       for row in 0..<page.count {
         guard try keys.add(rowid: page.rowid(row), record: page.record(row)) else { throw Self.unfit(table, page.rowid(row)) }
       }
+      if let rowid = try keys.flush() { throw Self.unfit(table, rowid) }
     }
     return sorter
   }

@@ -43,6 +43,8 @@ public final class ExternalSorter: SortMember {
     memory.join(self)
   }
 
+  deinit { memory.leave(self) }
+
   /// The longest key.
   private var largestKey: Int { max(1 << 15, memory.byteCount / 3) }
 

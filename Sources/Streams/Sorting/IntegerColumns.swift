@@ -8,10 +8,6 @@ final class IntegerColumns {
 
   private let columns: [Int]
   private let wanted: UnsafeMutablePointer<Int>
-  /// The words, in the order of the columns.
-  let words: UnsafeMutablePointer<UInt64>
-  /// Does a column hold something that has no word?
-  let isOther: UnsafeMutablePointer<Bool>
   /// Lengths of the types below 128, 255 for the two reserved ones.
   private let lengths: UnsafeMutablePointer<UInt8>
 
@@ -20,30 +16,29 @@ final class IntegerColumns {
     self.columns = columns
     wanted = .allocate(capacity: columns.count + 1)
     for (index, column) in columns.enumerated() { wanted[index] = column }
-    words = .allocate(capacity: columns.count + 1)
-    words.initialize(repeating: 0, count: columns.count + 1)
-    isOther = .allocate(capacity: columns.count + 1)
-    isOther.initialize(repeating: false, count: columns.count + 1)
     lengths = .allocate(capacity: 128)
     for type in 0..<128 { lengths[type] = SerialType.length(UInt64(type)).map { UInt8($0) } ?? 255 }
   }
 
   deinit {
     wanted.deallocate()
-    words.deallocate()
-    isOther.deallocate()
     lengths.deallocate()
   }
 
   static func word(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ 1 << 63 }
   static func value(_ word: UInt64) -> Int64 { Int64(bitPattern: word ^ 1 << 63) }
 
+  /// The number of columns that are looked for.
+  var count: Int { columns.count }
+
   /// Where a column's word is.
   func place(of column: Int) -> Int? { columns.firstIndex(of: column) }
 
-  /// Reads the columns of a record; one that the record does not hold is NULL. False when the record is damaged before the last
-  /// of them.
-  func read(_ record: UnsafeRawBufferPointer) -> Bool {
+  /// Reads the columns of a record into as many words, and into `isOther` whether they hold something that has no word. A column
+  /// that the record does not have is NULL. False when the record is damaged before the last of them.
+  func read(
+    _ record: UnsafeRawBufferPointer, into words: UnsafeMutablePointer<UInt64>, _ isOther: UnsafeMutablePointer<Bool>
+  ) -> Bool {
     var position = 0
     guard let base = record.baseAddress, let size = Varint.read(record, at: &position), size <= UInt64(record.count) else {
       return false
@@ -65,7 +60,8 @@ final class IntegerColumns {
       }
       guard length <= record.count - body, position <= headerEnd else { return false }
       if column == wanted[place] {
-        take(type, base + body, at: place)
+        words[place] = Self.word(type, base + body)
+        isOther[place] = words[place] == Self.null && type != SerialType.null
         place += 1
       }
       body += length
@@ -79,13 +75,7 @@ final class IntegerColumns {
   }
 
   @inline(__always)
-  private func take(_ type: UInt64, _ body: UnsafeRawPointer, at place: Int) {
-    if SerialType.isInteger(type) {
-      words[place] = Self.word(SerialType.readInteger(type, body))
-      isOther[place] = words[place] == Self.null
-    } else {
-      words[place] = Self.null
-      isOther[place] = type != SerialType.null
-    }
+  private static func word(_ type: UInt64, _ body: UnsafeRawPointer) -> UInt64 {
+    SerialType.isInteger(type) ? word(SerialType.readInteger(type, body)) : null
   }
 }

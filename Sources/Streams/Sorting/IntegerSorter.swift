@@ -17,9 +17,6 @@ final class IntegerSorter: SortMember {
   @exclusivity(unchecked) private var isOrdered = true
   var grantedBytes = 0 { didSet { limit = grantedBytes / 16 / width } }
 
-  /// Entries added so far, those in runs included.
-  @exclusivity(unchecked) private(set) var total = 0
-
   init(width: Int, memory: SortMemory, path: String, fileSystem: any FileSystem) {
     (self.width, self.memory, self.path, self.fileSystem) = (width, memory, path, fileSystem)
     radix = RadixSort(width: width)
@@ -29,15 +26,16 @@ final class IntegerSorter: SortMember {
   }
 
   deinit {
+    memory.leave(self)
     radix.deallocate()
     differing.deallocate()
   }
 
-  /// Makes room for one more entry, which the caller fills before it calls ``finishEntry()``.
-  @inline(__always)
-  func nextEntry() throws -> UnsafeMutablePointer<UInt64> {
+  /// Room for entries behind those that are there: one at least, `wanted` at most. The caller fills some of it and calls
+  /// ``finish(_:)``.
+  func nextEntries(_ wanted: Int) throws -> UnsafeMutableBufferPointer<UInt64> {
     if count == limit { try extend() }
-    return entries + count * width
+    return UnsafeMutableBufferPointer(start: entries + count * width, count: min(wanted, limit - count) * width)
   }
 
   private func extend() throws {
@@ -49,14 +47,16 @@ final class IntegerSorter: SortMember {
     try memory.extend(self, by: 16 * width)
   }
 
-  @inline(__always)
-  func finishEntry() {
-    if count > 0, isOrdered {
-      let entry = entries + count * width
-      isOrdered = !Self.precedes(entry, entry - width, width)
+  /// Adds entries that were put into the room for them.
+  func finish(_ more: Int) {
+    if isOrdered {
+      for index in max(1, count)..<max(1, count + more) {
+        guard Self.precedes(entries + index * width, entries + (index - 1) * width, width) else { continue }
+        isOrdered = false
+        break
+      }
     }
-    count += 1
-    total += 1
+    count += more
   }
 
   @inline(__always)
@@ -118,7 +118,7 @@ final class IntegerSorter: SortMember {
 
   private func forget() {
     giveBack()
-    (room, file, runs, total) = (nil, nil, [], 0)
+    (room, file, runs) = (nil, nil, [])
     entries = differing
   }
 }

@@ -6,7 +6,8 @@ import Glibc
 /// Not thread-safe: all sorters of one memory are used by one thread at a time.
 public final class SortMemory {
   private struct Member {
-    weak var sorter: (any SortMember)?
+    // A weak reference would make every other one to the sorter slow; a sorter that ends leaves.
+    unowned(unsafe) let sorter: any SortMember
   }
 
   let byteCount: Int
@@ -22,12 +23,10 @@ public final class SortMemory {
   private var piece: Int { min(1 << 16, max(1 << 10, byteCount / 16)) }
 
   /// What all sorters have now.
-  var grantedBytes: Int { members.reduce(0) { $0 + ($1.sorter?.grantedBytes ?? 0) } }
+  var grantedBytes: Int { members.reduce(0) { $0 + $1.sorter.grantedBytes } }
 
-  func join(_ sorter: any SortMember) {
-    members.removeAll { $0.sorter == nil }
-    members.append(Member(sorter: sorter))
-  }
+  func join(_ sorter: any SortMember) { members.append(Member(sorter: sorter)) }
+  func leave(_ sorter: any SortMember) { members.removeAll { $0.sorter === sorter } }
 
   /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and has none before then.
   func extend(_ sorter: any SortMember, by needed: Int) throws {
@@ -40,7 +39,7 @@ public final class SortMemory {
   /// Frees memory for other use by those who drain a sorter.
   func makeRoom(_ bytes: Int) throws {
     while grantedBytes + bytes > byteCount {
-      let largest = members.lazy.compactMap(\.sorter).max { $0.grantedBytes < $1.grantedBytes }
+      let largest = members.lazy.map(\.sorter).max { $0.grantedBytes < $1.grantedBytes }
       guard let largest, largest.grantedBytes > 0 else { return }
       try largest.spill()
     }
