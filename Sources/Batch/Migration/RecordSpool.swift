@@ -25,6 +25,8 @@ final class RecordSpool {
 
   deinit { file.close() }
 
+  var isEmpty: Bool { state.count == 0 }
+
   func append(rowid: Int64, record: UnsafeRawBufferPointer) throws {
     withUnsafeBytes(of: UInt32(record.count).littleEndian) { pending.append(contentsOf: $0) }
     withUnsafeBytes(of: rowid.littleEndian) { pending.append(contentsOf: $0) }

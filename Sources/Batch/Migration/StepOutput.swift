@@ -101,6 +101,9 @@ final class StepOutput {
     return totals
   }
 
+  /// Has a table no row so far, not even one that waits in a spool?
+  var isEmpty: [Bool] { builders.indices.map { builders[$0].rowCount == 0 && spools[$0]?.isEmpty ?? true } }
+
   /// Rows of every table so far: entity tables, then join tables.
   var rowCounts: [UInt64] { builders.map(\.rowCount) }
 

@@ -36,6 +36,10 @@ final class StepRunner {
   private let rowsAtStart: UInt64
   private var indexedLength = 0
   private var pagesTotal: UInt64 = 1
+  private let indexes: [StoreIndex]
+  /// Takes entries of the indexes from the records as they are written.
+  private var collector: EntryCollector?
+  private var collected: IndexEntries?
 
   /// Prepares a step, from its beginning or from where a checkpoint left it.
   init(_ job: Job, restart: StepRestart?) throws {
@@ -60,6 +64,7 @@ final class StepRunner {
       path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes, files: job.files,
       from: job.reader.snapshot, restoring: restart)
     clock = CheckpointClock(job.monitor.interval)
+    indexes = StoreIndex.all(job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes)
     if restart == nil { try checkpoint() }
   }
 
@@ -70,16 +75,38 @@ final class StepRunner {
   func run() throws -> StepState {
     pagesTotal = try max(1, plan.units.reduce(0) { try $0 + pageCount($1) })
     pagesDone = try plan.units.prefix(transformer.state.unit).reduce(0) { try $0 + pageCount($1) }
-    while transformer.state.phase == .units, transformer.state.unit < plan.units.count {
-      try run(plan.units[transformer.state.unit])
-      transformer.state.unit += 1
-      transformer.state.after = nil
+    do {
+      if transformer.state.phase == .units { try runUnits() }
+    } catch {
+      collector?.cancel()
+      throw error
     }
     // A step that is finished is not begun again: only the run's position was not published yet.
-    if transformer.state.phase == .units { try finishTables() }
     if transformer.state.phase == .indexes { try buildIndexes() }
     output.close()
     return transformer.state
+  }
+
+  private func runUnits() throws {
+    if job.indexBuilding == .engine {
+      collector = try EntryCollector(
+        indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files, source: job.reader.snapshot,
+        used: records)
+    }
+    while transformer.state.unit < plan.units.count {
+      try run(plan.units[transformer.state.unit])
+      transformer.state.unit += 1
+      transformer.state.after = nil
+      // Late changes may change keys.
+      if patches.count > 0 { cancelCollector() }
+    }
+    collected = try collector?.finish()
+    try finishTables()
+  }
+
+  private func cancelCollector() {
+    collector?.cancel()
+    collector = nil
   }
 
   private func pageCount(_ unit: StepUnit) throws -> UInt64 {
@@ -90,6 +117,11 @@ final class StepRunner {
     guard let root = transformer.root(of: unit) else {
       try transformer.call(unit)
       try output.take(transformer.manager.output)
+      if let collector {
+        let made = emptyRecords()
+        made.exchange(with: transformer.manager.output)
+        return try collector.push(made)
+      }
       return transformer.manager.output.reset()
     }
     job.monitor.update { $0.activity = describe(unit) }
@@ -98,6 +130,7 @@ final class StepRunner {
         snapshot: job.reader.snapshot, root: root, isWithoutRowid: transformer.isWithoutRowid(unit),
         after: transformer.state.after, rowLimit: job.files.budget.rowLimit, longValuesFrom: MemoryBudget.longValueBytes))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
+    let collector = collector
     try Pipeline<ScannedPage, Parcel>.run(
       read: {
         let page = pages.tryPop() ?? RowPage()
@@ -113,7 +146,7 @@ final class StepRunner {
       write: { parcel in
         try output.output.take(parcel.records)
         if let mark = parcel.mark { try mark.finish(output.output, publish) }
-        try records.push(parcel.records)
+        if let collector { try collector.push(parcel.records) } else { try records.push(parcel.records) }
       })
     pagesDone += try pageCount(unit)
     if job.monitor.isStopRequested {
@@ -216,8 +249,8 @@ final class StepRunner {
 
   private func buildIndexes() throws {
     let pass = IndexPass(
-      layout: job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes, database: output.database, header: job.header,
-      files: job.files)
+      indexes, database: output.database, header: job.header, files: job.files, collected: collected)
+    collected = nil
     if job.indexBuilding == .engine { try build(pass) } else { try pass.writeEmpty() }
     for row in plan.carried.trees { try copyTree(row) }
     try output.database.finish()

@@ -25,9 +25,7 @@ struct SampleWriter {
       layout: plan.layout, metadata: metadata, largestKeys: plan.keys.map { Int64($0.count) },
       modelCache: try ModelCache.encode(plan.layout.model).content
     ).write(to: database)
-    let pass = IndexPass(layout: plan.layout, database: database, header: header, files: files)
-    // The sorter removes its scratch file itself, but not when a key is refused.
-    defer { for number in 0..<2 { try? files.fileSystem.remove(files.path("sort.\(number)")) } }
+    let pass = IndexPass(StoreIndex.all(plan.layout), database: database, header: header, files: files)
     try pass.run(from: 0) { progress.finishIndex($0 - 1) }
     try database.finish()
   }

@@ -6,7 +6,10 @@ public final class IndexBuilder {
   /// The page reserved for the root.
   public let root: UInt32
   private let writer: PageWriter
+  private let geometry: PageGeometry
   private let overflow: OverflowWriter
+  /// The open leaf, which is the lowest of the levels.
+  private let leaf: CellPage
   @exclusivity(unchecked) private var levels: [CellPage]
   @exclusivity(unchecked) private var keyCount: UInt64 = 0
   /// Keys appended so far.
@@ -16,20 +19,41 @@ public final class IndexBuilder {
   public init(root: UInt32, writer: PageWriter) {
     self.root = root
     self.writer = writer
+    geometry = writer.geometry
     overflow = OverflowWriter(writer: writer)
-    levels = [CellPage(kind: .indexLeaf, geometry: writer.geometry, reservedAtStart: 0)]
+    leaf = CellPage(kind: .indexLeaf, geometry: geometry, reservedAtStart: 0)
+    levels = [leaf]
+  }
+
+  /// Appends keys in order.
+  public func append(_ cells: IndexCells) throws {
+    let (bytes, largest) = (cells.bytes, geometry.maximumIndexLocal)
+    guard let base = bytes.baseAddress else { return }
+    var position = 0
+    while position < bytes.count {
+      let start = position
+      guard let payload = Varint.read(bytes, at: &position) else { return }
+      let end = position + Int(payload)
+      if Int(payload) <= largest, end - start >= 4 {
+        if leaf.room < end - start { try passUp(level: 0) }
+        leaf.addCell(length: end - start, overflow: 0).copyMemory(from: base + start, byteCount: end - start)
+        keyCount += 1
+      } else {
+        try append(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
+      }
+      position = end
+    }
   }
 
   /// Appends a key: an index record, the rowid as its last value. The caller keeps the order.
   public func append(_ record: UnsafeRawBufferPointer) throws {
-    let geometry = writer.geometry
     let local = geometry.localLength(payload: record.count, maximum: geometry.maximumIndexLocal)
     let spills = local < record.count
     let head = Varint.length(UInt64(record.count))
     let length = max(4, head + local + (spills ? 4 : 0))
-    if levels[0].room < length { try passUp(level: 0) }
+    if leaf.room < length { try passUp(level: 0) }
     let first = spills ? try overflow.write(UnsafeRawBufferPointer(rebasing: record[local...])) : 0
-    let cell = levels[0].addCell(length: length, overflow: first)
+    let cell = leaf.addCell(length: length, overflow: first)
     Varint.write(UInt64(record.count), to: cell)
     if let base = record.baseAddress { (cell + head).copyMemory(from: base, byteCount: local) }
     if spills { cell.storeBigEndian(first, at: head + local) }
@@ -58,7 +82,7 @@ public final class IndexBuilder {
 
   private func addDivider(child: UInt32, payload: ArraySlice<UInt8>, overflow: UInt32, level: Int) throws {
     if level == levels.count {
-      levels.append(CellPage(kind: .indexInterior, geometry: writer.geometry, reservedAtStart: 0))
+      levels.append(CellPage(kind: .indexInterior, geometry: geometry, reservedAtStart: 0))
     }
     if levels[level].room < 4 + payload.count { try passUp(level: level) }
     let cell = levels[level].addCell(length: 4 + payload.count, overflow: overflow, child: child)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Index keys as bytes whose plain comparison is SQLite's order of the key, so that one sorter serves every index.
 ///
 /// Bytes of a column: a tag for the storage class (NULL < numbers < text < blob), then for a number the double at or below it
@@ -11,12 +13,16 @@ public struct SortKey {
   private static let textTag: UInt8 = 0x20
   private static let blobTag: UInt8 = 0x30
 
-  /// Appends the key of a row's columns to `key`; false for a row that has none, as where a column refers to a long value.
+  /// Columns of a key at most.
+  static let largestColumnCount = 32
+
+  /// Appends the key of a row's columns to `key`; false when there are more columns than a key has, and where a column refers to a
+  /// long value.
   public static func encode(columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, to key: inout [UInt8])
     -> Bool
   {
     var kinds: UInt64 = 0
-    guard columns.count <= 32 else { return false }
+    guard columns.count <= largestColumnCount else { return false }
     for (position, sortColumn) in columns.enumerated() {
       let (column, start) = (sortColumn.column, key.count)
       defer { if sortColumn.isDescending { for index in start..<key.count { key[index] ^= 0xff } } }
@@ -77,9 +83,13 @@ public struct SortKey {
 
   private static func append(bytes: UnsafeRawBufferPointer, tag: UInt8, to key: inout [UInt8]) {
     key.append(tag)
-    for byte in bytes {
-      key.append(byte)
-      if byte == 0 { key.append(0xff) }
+    if let base = bytes.baseAddress, memchr(base, 0, bytes.count) == nil {
+      key.append(contentsOf: bytes)
+    } else {
+      for byte in bytes {
+        key.append(byte)
+        if byte == 0 { key.append(0xff) }
+      }
     }
     key.append(0)
     key.append(0)

@@ -175,7 +175,7 @@ struct SampleStoreTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     // Enough keys of one index that sorting needs its scratch file.
     let error = #expect(throws: StreamsError.self) {
-      try StoreSampler(model: SampleModels.plain(), rows: 160_000, seed: 1).write(
+      try StoreSampler(model: SampleModels.plain(), rows: sortRoom == 0 ? 500_000 : 160_000, seed: 1).write(
         to: folder + "/Sample.sqlite", fileSystem: FullFileSystem(room: room, sortRoom: sortRoom),
         budget: MemoryBudget(total: 0)
       ) { _ in }

@@ -76,33 +76,29 @@ struct EngineBuild {
       throw EngineCase.Difference(description: "no root for \(index.name)")
     }
     let wanted = try rowids(index, table)
-    let sorter = ExternalSorter(memoryBytes: 1 << 22, path: "none", fileSystem: SingleFileSystem(file: MemoryFile()))
+    let sorter = IndexSorter(
+      columns: index.columns, rowidColumn: table.alias, isUnique: false, memory: SortMemory(byteCount: 1 << 22),
+      path: "none", fileSystem: ScratchFileSystem())
+    let keys = TableKeys([sorter])
     let scan = TableScan(snapshot: built, root: root, rowLimit: 1 << 24)
-    let (page, decoder) = (RowPage(), RecordDecoder())
-    var key: [UInt8] = []
+    let page = RowPage()
     while try scan.next(into: page) {
       for row in 0..<page.count where wanted?.contains(page.rowid(row)) ?? true {
-        key.removeAll(keepingCapacity: true)
-        let isKey =
-          decoder.decode(page.record(row))
-          && SortKey.encode(
-            columns: index.columns, of: decoder, rowidColumn: table.alias, rowid: page.rowid(row), to: &key)
-        guard isKey else { throw EngineCase.Difference(description: "no key for \(index.name)") }
-        try key.withUnsafeBytes { try sorter.add($0) }
+        guard try keys.add(rowid: page.rowid(row), record: page.record(row)) else {
+          throw EngineCase.Difference(description: "no key for \(index.name)")
+        }
       }
+      guard try keys.flush() == nil else { throw EngineCase.Difference(description: "no key for \(index.name)") }
     }
     let builder = IndexBuilder(root: target, writer: database.writer)
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
-    try sorter.drain { key in
-      guard SortKey.decode(key, columns: index.columns, into: encoder) else {
-        throw EngineCase.Difference(description: "a key of \(index.name) does not come back")
-      }
-      if bytes.count < encoder.length { bytes = [UInt8](repeating: 0, count: encoder.length) }
-      try bytes.withUnsafeMutableBytes {
-        encoder.write(to: $0.baseAddress!)
-        try builder.append(UnsafeRawBufferPointer(rebasing: $0[0..<encoder.length]))
-      }
-    }
+    let rest = try sorter.drain(
+      into: IndexCells(), onEqual: { _, _ in },
+      onFull: {
+        try builder.append($0)
+        $0.reset()
+        return $0
+      })
+    try builder.append(rest)
     try builder.finish()
   }
 

@@ -1,0 +1,88 @@
+import Streams
+
+/// Collects and sorts the entries of indexes while their tables are written, on a thread behind the writing one.
+///
+/// Only for tables whose rows all come by here from the first one on: what is left out is read from the finished table by
+/// ``IndexPass``, which gives the same bytes (I8).
+final class EntryCollector: @unchecked Sendable {
+  // Sendable: all that changes belongs to the thread until it was joined.
+  private let tableNames: [String]
+  private let tableCount: Int
+  private var entries: IndexEntries
+  private var keys: [TableKeys?]
+  private let pages = BoundedQueue<RecordPage>(capacity: Pipeline<Int, Int>.depth)
+  private var worker: Worker?
+
+  /// Begins to collect for tables without rows; nil where none of them has an index. `tableNames` are those of all tables that
+  /// records are numbered by; further numbers are spools, by entity table. Records refer to long
+  /// values of `source`. `used` gets pages whose entries are taken.
+  init?(
+    _ indexes: [StoreIndex], tableNames: [String], isEmpty: [Bool], files: StepFiles, source: DatabaseSnapshot,
+    used: BoundedQueue<RecordPage>
+  ) throws {
+    (self.tableNames, tableCount) = (tableNames, tableNames.count)
+    var entries = IndexEntries(indexes, files: files)
+    keys = zip(tableNames, isEmpty).map { $1 ? entries.begin(table: $0) : nil }
+    self.entries = entries
+    let longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
+    for table in keys { table?.longValues = longValues }
+    if keys.allSatisfy({ $0 == nil }) { return nil }
+    worker = try Worker { [self] in
+      do {
+        while let page = try pages.pop() {
+          try take(page)
+          try used.push(page)
+        }
+      } catch {
+        pages.abort(error)
+        throw error
+      }
+    }
+  }
+
+  /// Hands over a page whose records are written. Throws what ended the collecting.
+  func push(_ page: RecordPage) throws { try pages.push(page) }
+
+  private func take(_ page: RecordPage) throws {
+    var current: (number: Int, keys: TableKeys?) = (-1, nil)
+    try page.forEach { number, rowid, record in
+      if number != current.number {
+        try flush(current)
+        // Records of a spool come to their table later: not by here.
+        if number >= tableCount { forget(number - tableCount) }
+        current = (number, number < tableCount ? keys[number] : nil)
+      }
+      guard let table = current.keys else { return }
+      try IndexPass.adding(to: tableNames[number]) {
+        guard try table.add(rowid: rowid, record: record) else { throw IndexPass.unfit(tableNames[number], rowid) }
+      }
+    }
+    try flush(current)
+  }
+
+  private func flush(_ current: (number: Int, keys: TableKeys?)) throws {
+    guard let keys = current.keys else { return }
+    try IndexPass.adding(to: tableNames[current.number]) {
+      if let rowid = try keys.flush() { throw IndexPass.unfit(tableNames[current.number], rowid) }
+    }
+  }
+
+  private func forget(_ table: Int) {
+    guard keys[table] != nil else { return }
+    keys[table] = nil
+    entries.forget(table: tableNames[table])
+  }
+
+  /// Waits until everything is taken, and returns the entries.
+  func finish() throws -> IndexEntries {
+    pages.finish()
+    if let error = worker?.join() { throw error }
+    return entries
+  }
+
+  /// Ends the collecting; scratch files vanish.
+  func cancel() {
+    pages.abort(BatchError(.stopped, "the entries of indexes are not needed any more"))
+    _ = worker?.join()
+  }
+}

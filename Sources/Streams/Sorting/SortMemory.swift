@@ -1,0 +1,72 @@
+import Glibc
+
+/// The memory that several sorters share. Each gets it piece by piece as it takes keys; when there is no more, the one that
+/// has most writes a run and gives its memory back. Keeps I7: all sorters together stay within the bytes.
+///
+/// Not thread-safe: all sorters of one memory are used by one thread at a time.
+public final class SortMemory {
+  private struct Member {
+    // A weak reference would make every other one to the sorter slow; a sorter that ends leaves.
+    unowned(unsafe) let sorter: any SortMember
+  }
+
+  let byteCount: Int
+  private var members: [Member] = []
+
+  /// Shares out that many bytes.
+  public init(byteCount: Int) { self.byteCount = max(byteCount, 1 << 12) }
+
+  /// What one sorter takes at most: its runs are long enough then.
+  var largestShare: Int { min(byteCount, 64 << 20) }
+
+  /// The pieces in which memory is given.
+  private var piece: Int { min(1 << 16, max(1 << 10, byteCount / 16)) }
+
+  /// What all sorters have now.
+  var grantedBytes: Int { members.reduce(0) { $0 + $1.sorter.grantedBytes } }
+
+  func join(_ sorter: any SortMember) { members.append(Member(sorter: sorter)) }
+  func leave(_ sorter: any SortMember) { members.removeAll { $0.sorter === sorter } }
+
+  /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and has none before then.
+  func extend(_ sorter: any SortMember, by needed: Int) throws {
+    let more = max(piece, needed)
+    if sorter.grantedBytes + more > largestShare { try sorter.spill() }
+    try makeRoom(more)
+    sorter.grantedBytes += more
+  }
+
+  /// Frees memory for other use by those who drain a sorter.
+  func makeRoom(_ bytes: Int) throws {
+    while grantedBytes + bytes > byteCount {
+      let largest = members.lazy.map(\.sorter).max { $0.grantedBytes < $1.grantedBytes }
+      guard let largest, largest.grantedBytes > 0 else { return }
+      try largest.spill()
+    }
+  }
+}
+
+/// A sorter that has part of a ``SortMemory``.
+protocol SortMember: AnyObject {
+  /// What it may use, scratch space for sorting included.
+  var grantedBytes: Int { get set }
+  /// Writes what it has as a run and gives all of its memory back.
+  func spill() throws
+}
+
+/// A range of addresses that takes memory only where it was written, and gives all of it back at once.
+final class LazyMemory {
+  let base: UnsafeMutableRawPointer
+  let byteCount: Int
+
+  init(byteCount: Int, path: String) throws {
+    let found = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    guard let found, found != MAP_FAILED else { throw StreamsError.system(errno, "take memory to sort", path: path) }
+    (base, self.byteCount) = (found, byteCount)
+  }
+
+  deinit { munmap(base, byteCount) }
+
+  /// Forgets the contents of the first bytes.
+  func giveBack(_ bytes: Int) { if bytes > 0 { madvise(base, min(bytes, byteCount), MADV_DONTNEED) } }
+}

@@ -1,0 +1,75 @@
+/// Gives the rows of one table to the sorters of the table's indexes, some hundred at a time.
+public final class TableKeys {
+  private let sorters: [IndexSorter]
+  private let columns: IntegerColumns
+  private let batch: RowBatch
+  private let row = RecordDecoder()
+  /// Reads the long values that records refer to; without it, they make no keys.
+  public var longValues: LongValueReader?
+
+  /// Prepares for the indexes of one table.
+  public init(_ sorters: [IndexSorter]) {
+    self.sorters = sorters
+    columns = IntegerColumns(Set(sorters.flatMap(\.stored)).sorted())
+    batch = RowBatch(width: columns.count)
+    for sorter in sorters { sorter.find(in: columns) }
+  }
+
+  /// Adds a row, whose record stays where it is until ``flush()``; false when it is damaged. Scratch files may be written.
+  public func add(rowid: Int64, record: UnsafeRawBufferPointer) throws -> Bool {
+    if batch.count == RowBatch.capacity, try flush() != nil { return false }
+    let start = batch.count * batch.width
+    guard columns.read(record, into: batch.words + start, batch.isOther + start) else { return false }
+    batch.append(rowid, record)
+    return true
+  }
+
+  /// Makes entries of the rows that were added. Returns the rowid of one that cannot be a key.
+  public func flush() throws -> Int64? {
+    defer { batch.removeAll() }
+    for sorter in sorters {
+      for place in try sorter.add(batch)..<batch.count {
+        guard row.decode(batch.records[place]), try sorter.add(rowid: batch.rowids[place], row, longValues) else {
+          return batch.rowids[place]
+        }
+      }
+    }
+    return nil
+  }
+}
+
+/// Some rows of one table, with the words of the columns that its indexes need.
+final class RowBatch {
+  static let capacity = 256
+
+  /// Words of a row.
+  let width: Int
+  let words: UnsafeMutablePointer<UInt64>
+  let isOther: UnsafeMutablePointer<Bool>
+  let rowids: UnsafeMutablePointer<Int64>
+  let records: UnsafeMutablePointer<UnsafeRawBufferPointer>
+  @exclusivity(unchecked) private(set) var count = 0
+
+  init(width: Int) {
+    self.width = width
+    words = .allocate(capacity: Self.capacity * max(1, width))
+    isOther = .allocate(capacity: Self.capacity * max(1, width))
+    rowids = .allocate(capacity: Self.capacity)
+    records = .allocate(capacity: Self.capacity)
+  }
+
+  deinit {
+    words.deallocate()
+    isOther.deallocate()
+    rowids.deallocate()
+    records.deallocate()
+  }
+
+  @inline(__always)
+  func append(_ rowid: Int64, _ record: UnsafeRawBufferPointer) {
+    (rowids[count], records[count]) = (rowid, record)
+    count += 1
+  }
+
+  func removeAll() { count = 0 }
+}
