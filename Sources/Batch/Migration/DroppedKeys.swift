@@ -27,7 +27,7 @@ final class DroppedKeys {
   /// Makes the files, or goes on with those whose lengths a checkpoint tells.
   init(plan: StepPlan, files: StepFiles, restoring counts: [StepState.Counts]?) throws {
     keys = try plan.mappings.enumerated().map { index, mapping in
-      guard mapping.policy?.createsRelationships == true else { return nil }
+      guard mapping.policy?.policy.createsRelationships == true else { return nil }
       let path = files.path("dropped.\(index)")
       let file = try files.fileSystem.open(path, counts == nil ? .create : .updateOrCreate)
       let (length, overflow) = (counts?[index].dropped ?? 0).multipliedReportingOverflow(by: 8)

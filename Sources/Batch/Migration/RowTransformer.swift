@@ -54,7 +54,7 @@ final class RowTransformer {
   private func policy(_ index: Int, _ body: (any EntityMigrationPolicy, EntityMapping) throws -> Void) throws {
     let mapping = plan.mappings[index]
     guard let policy = mapping.policy else { return }
-    try naming(mapping, key: nil) { try body(policy, mapping.mapping) }
+    try naming(mapping, key: nil) { try body(policy.policy, mapping.mapping) }
   }
 
   /// Says of an error from a policy where it happened, unless it says so itself.
@@ -90,6 +90,15 @@ final class RowTransformer {
     state.rowsRead += UInt64(page.count)
     if page.count > 0 { state.after = page.rowid(page.count - 1) }
     state.nextKeys = manager.nextKeys
+  }
+
+  /// Finds how a row is migrated in this pass, without decoding it where that is not needed.
+  @inline(__always)
+  private func ways(_ page: RowPage, _ index: Int, _ pass: TablePass) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
+    if manager.locator.locate(page.record(index)), let ways = pass.ways(manager.locator.integer(pass.entityPosition)) {
+      return ways
+    }
+    return try decode(page, index, pass)
   }
 
   /// Decodes a row and finds how it is migrated in this pass.
@@ -154,7 +163,7 @@ final class RowTransformer {
     guard let policy = mapping.policy else { return try migrateWithoutPolicy(key, mapping, index) }
     let source = manager.source(for: mapping, key: key)
     return try manager.withSource(source, mapping: index) {
-      try policy.createDestinationInstances(forSource: source, in: mapping.mapping, manager: manager)
+      try policy.createDestinationInstances(forSource: source, manager: manager)
     }
   }
 
@@ -215,10 +224,10 @@ final class RowTransformer {
     for rowIndex in 0..<page.count {
       let key = page.rowid(rowIndex)
       // Of this pass, only the mapping's own entity has a way.
-      guard try !decode(page, rowIndex, pass).isEmpty, try !hasDropped || !dropped.contains(key, mapping: index) else { continue }
+      guard try !ways(page, rowIndex, pass).isEmpty, try !hasDropped || !dropped.contains(key, mapping: index) else { continue }
       let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
       try naming(mapping, key: key) {
-        try policy.createRelationships(forDestination: destination, in: mapping.mapping, manager: manager)
+        try policy.createRelationships(forDestination: destination, manager: manager)
         try manager.closeObjects()
       }
     }

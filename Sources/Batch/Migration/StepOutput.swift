@@ -59,10 +59,13 @@ final class StepOutput {
 
   /// Takes finished records in order.
   func take(_ page: RecordPage) throws {
-    let builders = builders
+    // Not counted for every record: `builders` holds them.
+    let builders = builders.map { Unmanaged.passUnretained($0) }
     try page.forEach { number, rowid, record in
       if number < builders.count {
-        try builders[number].append(rowid: rowid, record: record, longValues: longValues)
+        try builders[number]._withUnsafeGuaranteedRef {
+          try $0.append(rowid: rowid, record: record, longValues: longValues)
+        }
       } else {
         try spools[number - builders.count]?.append(rowid: rowid, record: record)
       }

@@ -19,6 +19,8 @@ struct ColumnValues: ~Copyable {
   private var used = 0
   /// Has no column a value?
   private(set) var isEmpty = true
+  /// A bit for each of the first 64 columns that has a value; nil when a later one has.
+  private(set) var changed: UInt64? = 0
 
   /// Makes room for that many columns, none of which has a value.
   init(count: Int) {
@@ -36,7 +38,7 @@ struct ColumnValues: ~Copyable {
   mutating func removeAll() {
     guard !isEmpty else { return }
     slots.update(repeating: Slot(type: Self.unset, bits: 0), count: count)
-    (isEmpty, used) = (true, 0)
+    (isEmpty, used, changed) = (true, 0, 0)
     guard capacity > Self.keptBytes else { return }
     bytes?.deallocate()
     (bytes, capacity) = (nil, 0)
@@ -63,6 +65,7 @@ struct ColumnValues: ~Copyable {
     precondition(column >= 0 && column < count)
     slots[column] = Slot(type: type, bits: bits)
     isEmpty = false
+    changed = column < 64 ? changed.map { $0 | 1 << UInt64(column) } : nil
   }
 
   /// Gives a column the value of a column of the source's row, as it lies there.

@@ -1,5 +1,21 @@
 import Streams
 
+/// The policy of an entity mapping, called where it lies: a copy of it would be made for every row.
+final class PolicyCalls: Sendable {
+  let policy: any EntityMigrationPolicy
+  private let mapping: EntityMapping
+
+  init(_ policy: any EntityMigrationPolicy, _ mapping: EntityMapping) { (self.policy, self.mapping) = (policy, mapping) }
+
+  func createDestinationInstances(forSource source: SourceObject, manager: MigrationManager) throws {
+    try policy.createDestinationInstances(forSource: source, in: mapping, manager: manager)
+  }
+
+  func createRelationships(forDestination destination: DestinationObject, manager: MigrationManager) throws {
+    try policy.createRelationships(forDestination: destination, in: mapping, manager: manager)
+  }
+}
+
 /// An entity mapping made ready for rows: for every column of the destination, where it comes from.
 final class CompiledMapping: @unchecked Sendable {
   // Sendable: nothing changes after init, neither what the pointer leads to.
@@ -8,7 +24,7 @@ final class CompiledMapping: @unchecked Sendable {
   let destination: DestinationEntity
   /// What is added to a source key.
   let offset: Int64
-  let policy: (any EntityMigrationPolicy)?
+  let policy: PolicyCalls?
   let columns: [ColumnSource]
   private let needsObject: Bool
   /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are such.
@@ -26,7 +42,7 @@ final class CompiledMapping: @unchecked Sendable {
     self.source = source
     self.destination = destination
     self.offset = offset
-    self.policy = policy
+    self.policy = policy.map { PolicyCalls($0, mapping) }
     self.columns = columns
     borrowed = .allocate(capacity: columns.count)
     var constants = ColumnValues(count: columns.count)
@@ -108,7 +124,7 @@ final class CompiledMapping: @unchecked Sendable {
     guard needsObject else { return }
     for column in 1..<columns.count {
       guard case .expression(let expression, let type) = columns[column] else { continue }
-      try object.assign(column: column, type.stored(try expression.evaluate(source, policy, manager)))
+      try object.assign(column: column, type.stored(try expression.evaluate(source, policy?.policy, manager)))
     }
   }
 }

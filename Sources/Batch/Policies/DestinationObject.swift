@@ -53,14 +53,21 @@ public final class DestinationObject {
 
   /// Appends the object's record to an encoder.
   func encode(to encoder: RecordEncoder) throws {
-    encoder.reset()
-    encoder.appendNull()
     guard let mapping else {
+      encoder.reset()
+      encoder.appendNull()
       for column in 1..<entity.columnCount where !columns.append(column, to: encoder) {
         _ = entity.defaults.append(column, to: encoder)
       }
       return
     }
+    if manager.isLocated, let recipe = mapping.recipe, let changed = columns.changed,
+      recipe.encode(manager.locator, to: encoder, except: changed, { _ = columns.append($0, to: encoder) })
+    {
+      return
+    }
+    encoder.reset()
+    encoder.appendNull()
     let (row, rowid) = (manager.currentRow, key &- mapping.offset)
     for column in 1..<entity.columnCount where !columns.append(column, to: encoder) {
       try mapping.append(column, row: row, rowid: rowid, to: encoder)

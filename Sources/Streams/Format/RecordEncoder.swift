@@ -89,6 +89,15 @@ public final class RecordEncoder {
     if let base = bytes.baseAddress, bytes.count > 0 { room(bytes.count).copyMemory(from: base, byteCount: bytes.count) }
   }
 
+  /// Appends several columns of another record, their types and their bodies each in one piece.
+  func append(types more: UnsafeRawBufferPointer, bodies: UnsafeRawBufferPointer, mayRefer: Bool) {
+    if mayRefer { refers = true }
+    while headerLength + more.count > typeCapacity { growTypes() }
+    if let from = more.baseAddress { (types + headerLength).copyShort(from, more.count) }
+    headerLength += more.count
+    if let from = bodies.baseAddress { room(bodies.count).copyShort(from, bodies.count) }
+  }
+
   /// Appends a reference to a long value.
   func append(_ value: LongValue) {
     refers = true

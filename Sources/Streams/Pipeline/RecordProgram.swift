@@ -25,6 +25,8 @@ public final class RecordProgram {
       case columns, constant, integer, shifted, moved, number
     }
     var kind: Kind
+    /// The first column of the record that is made.
+    var first = 0
     /// The first source column, or the one with the key; how many there are.
     var column = 0
     var count = 1
@@ -88,8 +90,11 @@ public final class RecordProgram {
       defer { position += bytes.count }
       return UnsafeRawPointer(position)
     }
+    var first = 0
     for (index, constant) in constants.enumerated() {
       var part = Part(joined[index], memory)
+      part.first = first
+      first += part.count
       (part.types, part.typesCount) = (store(constant.0), constant.0.count)
       (part.bodies, part.bodiesCount) = (store(constant.1), constant.1.count)
       (parts + index).initialize(to: part)
@@ -129,7 +134,7 @@ public final class RecordProgram {
     let end = parts + count
     var part = parts
     while part < end {
-      guard part.pointee.kind == .constant || prepare(part, source) else { return false }
+      guard part.pointee.kind == .constant || prepare(part, memory + (part - parts) * Self.integerLength, source) else { return false }
       types &+= part.pointee.typesCount
       bodies &+= part.pointee.bodiesCount
       part += 1
@@ -154,9 +159,42 @@ public final class RecordProgram {
     return true
   }
 
+  /// Makes a record out of the one that was located last, but for the columns whose bits are set in `changed`: those are appended
+  /// by `other`, in order. False, and the encoder's record is not complete, where the recipe does not fit.
+  public func encode(_ source: RecordLocator, to encoder: RecordEncoder, except changed: UInt64, _ other: (Int) -> Void) -> Bool {
+    guard source.hasRecord else { return false }
+    encoder.reset()
+    for part in UnsafeMutableBufferPointer(start: parts, count: count) {
+      let bits = part.first < 64 ? changed >> UInt64(part.first) : 0
+      if bits == 0 || bits.trailingZeroBitCount >= part.count {
+        guard encode(part, source, to: encoder) else { return false }
+        continue
+      }
+      for offset in 0..<part.count {
+        if bits >> UInt64(offset) & 1 == 1 {
+          other(part.first + offset)
+        } else {
+          var column = part
+          (column.column, column.count) = (part.column + offset, 1)
+          guard encode(column, source, to: encoder) else { return false }
+        }
+      }
+    }
+    return true
+  }
+
+  private func encode(_ part: Part, _ source: RecordLocator, to encoder: RecordEncoder) -> Bool {
+    var part = part
+    guard part.kind == .constant || prepare(&part, memory, source) else { return false }
+    encoder.append(
+      types: UnsafeRawBufferPointer(start: part.types, count: part.typesCount),
+      bodies: UnsafeRawBufferPointer(start: part.bodies, count: part.bodiesCount), mayRefer: source.refers)
+    return true
+  }
+
   /// Finds where the types and bodies of a piece are.
   @inline(__always)
-  private func prepare(_ part: UnsafeMutablePointer<Part>, _ source: RecordLocator) -> Bool {
+  private func prepare(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator) -> Bool {
     let (column, count) = (part.pointee.column, part.pointee.count)
     switch part.pointee.kind {
     case .constant: return true
@@ -167,7 +205,7 @@ public final class RecordProgram {
           source.isShortest(column, value)
         else { return false }
       }
-    default: return move(part, memory + (part - parts) * Self.integerLength, source)
+    default: return move(part, room, source)
     }
     let places = source.places(column, count)
     (part.pointee.types, part.pointee.typesCount) = (places.base + places.types.lowerBound, places.types.count)
