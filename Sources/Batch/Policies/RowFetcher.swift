@@ -2,9 +2,9 @@ import Streams
 
 /// Fetches single rows of a source table as objects, and keeps some of the last ones: rows often lead to the same few objects.
 final class RowFetcher {
-  private static let slots = 512
+  private static let slots = 2048
   /// Longer records are not kept.
-  private static let longest = 1024
+  private static let longest = 512
   private let lookup: RowLookup
   private let entityPosition: Int
   /// By the lowest bits of the key. The source does not change, so what is kept stays right.

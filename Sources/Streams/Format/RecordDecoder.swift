@@ -23,7 +23,7 @@ public final class RecordDecoder {
   /// Makes a decoder. Long values that records refer to are read through `longValues`; without it they are errors.
   public init(longValues: (any LongValues)? = nil) {
     self.longValues = longValues
-    capacity = 64
+    capacity = 24
     columns = .allocate(capacity: capacity)
   }
 

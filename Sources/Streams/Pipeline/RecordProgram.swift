@@ -134,7 +134,9 @@ public final class RecordProgram {
     let end = parts + count
     var part = parts
     while part < end {
-      guard part.pointee.kind == .constant || prepare(part, memory + (part - parts) * Self.integerLength, source) else { return false }
+      guard part.pointee.kind == .constant || prepare(part, memory + (part - parts) * Self.integerLength, source) else {
+        return false
+      }
       types &+= part.pointee.typesCount
       bodies &+= part.pointee.bodiesCount
       part += 1

@@ -15,7 +15,8 @@ struct TreePage {
   private let bytes: UnsafeRawBufferPointer
   private let base: UnsafeRawPointer
   private let start: Int
-  private let snapshot: DatabaseSnapshot
+  // Not counted for every page and row: whoever reads pages holds their snapshot.
+  private unowned(unsafe) let snapshot: DatabaseSnapshot
 
   /// Checks a page's header. The bytes have the page's size.
   init(number: UInt32, bytes: UnsafeRawBufferPointer, snapshot: DatabaseSnapshot) throws {
