@@ -26,7 +26,7 @@ public final class MigrationManager {
   @exclusivity(unchecked) var isLocated = false
 
   /// Kinds are the entities by number, then the mappings.
-  private let objects: OpenObjects
+  let objects: OpenObjects
   @exclusivity(unchecked) private var sources: [SourceObject?]
   private let linkColumns: [[LinkColumn]]
   /// Links that policies made in the call at work: a set holds an object once, however often it is added.
@@ -51,9 +51,9 @@ public final class MigrationManager {
   private let feedsLookups: [Bool]
   /// Was the object made that stands for the source object?
   @exclusivity(unchecked) private var hasPrimary = false
-  private let compiled: NameTable<CompiledMapping>
+  let compiled: NameTable<CompiledMapping>
   /// The first mapping of every source entity, by Z_ENT.
-  private let bySource: [CompiledMapping?]
+  let bySource: [CompiledMapping?]
 
   init(
     sourceModel: ManagedObjectModel, layout: StoreLayout, keys: KeyAssignment, graph: SourceGraph, lookups: LookupTable,
@@ -86,7 +86,7 @@ public final class MigrationManager {
     nextKeys = keys.firstNewKeys
   }
 
-  private func entity(_ name: String) throws -> DestinationEntity {
+  func entity(_ name: String) throws -> DestinationEntity {
     guard let entity = entities[name] else {
       throw BatchError(.policyFailed, "the destination model has no entity \(name)")
     }
@@ -124,80 +124,7 @@ public final class MigrationManager {
     }
   }
 
-  // MARK: Finding objects
-
-  /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
-  public func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
-    try object(lookups.find(entity, attribute, value))
-  }
-
-  private func object(_ entry: SpillingMap.Entry?) throws -> DestinationObject? {
-    guard let entry else { return nil }
-    guard Int(entry.entity) < byNumber.count, let found = byNumber[Int(entry.entity)] else { return nil }
-    // An object of this call is still open and can be changed.
-    if let open = objects.find(table: found.table, key: entry.key) { return open }
-    return reference(to: found, key: entry.key)
-  }
-
-  /// Finds an object by the value of an attribute, or makes one with that value.
-  public func findOrCreate(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject {
-    if let found = try find(entity, attribute, value) { return found }
-    let object = try insert(entity: entity)
-    try object.set(attribute, value)
-    try lookups.add(object.entity, attribute, value, key: object.key)
-    return object
-  }
-
-  /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil where it is NULL.
-  /// Quicker than with the value itself, which is not read. Texts that are no UTF-8 are compared as they are.
-  public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
-    -> DestinationObject?
-  {
-    let (row, position) = (source.decoder, try source.attribute(name).position)
-    guard position < row.columnCount, row.type(position) >= 12, row.longValue(position) == nil else {
-      let value = try source.value(name)
-      return value == .null ? nil : try findOrCreate(entity, attribute, value)
-    }
-    if let found = try object(lookups.find(entity, attribute, row: row, position)) { return found }
-    let object = try insert(entity: entity)
-    try object.set(attribute, from: source, name)
-    try lookups.add(object.entity, attribute, row: row, position, key: object.key)
-    return object
-  }
-
-  /// The objects that an entity mapping makes of source objects: its own ones, whether they are written already or will be.
-  public func destinationInstances(forEntityMappingNamed name: String, sourceInstances: [SourceObject]) throws
-    -> [DestinationObject]
-  {
-    guard let mapping = compiled[name] else {
-      throw BatchError(.policyFailed, "this step has no entity mapping \(name)")
-    }
-    return sourceInstances.filter { $0.entity.name == mapping.mapping.sourceEntity }.map {
-      reference(to: mapping.destination, key: $0.key &+ mapping.offset)
-    }
-  }
-
-  /// The destination objects of what a relationship of a source object leads to, whichever entity mapping makes them. A to-one
-  /// is followed by its key alone, without a look at the other row.
-  public func destinationInstances(forSourceRelationshipNamed name: String, sourceInstances: [SourceObject]) throws
-    -> [DestinationObject]
-  {
-    if sourceInstances.count == 1, let target = try sourceInstances[0].target(name) {
-      guard let key = target.key, let object = try destination(target.entity, key: key) else { return [] }
-      return [object]
-    }
-    return try sourceInstances.flatMap { source in
-      guard let target = try source.target(name) else {
-        return try source.objects(name).compactMap { try destination($0.entity, key: $0.key) }
-      }
-      return try target.key.flatMap { try destination(target.entity, key: $0) }.map { [$0] } ?? []
-    }
-  }
-
-  private func destination(_ source: SourceEntity, key: Int64) throws -> DestinationObject? {
-    guard let mapping = bySource[source.number] else { return nil }
-    return reference(to: mapping.destination, key: key &+ mapping.offset)
-  }
+  // MARK: Called by the engine
 
   /// An object that is written, or will be.
   func reference(to entity: DestinationEntity, key: Int64) -> DestinationObject {
@@ -205,14 +132,6 @@ public final class MigrationManager {
       DestinationObject(entity, mapping: nil, kind: entity.number, hasColumns: false, manager: self)
     }
   }
-
-  /// The source object of a destination object that an entity mapping made; nil for others.
-  public func sourceInstance(forEntityMappingNamed name: String, destination: DestinationObject) throws -> SourceObject? {
-    guard let mapping = compiled[name], destination.entity === mapping.destination else { return nil }
-    return try graph.object(mapping.source.number, key: destination.key &- mapping.offset)
-  }
-
-  // MARK: Called by the engine
 
   /// A place behind all places given out before: what is added later comes later.
   func nextOrder() -> Int64 {
