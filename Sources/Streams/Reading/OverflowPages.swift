@@ -67,8 +67,15 @@ final class OverflowPages {
 
   /// A page, valid until the next call. `wanted` is how many the chain has from here on.
   func page(_ number: UInt32, wanted: Int) throws -> UnsafeRawPointer {
-    if number < first || number - first >= held { try read(number, wanted: wanted) }
-    guard let base = window?.baseAddress else { throw StreamsError(.inputOutput, "no page was read", path: snapshot.path) }
+    if let found = held(number) { return found }
+    try read(number, wanted: wanted)
+    guard let found = held(number) else { throw StreamsError(.inputOutput, "no page was read", path: snapshot.path) }
+    return found
+  }
+
+  /// A page that was read already, as those between chains are; valid until the next call.
+  func held(_ number: UInt32) -> UnsafeRawPointer? {
+    guard number >= first, number - first < held, let base = window?.baseAddress else { return nil }
     return UnsafeRawPointer(base) + Int(number - first) * pageSize
   }
 
