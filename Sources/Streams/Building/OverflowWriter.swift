@@ -28,15 +28,13 @@ struct OverflowWriter {
       let count = min(perPage, left)
       left -= count
       let next = left == 0 ? 0 : try writer.allocate()
-      if let slot = try writer.slot(current) {
-        slot.storeBigEndian(next, at: 0)
-        try fill(slot + 4, count)
-      } else {
-        buffer.base.clear(buffer.size)
-        buffer.base.storeBigEndian(next, at: 0)
-        try fill(buffer.base + 4, count)
-        try writer.write(current, buffer.base)
-      }
+      let slot = try writer.slot(current)
+      let target = slot ?? buffer.base
+      target.storeBigEndian(next, at: 0)
+      try fill(target + 4, count)
+      let unused = buffer.size - 4 - count
+      if unused > 0 { (target + 4 + count).clear(unused) }
+      if slot == nil { try writer.write(current, target) }
       if left == 0 { return first }
       try writer.setParent(of: next, .nextOverflow, current)
       current = next

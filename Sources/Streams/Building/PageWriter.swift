@@ -19,6 +19,8 @@ public final class PageWriter {
   private let perRegion: UInt32
   @exclusivity(unchecked) private var regionStart: UInt32
   @exclusivity(unchecked) private var maps: [UInt32: PointerMapPage] = [:]
+  /// The pointer-map page that was changed last, and is dirty.
+  @exclusivity(unchecked) private var lastMap: (number: UInt32, buffer: PageBuffer)?
 
   private struct PointerMapPage {
     var buffer: PageBuffer
@@ -44,6 +46,9 @@ public final class PageWriter {
       if geometry.isPointerMap(nextPage) {
         maps[nextPage] = PointerMapPage(buffer: PageBuffer(size: geometry.pageSize), isDirty: true)
         if maps.count > Self.openMaps { try writeMaps(keeping: Self.openMaps / 2) }
+      } else {
+        // Nobody writes the page of the lock byte.
+        try slot(nextPage)?.clear(geometry.pageSize)
       }
       nextPage += 1
     }
@@ -63,7 +68,7 @@ public final class PageWriter {
     }
   }
 
-  /// Where a page's bytes are gathered, zeros unless the page was written: valid until the next call of any function. Nil for a page
+  /// Where a page's bytes are gathered, all of which the caller writes: valid until the next call of any function. Nil for a page
   /// that lies before those that are gathered.
   func slot(_ page: UInt32) throws -> UnsafeMutableRawPointer? {
     guard page >= regionStart else { return nil }
@@ -79,7 +84,6 @@ public final class PageWriter {
       let length = min(Int(end - regionStart) * geometry.pageSize, region.size)
       try file.write(UnsafeRawBufferPointer(start: region.base, count: length), at: position(regionStart))
       file.beginSync(at: position(regionStart), length: length)
-      region.base.clear(length)
     }
     regionStart = newStart
   }
@@ -107,6 +111,13 @@ public final class PageWriter {
   }
 
   private func map(_ number: UInt32) throws -> PageBuffer {
+    if let lastMap, lastMap.number == number { return lastMap.buffer }
+    let buffer = try openMap(number)
+    lastMap = (number, buffer)
+    return buffer
+  }
+
+  private func openMap(_ number: UInt32) throws -> PageBuffer {
     if let open = maps[number] {
       if !open.isDirty { maps[number]?.isDirty = true }
       return open.buffer
@@ -121,6 +132,7 @@ public final class PageWriter {
   }
 
   private func writeMaps(keeping kept: Int) throws {
+    lastMap = nil
     let numbers = maps.keys.sorted()
     for number in numbers {
       guard let map = maps[number], map.isDirty else { continue }

@@ -3,7 +3,7 @@
 /// A record that holds such references begins with a mark, a byte that begins no record of a file: readers refuse one that has it. So
 /// the serial type of a reference, which is reserved on disk, counts behind a mark alone. References are never written to a
 /// database: ``TableBuilder`` writes the values themselves.
-public struct LongValue: Equatable, Sendable {
+public struct LongValue: Sendable {
   /// The first byte of a record that may hold references. In a file it would be the length of a header without a byte.
   static let mark: UInt8 = 0
   /// The serial type of a reference, reserved in files.
@@ -28,12 +28,6 @@ public struct LongValue: Equatable, Sendable {
 
   /// Bytes of the value.
   public var byteCount: Int { SerialType.length(type) ?? 0 }
-
-  /// References to the same bytes are equal.
-  public static func == (left: LongValue, right: LongValue) -> Bool {
-    (left.type, left.page, left.offset, left.count, left.next, left.rest)
-      == (right.type, right.page, right.offset, right.count, right.next, right.rest)
-  }
 }
 
 extension LongValue {

@@ -46,9 +46,10 @@ final class OverflowPages {
   private static let gap: UInt32 = 8
 
   let snapshot: DatabaseSnapshot
-  /// Made when the first page is read: most tables have no overflow pages.
-  private lazy var window = PageBuffer(size: most * snapshot.geometry.pageSize)
+  /// Memory for the pages, made when the first is read: most tables have no overflow pages.
+  @exclusivity(unchecked) private var window: UnsafeMutableRawBufferPointer?
   private let most: Int
+  private let pageSize: Int
   private let perPage: Int
   @exclusivity(unchecked) private var first: UInt32 = 0
   @exclusivity(unchecked) private var held: UInt32 = 0
@@ -58,26 +59,39 @@ final class OverflowPages {
     self.snapshot = snapshot
     // The pages of a log do not lie together.
     most = snapshot.logFrames > 0 ? 1 : max(1, Self.windowBytes / snapshot.geometry.pageSize)
+    pageSize = snapshot.geometry.pageSize
     perPage = snapshot.geometry.usableSize - 4
   }
 
+  deinit { window?.deallocate() }
+
   /// A page, valid until the next call. `wanted` is how many the chain has from here on.
   func page(_ number: UInt32, wanted: Int) throws -> UnsafeRawPointer {
-    if number < first || number - first >= held { try read(number, wanted: wanted) }
-    return UnsafeRawPointer(window.base) + Int(number - first) * snapshot.geometry.pageSize
+    if let found = held(number) { return found }
+    try read(number, wanted: wanted)
+    guard let found = held(number) else { throw StreamsError(.inputOutput, "no page was read", path: snapshot.path) }
+    return found
+  }
+
+  /// A page that was read already, as those between chains are; valid until the next call.
+  func held(_ number: UInt32) -> UnsafeRawPointer? {
+    guard number >= first, number - first < held, let base = window?.baseAddress else { return nil }
+    return UnsafeRawPointer(base) + Int(number - first) * pageSize
   }
 
   private func read(_ number: UInt32, wanted: Int) throws {
+    let window = window ?? .allocate(byteCount: most * pageSize, alignment: 16)
+    self.window = window
     let follows = number >= first && number - first < held + Self.gap
     ahead = follows ? min(2 * ahead, most) : 1
     let count = min(max(ahead, min(wanted, most)), Int(snapshot.pageCount - number) + 1)
     (first, held) = (number, 0)
     do {
-      try snapshot.read(run: number, count: count, into: window.bytes)
+      try snapshot.read(run: number, count: count, into: window)
       held = UInt32(count)
     } catch  where count > 1 {
       // What was read ahead may be what cannot be read.
-      try snapshot.read(run: number, count: 1, into: window.bytes)
+      try snapshot.read(run: number, count: 1, into: window)
       held = 1
     }
   }

@@ -28,6 +28,9 @@ final class OverflowReader {
     (pages, PayloadCursor(cell, page: page))
   }
 
+  /// A page that was read along with those of chains: leaves lie between them.
+  func held(_ page: UInt32) -> UnsafeRawPointer? { pages.held(page) }
+
   /// Refuses a payload that the file itself cannot hold, or that shares pages with those before it.
   func checkChain(_ cell: TreePage.Cell, page: UInt32) throws {
     let perPage = UInt64(snapshot.geometry.usableSize - 4)

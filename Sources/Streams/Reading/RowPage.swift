@@ -18,7 +18,7 @@ public final class RowPage: @unchecked Sendable {
   /// Rows after which a page is handed on.
   static let targetRows = 1024
   /// Bytes after which a page is handed on.
-  static let targetBytes = 128 * 1024
+  static let targetBytes = 256 * 1024
   /// Bytes of long values after which a page is handed on: checkpoints are made between pages.
   static let targetOutsideBytes = 4 << 20
 
@@ -60,7 +60,7 @@ public final class RowPage: @unchecked Sendable {
   /// Forgets all rows; memory beyond a usual page's is given back.
   func reset() {
     (rowCount, outsideBytes) = (0, 0)
-    if capacity > 4 * Self.targetBytes {
+    if capacity > 2 * Self.targetBytes {
       memory.deallocate()
       capacity = Self.targetBytes + 65536
       memory = .allocate(byteCount: capacity, alignment: 16)

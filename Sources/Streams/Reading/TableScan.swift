@@ -162,7 +162,11 @@ public final class TableScan {
         continue
       }
       let run = try run(in: page, from: level.next)
-      try snapshot.read(run: run[0], count: run.count, into: runBuffer.bytes)
+      if run.count == 1, let page = overflow.held(run[0]) {
+        runBuffer.base.copyMemory(from: page, byteCount: snapshot.geometry.pageSize)
+      } else {
+        try snapshot.read(run: run[0], count: run.count, into: runBuffer.bytes)
+      }
       pagesRead += UInt64(run.count)
       guard pagesRead <= 2 * snapshot.readablePages + 64 else {
         throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)

@@ -73,6 +73,7 @@ import Testing
     for rowid in [Int64.min, -1, 0, 1, 5, 17, 40, .max] { _ = try? lookup.withRecord(rowid) { decoder.decode($0) } }
     let later = TableScan(snapshot: snapshot, root: root, after: 10, rowLimit: 1 << 20)
     _ = try? later.next(into: page)
+    _ = try? copy(snapshot, root: root)
     let scan = TableScan(snapshot: snapshot, root: root, rowLimit: 1 << 20)
     var rows = 0
     while try scan.next(into: page) {
@@ -83,6 +84,24 @@ import Testing
       }
     }
     return rows
+  }
+
+  /// Copies a table into another database, long values page by page; returns rows.
+  static func copy(_ snapshot: Streams.DatabaseSnapshot, root: UInt32) throws -> UInt64 {
+    let header = DatabaseHeader(pageSize: 1024, autoVacuum: 2, version: .rollback)
+    let schema = DatabaseBuilder.SchemaEntry(type: "table", name: "t", tableName: "t", sql: "CREATE TABLE t (a)")
+    let database = try DatabaseBuilder(file: MemoryFile(), header: header, schema: [schema])
+    let builder = TableBuilder(root: 3, writer: database.writer)
+    let scan = TableScan(snapshot: snapshot, root: root, rowLimit: 1 << 20, longValuesFrom: 64)
+    let (longValues, page) = (LongValueReader(snapshot: snapshot, limit: 1 << 20), RowPage())
+    while try scan.next(into: page) {
+      for row in 0..<page.count {
+        try builder.append(rowid: page.rowid(row), record: page.record(row), longValues: longValues)
+      }
+    }
+    try builder.finish()
+    try database.finish()
+    return builder.rowCount
   }
 
   static func damage(_ bytes: inout [UInt8], _ random: inout SeededGenerator, pageSize: Int) {

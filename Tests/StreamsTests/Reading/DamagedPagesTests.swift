@@ -35,8 +35,8 @@ import Testing
     UInt32(number(offset(page) + number(offset(page) + 12 + 2 * index, 2), 4))
   }
 
-  /// Reads the table with some bytes changed.
-  func read(_ changes: (offset: Int, bytes: [UInt8])...) throws -> Int {
+  /// Reads the table with some bytes changed, or copies it, long values page by page; returns rows.
+  func read(_ changes: (offset: Int, bytes: [UInt8])..., copies: Bool = false) throws -> Int {
     var changed = bytes
     for change in changes {
       changed.replaceSubrange(change.offset..<change.offset + change.bytes.count, with: change.bytes)
@@ -44,7 +44,8 @@ import Testing
     try Data(changed).write(to: URL(fileURLWithPath: path))
     let snapshot = try Streams.DatabaseSnapshot(path: path, fileSystem: LocalFileSystem(), locking: .none)
     defer { snapshot.close() }
-    return try DamagedDatabaseTests.read(snapshot, root: Self.root)
+    guard copies else { return try DamagedDatabaseTests.read(snapshot, root: Self.root) }
+    return Int(try DamagedDatabaseTests.copy(snapshot, root: Self.root))
   }
 
   func expectDamage(
@@ -58,7 +59,10 @@ import Testing
   static func four(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
 
   @Test("The undamaged table is read")
-  func undamaged() throws { #expect(try read() == 301) }
+  func undamaged() throws {
+    #expect(try read() == 301)
+    #expect(try read(copies: true) == 301)
+  }
 
   @Test("A b-tree that loops or shares pages is an error")
   func loops() throws {
@@ -94,11 +98,22 @@ import Testing
       expectDamage("overflow page \(from) leads to \(to)", at: page, cell: 0) {
         try read((offset(pages[from]), Self.four(pages[to])))
       }
+      expectDamage("overflow page \(from) of a long value leads to \(to)", at: page, cell: 0) {
+        try read((offset(pages[from]), Self.four(pages[to])), copies: true)
+      }
     }
     expectDamage("a chain that goes on", at: page, cell: 0) { try read((offset(pages[pages.count - 1]), Self.four(page))) }
     for (what, target) in [("0", UInt32(0)), ("page 1", 1), ("past the end", 1 << 30)] {
-      expectDamage("overflow \(what)", at: page, cell: 0) { try read((pointer, Self.four(target))) }
-      expectDamage("later overflow \(what)", at: page, cell: 0) { try read((offset(chain), Self.four(target))) }
+      for copies in [false, true] {
+        expectDamage("overflow \(what)", at: page, cell: 0) { try read((pointer, Self.four(target)), copies: copies) }
+        expectDamage("later overflow \(what)", at: page, cell: 0) { try read((offset(chain), Self.four(target)), copies: copies) }
+      }
+    }
+    // A reference is no value of a file, neither by its type nor by the mark before it.
+    let header = cell + 3
+    #expect(throws: StreamsError.self, "the reserved type") { try read((header, [2, 10])) }
+    for copies in [false, true] {
+      expectDamage("a mark", at: page, cell: 0) { try read((header, [0, 2, 10]), copies: copies) }
     }
     expectDamage("payload longer than the file") { try read((cell, [0xff, 0xff, 0x7f])) }
     expectDamage("payload beyond SQLite's limit") { try read((cell, [UInt8](repeating: 0xff, count: 9))) }
