@@ -99,8 +99,5 @@ final class LookupTable {
   }
 
   /// Writes what is pending; the states may be published once the files are synced.
-  func checkpoint() throws -> (states: [SpillingMap.State], toSync: [any File]) {
-    let all = try kept.map { try $0.map.checkpoint() }
-    return (all.map(\.state), all.map(\.toSync))
-  }
+  func checkpoint() throws -> [SpillingMap.Mark] { try kept.map { try $0.map.checkpoint() } }
 }
