@@ -188,11 +188,12 @@ final class StepRunner {
     let lookups = try lookups.checkpoint()
     let patches = try patches.checkpoint()
     var state = transformer.state
-    state.lookups = lookups.states
+    state.lookups = lookups.map(\.state)
     (state.patchLength, state.patchCount) = (patches.length, patches.count)
     let monitor = job.monitor
-    let toSync = lookups.toSync + [patches.toSync] + (try transformer.dropped.checkpoint())
+    let toSync = lookups.map(\.toSync) + [patches.toSync] + (try transformer.dropped.checkpoint())
     return CheckpointMark(state: state, toSync: toSync) {
+      for lookup in lookups { lookup.finish() }
       monitor.update { $0.checkpoints += 1 }
     }
   }

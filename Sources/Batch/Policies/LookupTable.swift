@@ -9,7 +9,7 @@ final class LookupTable {
   private let feeding: NameTable<[Int]>
   @exclusivity(unchecked) private var keyBytes: [UInt8] = []
   /// The look-up that was asked last.
-  @exclusivity(unchecked) private var asked = (entity: "", attribute: "", position: 0)
+  @exclusivity(unchecked) private var asked: (entity: String, attribute: String, position: Int)?
   let lookups: [Lookup]
 
   /// Makes the look-ups, empty or from the states that a checkpoint tells.
@@ -38,7 +38,7 @@ final class LookupTable {
 
   private func position(_ entity: String, _ attribute: String) throws -> Int {
     // A policy asks for the same look-up with every row.
-    if asked.entity == entity, asked.attribute == attribute { return asked.position }
+    if let asked, asked.entity == entity, asked.attribute == attribute { return asked.position }
     if let found = kept.firstIndex(where: { $0.entity == entity && $0.attribute == attribute }) {
       asked = (entity, attribute, found)
       return found
@@ -129,8 +129,5 @@ final class LookupTable {
   }
 
   /// Writes what is pending; the states may be published once the files are synced.
-  func checkpoint() throws -> (states: [SpillingMap.State], toSync: [any File]) {
-    let all = try maps.map { try $0.checkpoint() }
-    return (all.map(\.state), all.map(\.toSync))
-  }
+  func checkpoint() throws -> [SpillingMap.Mark] { try maps.map { try $0.checkpoint() } }
 }

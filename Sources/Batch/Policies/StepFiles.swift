@@ -17,7 +17,7 @@ public struct MemoryBudget: Sendable, Equatable {
   private var free: Int { total - (32 << 20) }
   /// For sorting index keys.
   var sortBytes: Int { min(free / 3, 1 << 30) }
-  /// For all look-ups together.
+  /// For the tables of all look-ups together, and once more for the filters of their runs.
   var lookupBytes: Int { min(free / 6, 1 << 30) }
   /// For pages of each table from which single rows are fetched.
   var lookupCacheBytes: Int { min(max(1 << 20, free / 16), 1 << 28) }

@@ -1,148 +1,165 @@
 /// An immutable file of entries sorted by hash. Layout: FORMAT.md, "Look-up runs".
 final class SpilledRun {
-  static let magic: UInt64 = 0x3130_6e75_7254_4457
-  static let headerLength = 32
-  static let slotLength = 32
+  private typealias Format = SpilledRunFormat
 
-  private let file: any File
-  private let count: Int
-  private let keysStart: UInt64
-  private let keysLength: UInt64
-  private let filter: BloomFilter
+  let file: any File
+  let format: SpilledRunFormat
+  /// For every block of entries the upper half of its first hash, and its number; both ascend.
+  private let index: UnsafeMutablePointer<(hash: UInt32, block: UInt32)>
+  private let filterBlock = UnsafeMutableRawPointer.allocate(byteCount: RunFilter.blockBytes, alignment: 64)
+  private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: SpilledRunFormat.blockBytes, alignment: 64)
+  private var filter: UnsafeMutableRawPointer?
 
-  /// Opens a run and reads its filter.
+  /// Opens a run and reads its index. Throws `damagedCheckpoint`.
   init(path: String, fileSystem: any FileSystem) throws {
     let file = try fileSystem.open(path, .read)
     self.file = file
-    var header = [UInt8](repeating: 0, count: Self.headerLength)
+    var header = [UInt8](repeating: 0, count: Format.headerBytes)
     let read = try header.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    let words = header.withUnsafeBytes { bytes in
-      (0..<4).map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
-    }
     let size = try file.size()
-    let (slots, filterBytes) = (words[1], words[3])
-    guard read == Self.headerLength, words[0] == Self.magic, slots <= size / 32, words[2] <= size, filterBytes <= size,
-      filterBytes > 0, 32 + slots * 32 + words[2] + filterBytes == size
-    else { throw StreamsError(.damagedCheckpoint, "a run of a look-up is damaged", path: path) }
-    count = Int(slots)
-    keysStart = 32 + slots * 32
-    keysLength = words[2]
-    let filterStart = 32 + slots * 32 + words[2]
-    var bits = [UInt8](repeating: 0, count: Int(filterBytes))
-    _ = try bits.withUnsafeMutableBytes { try file.read(into: $0, at: filterStart) }
-    filter = BloomFilter(bits: bits)
+    let found = header.withUnsafeBytes { SpilledRunFormat($0, fileLength: size) }
+    guard read == Format.headerBytes, let format = found else {
+      throw StreamsError(.damagedCheckpoint, "a run of a look-up is damaged", path: path)
+    }
+    self.format = format
+    index = .allocate(capacity: Int(format.indexEntries) + 1)
+    try readIndex()
   }
 
-  /// Writes a table as a run and makes it durable.
-  static func write(_ table: HashTable, path: String, fileSystem: any FileSystem) throws -> SpilledRun {
-    let order = table.slots.indices.sorted { table.slots[$0].hash < table.slots[$1].hash }
-    var filter = BloomFilter(keys: order.count)
-    var bytes: [UInt8] = []
-    func append<T: FixedWidthInteger>(_ value: T) {
-      withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-    bytes.reserveCapacity(order.count * 33 + table.arena.count + headerLength)
-    for word in [magic, UInt64(order.count), UInt64(table.arena.count), UInt64(filter.bits.count)] { append(word) }
-    for index in order {
-      let slot = table.slots[index]
-      filter.insert(slot.hash)
-      append(slot.hash)
-      append(slot.key)
-      append(UInt64(slot.keyOffset))
-      append(slot.keyLength)
-      append(slot.entity)
-    }
-    let file = try fileSystem.open(path, .create)
-    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-    try table.arena.withUnsafeBytes { try file.write($0, at: UInt64(bytes.count)) }
-    try filter.bits.withUnsafeBytes { try file.write($0, at: UInt64(bytes.count + table.arena.count)) }
-    try file.sync()
+  deinit {
+    index.deallocate()
+    filterBlock.deallocate()
+    block.deallocate()
+    filter?.deallocate()
     file.close()
-    return try SpilledRun(path: path, fileSystem: fileSystem)
   }
 
-  deinit { file.close() }
+  func damaged() -> StreamsError { StreamsError(.damagedCheckpoint, "a run of a look-up is damaged", path: file.path) }
 
-  /// Finds a key: its place is guessed from the hash, which is spread evenly, then narrowed by halving.
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> SpillingMap.Entry? {
-    guard filter.mayContain(hash) else { return nil }
-    var low = 0
-    var high = count
-    try withUnsafeTemporaryAllocation(byteCount: Self.slotLength, alignment: 8) { slot in
-      var guess = Int(hash.multipliedFullWidth(by: UInt64(count)).high)
-      var step = 16
-      while low < high {
-        let found = try hashAt(guess, slot)
-        if found < hash { low = guess + 1 } else { high = guess }
-        // Near the guess first, then in growing steps, then by halves.
-        let near = found < hash ? guess + step : guess - step
-        guess = near > low && near < high ? near : (low + high) / 2
-        step = min(step * 4, count)
-      }
+  private func readIndex() throws {
+    let bytes = UnsafeMutableRawBufferPointer(start: index, count: Int(format.indexEntries) * Format.indexEntryBytes)
+    guard try file.read(into: bytes, at: format.indexStart) == bytes.count else { throw damaged() }
+    for place in 0..<Int(format.indexEntries) {
+      let (hash, number) = (UInt32(littleEndian: index[place].hash), UInt32(littleEndian: index[place].block))
+      guard UInt64(number) < format.blocks, place == 0 || (index[place - 1].hash <= hash && index[place - 1].block < number)
+      else { throw damaged() }
+      index[place] = (hash, number)
     }
-    return try scan(from: low, key, hash)
   }
 
-  private func hashAt(_ index: Int, _ slot: UnsafeMutableRawBufferPointer) throws -> UInt64 {
-    _ = try file.read(into: slot, at: UInt64(Self.headerLength + index * Self.slotLength))
-    return UInt64(littleEndian: slot.loadUnaligned(as: UInt64.self))
+  /// The number of blocks with entries, and the number of one of them in the file.
+  var blockCount: Int { Int(format.indexEntries) }
+  func number(of place: Int) -> UInt64 { UInt64(index[place].block) }
+
+  var filterBytes: Int { Int(format.filterBlocks) * RunFilter.blockBytes }
+
+  /// Keeps the filter in memory, or gives that back; without it a block of the filter is read for every look.
+  func keepFilter(_ isKept: Bool) throws {
+    guard isKept != (filter != nil) else { return }
+    filter?.deallocate()
+    filter = nil
+    guard isKept else { return }
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: filterBytes, alignment: 64)
+    filter = bytes.baseAddress
+    guard try file.read(into: bytes, at: Format.filterStart) == bytes.count else { throw damaged() }
   }
 
-  private func scan(from start: Int, _ key: UnsafeRawBufferPointer, _ hash: UInt64) throws -> SpillingMap.Entry? {
-    var index = start
-    while index < count {
-      var slot = [UInt8](repeating: 0, count: Self.slotLength)
-      let found = try slot.withUnsafeMutableBytes { try hashAt(index, $0) }
-      guard found == hash else { return nil }
-      let (entry, offset, length) = slot.withUnsafeBytes { bytes in
-        (
-          SpillingMap.Entry(
-            key: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)),
-            entity: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 28, as: UInt32.self))),
-          UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
-          Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self)))
-        )
+  private func mayContain(_ hash: UInt64) throws -> Bool {
+    let offset = RunFilter.block(hash, of: format.filterBlocks) * UInt64(RunFilter.blockBytes)
+    if let filter { return RunFilter.mayContain(hash, in: filter + Int(offset)) }
+    let bytes = UnsafeMutableRawBufferPointer(start: filterBlock, count: RunFilter.blockBytes)
+    guard try file.read(into: bytes, at: Format.filterStart + offset) == bytes.count else { throw damaged() }
+    return RunFilter.mayContain(hash, in: filterBlock)
+  }
+
+  /// Finds a key in the block where its hash belongs.
+  func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> SpillingMap.Entry? {
+    guard blockCount > 0, try mayContain(hash) else { return nil }
+    let upper = UInt32(truncatingIfNeeded: hash >> 32)
+    var place = self.place(before: upper)
+    while place < blockCount, index[place].hash <= upper {
+      let offset = format.bodyStart + number(of: place) * UInt64(Format.blockBytes)
+      guard try file.read(into: block, at: offset) == block.count else { throw damaged() }
+      var entries = BlockEntries(UnsafeRawBufferPointer(block))
+      while try entries.next(self) {
+        if entries.hash > hash { return nil }
+        if entries.hash == hash, try isSame(key, entries) { return entries.entry }
       }
-      if length == key.count, try matches(key, at: offset) { return entry }
-      index += 1
+      place += 1
     }
     return nil
   }
 
-  private func matches(_ key: UnsafeRawBufferPointer, at offset: UInt64) throws -> Bool {
-    guard key.count > 0 else { return true }
-    guard offset <= keysLength, UInt64(key.count) <= keysLength - offset else { return false }
-    return try withUnsafeTemporaryAllocation(byteCount: key.count, alignment: 1) { stored in
-      _ = try file.read(into: stored, at: keysStart + offset)
-      return compareKeys(UnsafeRawBufferPointer(stored), key) == 0
-    }
+  /// The last block that begins before a hash; it may hold the hash, as may those behind it. Hashes are spread evenly, so the place
+  /// is guessed first.
+  private func place(before upper: UInt32) -> Int {
+    var place = Int(upper.multipliedFullWidth(by: UInt32(truncatingIfNeeded: blockCount)).high)
+    while place > 0, index[place].hash >= upper { place -= 1 }
+    while place + 1 < blockCount, index[place + 1].hash < upper { place += 1 }
+    return place
+  }
+
+  private func isSame(_ key: UnsafeRawBufferPointer, _ entries: BlockEntries) throws -> Bool {
+    guard entries.keyLength == key.count else { return false }
+    if !entries.isLong { return compareKeys(entries.inside, key) == 0 }
+    let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: key.count, alignment: 8)
+    defer { stored.deallocate() }
+    try readLong(entries, into: stored)
+    return compareKeys(UnsafeRawBufferPointer(stored), key) == 0
+  }
+
+  /// Reads a long key, for which there is room.
+  func readLong(_ entries: BlockEntries, into bytes: UnsafeMutableRawBufferPointer) throws {
+    let first = entries.firstBlock
+    guard first < format.blocks,
+      UInt64(entries.keyLength) <= (format.blocks - first) * UInt64(Format.blockBytes),
+      try file.read(into: bytes, at: format.bodyStart + first * UInt64(Format.blockBytes)) == entries.keyLength
+    else { throw damaged() }
   }
 }
 
-/// Tells surely absent keys from perhaps present ones: ten bits a key, seven probes, about one error in a hundred.
-struct BloomFilter {
-  private(set) var bits: [UInt8]
+/// The entries of one block, one after the other.
+struct BlockEntries {
+  private typealias Format = SpilledRunFormat
 
-  init(keys: Int) { bits = Array(repeating: 0, count: max(8, keys * 10 / 8)) }
-  init(bits: [UInt8]) { self.bits = bits }
+  private let base: UnsafeRawPointer?
+  private var rest: UInt32
+  private var end = SpilledRunFormat.blockHead
+  private var start = 0
 
-  private func probe(_ hash: UInt64, _ index: UInt64) -> Int {
-    let mixed = hash &+ index &* ((hash << 32 | hash >> 32) | 1)
-    return Int(mixed.multipliedFullWidth(by: UInt64(bits.count * 8)).high)
+  init(_ block: UnsafeRawBufferPointer) {
+    base = block.baseAddress
+    rest = base.map { UInt32(littleEndian: $0.load(as: UInt32.self)) } ?? 0
   }
 
-  mutating func insert(_ hash: UInt64) {
-    for index in 0..<7 {
-      let bit = probe(hash, UInt64(index))
-      bits[bit >> 3] |= 1 << UInt8(bit & 7)
-    }
-  }
+  /// Before the first entry of nothing.
+  init() { (base, rest) = (nil, 0) }
 
-  func mayContain(_ hash: UInt64) -> Bool {
-    for index in 0..<7 {
-      let bit = probe(hash, UInt64(index))
-      if bits[bit >> 3] & (1 << UInt8(bit & 7)) == 0 { return false }
-    }
+  /// Moves to the next entry; false behind the last one. Throws when it does not lie in the block.
+  mutating func next(_ run: SpilledRun) throws -> Bool {
+    guard rest > 0 else { return false }
+    start = end
+    guard start + Format.entryHead <= Format.blockBytes else { throw run.damaged() }
+    end = start + Format.entryHead + (isLong ? 8 : keyLength)
+    guard end <= Format.blockBytes else { throw run.damaged() }
+    rest -= 1
     return true
   }
+
+  private func word(_ offset: Int) -> UInt64 {
+    base.map { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: start + offset, as: UInt64.self)) } ?? 0
+  }
+
+  var hash: UInt64 { word(0) }
+  var entry: SpillingMap.Entry {
+    SpillingMap.Entry(key: Int64(bitPattern: word(8)), entity: UInt32(truncatingIfNeeded: word(16)))
+  }
+  var keyLength: Int { Int(word(16) >> 32) }
+  var isLong: Bool { keyLength > Format.longestKeyInside }
+  /// The key, unless it is long.
+  var inside: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base.map { $0 + start + Format.entryHead }, count: keyLength)
+  }
+  /// Where a long key begins.
+  var firstBlock: UInt64 { word(Format.entryHead) }
 }

@@ -10,7 +10,8 @@ import Testing
 
   static func key(_ random: inout SeededGenerator, of keys: Int) -> [UInt8] {
     let number = random.below(keys)
-    // Some keys are prefixes of others, one is empty.
+    // Some keys are prefixes of others, one is empty, some are too long for a block's entries.
+    if number % 89 == 7 { return [UInt8](repeating: UInt8(number % 3), count: 1000 + 13 * number) }
     return Array(String(repeating: "k", count: number % 23).utf8) + (number % 23 == 0 ? [] : Array("\(number)".utf8))
   }
 
@@ -44,9 +45,9 @@ import Testing
       model[key] = entry
       switch random.below(300) {
       case 0:
-        let (state, file) = try map.checkpoint()
-        try file.sync()
-        saved = (state, model)
+        let mark = try map.checkpoint()
+        try mark.toSync.sync()
+        saved = (mark.state, model)
       case 1:
         guard let saved else { continue }
         map = try SpillingMap(
@@ -67,16 +68,113 @@ import Testing
     let folder = try FilesTestFolder()
     let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory)
     try [1, 2, 3].withUnsafeBytes { try map.insert($0, .init(key: 1, entity: 1)) }
-    let (state, file) = try map.checkpoint()
+    let mark = try map.checkpoint()
+    let state = mark.state
     for number in 0..<UInt64(1000) {
       try withUnsafeBytes(of: number) { try map.insert($0, .init(key: Int64(number), entity: 2)) }
     }
     #expect(try map.checkpoint().state.runs > state.runs)
-    try file.sync()
+    try mark.toSync.sync()
     let old = try SpillingMap(
       path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory, restoring: state)
     #expect(try [1, 2, 3].withUnsafeBytes { try old.find($0) }?.key == 1)
     #expect(try withUnsafeBytes(of: UInt64(7)) { try old.find($0) } == nil)
+  }
+
+  @Test(
+    "Four runs of a size become one, so there are few whatever the number of tables",
+    arguments: [0, 1, 3, 4, 5, 1023, 1024, 123_456])
+  func numbersOfRuns(tables: UInt64) {
+    let ranges = RunNumbers.ranges(tables)
+    #expect(ranges.reduce(0) { $0 + UInt64($1.count) } == tables)
+    #expect(ranges.count <= 3 * 9)
+    var end: UInt64 = 0
+    for range in ranges {
+      #expect(range.lowerBound == end && range.lowerBound % UInt64(range.count) == 0)
+      end = range.upperBound
+    }
+  }
+
+  @Test(
+    "I4, I5: either of the two newest checkpoints can be gone back to; files that only older ones name are removed",
+    arguments: 0..<UInt64(6))
+  func publishing(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed &+ 900)
+    let folder = try FilesTestFolder()
+    let disk = LocalFileSystem()
+    // What is published last stands first.
+    var kept: [(state: SpillingMap.State, model: Model)] = []
+    var map = try SpillingMap(path: folder.file("map"), fileSystem: disk, memoryBytes: Self.memory)
+    var model: Model = [:]
+    for step in 0..<4000 {
+      let key = Self.key(&random, of: 1500)
+      let entry = SpillingMap.Entry(key: Int64(step), entity: 1)
+      try key.withUnsafeBytes { try map.insert($0, entry) }
+      model[key] = entry
+      if random.below(40) == 0 {
+        let mark = try map.checkpoint()
+        try mark.toSync.sync()
+        mark.finish()
+        kept = [(mark.state, model)] + kept.prefix(1)
+      } else if random.below(400) == 0, !kept.isEmpty {
+        // The newest may be found damaged: then it goes.
+        if kept.count > 1, random.below(2) == 0 { kept.removeFirst() }
+        model = kept[0].model
+        let memory = [Self.memory, 4 * Self.memory][random.below(2)]
+        map = try SpillingMap(path: folder.file("map"), fileSystem: disk, memoryBytes: memory, restoring: kept[0].state)
+        try Self.expectEqual(map, model, &random, "seed \(seed), step \(step)")
+      }
+    }
+    try Self.expectEqual(map, model, &random, "seed \(seed)")
+  }
+
+  @Test("Runs and logs that neither of the two newest checkpoints names are removed; before the second one none is")
+  func removal() throws {
+    let folder = try FilesTestFolder()
+    let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory)
+    func add(_ numbers: Range<Int>) throws {
+      for number in numbers {
+        try Array("number \(number)".utf8).withUnsafeBytes { try map.insert($0, .init(key: 1, entity: 1)) }
+      }
+    }
+    func publish() throws { try map.checkpoint().finish() }
+    func exists(_ name: String) throws -> Bool { try LocalFileSystem().status(folder.file(name)) != nil }
+    try add(0..<1000)
+    #expect(try exists("map.0.log") && exists("map.0.run") && exists("map.0-4.run"))
+    try publish()
+    try add(1000..<2000)
+    #expect(try exists("map.0.log") && exists("map.0.run") && exists("map.0-4.run"))
+    try publish()
+    try add(2000..<8000)
+    #expect(try !exists("map.0.log") && !exists("map.0.run") && exists("map.0-64.run"))
+    let runs = try map.checkpoint().state.runs
+    for _ in 0..<2 { try publish() }
+    try add(8000..<8200)
+    let wanted = Set(
+      RunNumbers.ranges(runs).map { $0.count == 1 ? "map.\($0.lowerBound).run" : "map.\($0.lowerBound)-\($0.upperBound).run" })
+    let names = try Set(LocalFileSystem().list(FilePaths.directory(of: folder.file("map"))))
+    #expect(wanted.isSubset(of: names))
+    #expect(names.count < wanted.count + 12, "\(names.sorted())")
+  }
+
+  @Test("A map goes on with less memory than it had")
+  func lessMemory() throws {
+    var random = SeededGenerator(seed: 950)
+    let folder = try FilesTestFolder()
+    let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: 1 << 18)
+    var model: Model = [:]
+    for step in 0..<2000 {
+      let key = Self.key(&random, of: 4000)
+      model[key] = .init(key: Int64(step), entity: 3)
+      try key.withUnsafeBytes { try map.insert($0, .init(key: Int64(step), entity: 3)) }
+    }
+    let mark = try map.checkpoint()
+    try mark.toSync.sync()
+    for _ in 0..<2 {
+      let restored = try Self.restore(folder, mark.state)
+      try Self.expectEqual(restored, model, &random, "less memory")
+      #expect(try restored.checkpoint().state.runs > mark.state.runs + 4)
+    }
   }
 
   private static func filled(_ folder: FilesTestFolder) throws -> (state: SpillingMap.State, keys: [[UInt8]]) {
@@ -85,8 +183,9 @@ import Testing
     for (index, key) in keys.enumerated() {
       try key.withUnsafeBytes { try map.insert($0, .init(key: Int64(index), entity: 1)) }
     }
-    let (state, file) = try map.checkpoint()
-    try file.sync()
+    let mark = try map.checkpoint()
+    let state = mark.state
+    try mark.toSync.sync()
     #expect(state.runs > 0 && state.logLength > 0)
     return (state, keys)
   }
@@ -123,7 +222,8 @@ import Testing
     let folder = try FilesTestFolder()
     let (state, keys) = try Self.filled(folder)
     for round in 0..<60 {
-      let name = folder.file(round % 2 == 0 ? "map.0.run" : "map.\(state.runs).log")
+      let run = round % 4 == 0 ? "map.0.run" : "map.1.run"
+      let name = folder.file(round % 2 == 0 ? run : "map.\(state.runs).log")
       let whole = try LocalFileSystem().readAll(name, cap: 1 << 20)
       var bytes = whole
       for _ in 0..<1 + random.below(6) {
@@ -134,6 +234,10 @@ import Testing
       try LocalFileSystem().writeAndSync(bytes, to: name)
       if let map = try? Self.restore(folder, state) {
         for key in keys { _ = try? key.withUnsafeBytes { try map.find($0) } }
+        // So many that the damaged run is merged.
+        for number in 0..<250 {
+          try? Array("more \(number)".utf8).withUnsafeBytes { try map.insert($0, .init(key: 1, entity: 1)) }
+        }
       }
       try LocalFileSystem().writeAndSync(whole, to: name)
     }
