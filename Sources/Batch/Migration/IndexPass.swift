@@ -135,9 +135,10 @@ final class IndexPass: @unchecked Sendable {
   static func adding(to table: String, _ body: () throws -> Void) throws {
     do {
       try body()
-    } catch let error as StreamsError where error.code == .tooLarge {
+    } catch let error as LongKey {
       throw BatchError(
-        .refused, "an index of \(table) cannot be built: \(error.message)", hint: error.hint, path: error.path)
+        .refused, "an index cannot be built over row \(error.rowid) of \(table): \(error.cause.message)", hint: error.cause.hint,
+        path: error.cause.path)
     }
   }
 

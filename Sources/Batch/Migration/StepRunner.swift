@@ -21,25 +21,25 @@ final class StepRunner {
     var publish: @Sendable (StepState, _ builders: [UInt8]) throws -> Void
   }
 
-  private let job: Job
-  private let plan: StepPlan
+  let job: Job
+  let plan: StepPlan
   private let lookups: LookupTable
-  private let patches: PatchLog
-  private let transformer: RowTransformer
-  private var output: StepOutput
-  private var clock: CheckpointClock
+  let patches: PatchLog
+  let transformer: RowTransformer
+  var output: StepOutput
+  var clock: CheckpointClock
   private let pages = BoundedQueue<RowPage>(capacity: 16)
   private let records = BoundedQueue<RecordPage>(capacity: 16)
   private var pagesDone: UInt64 = 0
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
-  private var indexedLength = 0
+  var indexedLength = 0
   private var pagesTotal: UInt64 = 1
-  private let indexes: [StoreIndex]
+  let indexes: [StoreIndex]
   /// Takes entries of the indexes from the records as they are written.
   private var collector: EntryCollector?
-  private var collected: IndexEntries?
+  var collected: IndexEntries?
 
   /// Prepares a step, from its beginning or from where a checkpoint left it.
   init(_ job: Job, restart: StepRestart?) throws {
@@ -200,120 +200,6 @@ final class StepRunner {
 
   /// Publishes where the step stands; no pipeline is running.
   private func checkpoint() throws { try mark().finish(output, job.publish) }
-
-  private var patched: StepState {
-    var state = transformer.state
-    state.isPatched = true
-    return state
-  }
-
-  private func finishTables() throws {
-    if patches.count > 0 {
-      job.monitor.update { $0.activity = "late changes" }
-      output = try PatchPass(job: job, output: output, patches: patches).run(into: Self.workingPath(job.path, patched))
-      transformer.state.isPatched = true
-    }
-    let tables = try output.finishTables()
-    transformer.state.tableRows = output.rowCounts
-    try checkCounts()
-    let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
-    try FixedTables(
-      layout: plan.layout, metadata: job.metadata, largestKeys: largest, names: plan.carried.entityNames,
-      modelCache: plan.carried.modelCache, foreignKeys: plan.carried.primaryKeys
-    ).write(to: output.database)
-    transformer.state.phase = .indexes
-    transformer.state.unit = 0
-    try publishIndexState()
-  }
-
-  /// No row is lost silently (I12): what a table holds is what was kept from the source and what policies made.
-  private func checkCounts() throws {
-    let state = transformer.state
-    for table in plan.layout.entityTables.indices {
-      let mappings = plan.mappings.indices.filter { plan.mappings[$0].destination.table == table }
-      let kept = mappings.reduce(UInt64(0)) { $0 + state.counts[$1].kept }
-      let made = UInt64(clamping: state.nextKeys[table] - plan.keys.firstNewKeys[table])
-      guard kept + made == state.tableRows[table] else {
-        throw BatchError(
-          .mismatch, "\(kept) objects were kept and \(made) made, but \(state.tableRows[table]) are written",
-          hint: "This is a fault of the program; the source is untouched", entity: plan.layout.entityTables[table].rootEntity)
-      }
-    }
-  }
-
-  private func publishIndexState() throws {
-    try output.sync()
-    transformer.state.nextPage = output.database.writer.nextPage
-    try job.publish(transformer.state, [])
-    job.monitor.update { $0.checkpoints += 1 }
-  }
-
-  private func buildIndexes() throws {
-    let pass = IndexPass(
-      indexes, database: output.database, header: job.header, files: job.files, collected: collected)
-    collected = nil
-    if job.indexBuilding == .engine { try build(pass) } else { try pass.writeEmpty() }
-    for row in plan.carried.trees { try copyTree(row) }
-    try output.database.finish()
-    if job.indexBuilding == .sqlite { try fillBySQLite(pass) }
-    transformer.state.phase = .finished
-    transformer.state.nextPage = output.database.writer.nextPage
-    try job.publish(transformer.state, [])
-  }
-
-  private func build(_ pass: IndexPass) throws {
-    indexedLength = Int(clamping: output.database.writer.length)
-    try pass.run(from: transformer.state.unit) { written in
-      transformer.state.unit = written
-      show(pass, written)
-      if job.monitor.isStopRequested {
-        try publishIndexState()
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
-      }
-      let length = Int(clamping: output.database.writer.length)
-      if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
-      indexedLength = length
-    }
-  }
-
-  private func show(_ pass: IndexPass, _ written: Int) {
-    job.monitor.update { progress in
-      progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
-      let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
-      progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
-    }
-  }
-
-  /// A run that stops within fills all indexes again.
-  private func fillBySQLite(_ pass: IndexPass) throws {
-    let indexes = SQLiteIndexes(path: output.path, memory: job.files.budget)
-    try indexes.fill((0..<pass.count).map(pass.name)) { written in
-      show(pass, written)
-      guard !job.monitor.isStopRequested else {
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
-      }
-    }
-    try indexes.finish(job.version, job.files.fileSystem)
-  }
-}
-
-extension StepRunner {
-  /// Copies an index, or a WITHOUT ROWID table, record by record. A crash within begins with the last index again.
-  private func copyTree(_ row: SchemaRow) throws {
-    guard let root = output.database.root(of: row.name) else { throw BatchError(.failed, "the schema lacks \(row.name)") }
-    let builder = IndexBuilder(root: root, writer: output.database.writer)
-    let scan = try IndexScan(snapshot: job.reader.snapshot, root: row.rootPage, rowLimit: job.files.budget.rowLimit)
-    let page = RowPage()
-    job.monitor.update { $0.activity = row.name }
-    while try scan.next(into: page) {
-      for index in 0..<page.count { try builder.append(page.record(index)) }
-      // The newest checkpoint stands before the carried indexes: nothing of them is kept.
-      if job.monitor.isStopRequested {
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
-      }
-    }
-    try builder.finish()
-  }
 }
 
 /// A page of rows, with the bytes that the scan had read by then.
@@ -336,21 +222,4 @@ private final class ScanBox: @unchecked Sendable {
 private final class OutputBox: @unchecked Sendable {
   let output: StepOutput
   init(_ output: StepOutput) { self.output = output }
-}
-
-/// The transformation's half of a checkpoint; the writing thread adds its own half once it has come to that point.
-struct CheckpointMark: Sendable {
-  let state: StepState
-  let toSync: [any File]
-  let onPublished: @Sendable () -> Void
-
-  func finish(_ output: StepOutput, _ publish: (StepState, [UInt8]) throws -> Void) throws {
-    let written = try output.checkpoint()
-    for file in toSync { try file.sync() }
-    var state = state
-    state.nextPage = written.nextPage
-    state.spools = written.spools
-    try publish(state, written.builders)
-    onPublished()
-  }
 }

@@ -38,6 +38,16 @@ public final class IndexScan {
   /// Fills `page` with the next records; false when there are none. The page is emptied first.
   public func next(into page: RowPage) throws -> Bool {
     page.reset()
+    do {
+      try fill(page)
+    } catch let error as StreamsError {
+      throw error.reached(through: levels.map { ($0.page, $0.buffer) }, snapshot)
+    }
+    utf16?.convert(page)
+    return page.count > 0
+  }
+
+  private func fill(_ page: RowPage) throws {
     while !page.isFull, let level = levels.last {
       let tree = try TreePage(number: level.page, bytes: UnsafeRawBufferPointer(level.buffer.bytes), snapshot: snapshot)
       levels[levels.count - 1].next += 1
@@ -54,8 +64,6 @@ public final class IndexScan {
         try add(try tree.indexCell(position / 2), of: tree, to: page)
       }
     }
-    utf16?.convert(page)
-    return page.count > 0
   }
 
   private func push(_ number: UInt32) throws {

@@ -35,6 +35,27 @@ public final class RowLookup {
   public func contains(_ rowid: Int64) throws -> Bool { try find(rowid) != nil }
 
   private func find(_ rowid: Int64) throws -> (page: TreePage, cell: TreePage.Cell, buffer: PageBuffer)? {
+    do {
+      return try descend(rowid)
+    } catch let error as StreamsError {
+      throw error.reached(through: parents(of: rowid), snapshot)
+    }
+  }
+
+  /// The interior pages that a look for a row passes by, as far as they can be read: for messages.
+  private func parents(of rowid: Int64) -> [(number: UInt32, buffer: PageBuffer)] {
+    var (pages, number): ([(number: UInt32, buffer: PageBuffer)], UInt32) = ([], root)
+    while pages.count < Self.maximumDepth, let buffer = try? cache.page(number),
+      let page = try? TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot),
+      page.kind == .tableInterior, let child = try? page.child(page.firstCell(notBelow: rowid))
+    {
+      pages.append((number, buffer))
+      number = child
+    }
+    return pages
+  }
+
+  private func descend(_ rowid: Int64) throws -> (page: TreePage, cell: TreePage.Cell, buffer: PageBuffer)? {
     var number = root
     for _ in 0..<Self.maximumDepth {
       let buffer = try cache.page(number)

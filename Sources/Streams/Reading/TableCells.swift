@@ -34,7 +34,8 @@ struct TreePage {
     guard start + headerLength + 2 * cellCount <= self.bytes.count else { throw Self.damage(snapshot, number) }
   }
 
-  private var headerLength: Int { kind == .tableInterior || kind == .indexInterior ? 12 : 8 }
+  var isInterior: Bool { kind == .tableInterior || kind == .indexInterior }
+  private var headerLength: Int { isInterior ? 12 : 8 }
 
   private static func damage(_ snapshot: DatabaseSnapshot, _ page: UInt32, cell: Int? = nil) -> StreamsError {
     let what = cell == nil ? "the cell list of a b-tree page" : "a cell of a b-tree page"

@@ -58,16 +58,20 @@ public final class TableScan {
   /// Fills `page` with the next rows; false when there are none. The page is emptied first.
   public func next(into page: RowPage) throws -> Bool {
     page.reset()
-    if !started {
-      started = true
-      try start()
-    }
-    while !page.isFull {
-      if runPosition < runPages.count {
-        try readCells(into: page)
-      } else if try !nextRun() {
-        break
+    do {
+      if !started {
+        started = true
+        try start()
       }
+      while !page.isFull {
+        if runPosition < runPages.count {
+          try readCells(into: page)
+        } else if try !nextRun() {
+          break
+        }
+      }
+    } catch let error as StreamsError {
+      throw error.reached(through: levels.map { ($0.page, $0.buffer) }, snapshot)
     }
     utf16?.convert(page)
     return page.count > 0

@@ -24,18 +24,31 @@ public final class TableKeys {
     return true
   }
 
-  /// Makes entries of the rows that were added. Returns the rowid of one that cannot be a key.
+  /// Makes entries of the rows that were added. Returns the rowid of one that cannot be a key. Throws ``LongKey`` for one with a value
+  /// that may not be read whole.
   public func flush() throws -> Int64? {
     defer { batch.removeAll() }
     for sorter in sorters {
-      for place in try sorter.add(batch)..<batch.count {
-        guard row.decode(batch.records[place]), try sorter.add(rowid: batch.rowids[place], row, longValues) else {
-          return batch.rowids[place]
-        }
-      }
+      for place in try sorter.add(batch)..<batch.count where try !add(place, to: sorter) { return batch.rowids[place] }
     }
     return nil
   }
+
+  private func add(_ place: Int, to sorter: IndexSorter) throws -> Bool {
+    do {
+      return try row.decode(batch.records[place]) && sorter.add(rowid: batch.rowids[place], row, longValues)
+    } catch let error as StreamsError where error.code == .tooLarge {
+      throw LongKey(rowid: batch.rowids[place], cause: error)
+    }
+  }
+}
+
+/// A row has a value that is too long for an index key.
+public struct LongKey: Error {
+  /// The row.
+  public var rowid: Int64
+  /// What was too long: `tooLarge`.
+  public var cause: StreamsError
 }
 
 /// Some rows of one table, with the words of the columns that its indexes need.

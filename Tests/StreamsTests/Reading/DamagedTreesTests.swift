@@ -99,6 +99,32 @@ import Testing
     #expect(throws: StreamsError.self) { try lookup.withRecord(1) { _ in } }
   }
 
+  @Test("A page that is no part of its tree is named with the cell that leads to it, by every reader")
+  func parents() throws {
+    for (name, kind) in [("t", UInt8(10)), ("i", 13), ("t", 3), ("i", 3)] {
+      let root = root(name)
+      let leaf = child(root, 1)
+      let snapshot = try snapshot([(offset(leaf), [kind])])
+      let parent = "to which cell 1 of page \(root) leads"
+      let scanned = #expect(throws: StreamsError.self) {
+        _ = try name == "i" ? records(snapshot, root) : DamagedDatabaseTests.read(snapshot, root: root)
+      }
+      #expect(scanned?.page == leaf && scanned?.message.contains(parent) == true, "\(String(describing: scanned))")
+      guard name == "t" else { continue }
+      let rowid = try firstRowid(below: leaf)
+      let lookup = RowLookup(snapshot: snapshot, root: root, cacheBytes: 1 << 14, rowLimit: 1 << 20)
+      let looked = #expect(throws: StreamsError.self) { try lookup.contains(rowid) }
+      #expect(looked?.page == leaf && looked?.message.contains(parent) == true, "\(String(describing: looked))")
+    }
+  }
+
+  /// The rowid of the first row on a leaf of the undamaged table.
+  func firstRowid(below leaf: UInt32) throws -> Int64 {
+    let (snapshot, buffer) = (try snapshot([]), PageBuffer(size: Self.pageSize))
+    try snapshot.read(page: leaf, into: buffer.bytes)
+    return try TreePage(number: leaf, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot).rowid(0)
+  }
+
   @Test("A damaged table does not keep the others from being read")
   func others() throws {
     let table = root("t")

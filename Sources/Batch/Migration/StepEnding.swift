@@ -1,0 +1,116 @@
+import Streams
+
+// What follows when all rows were read: late changes, the tables' last pages, indexes, what is carried as it is.
+extension StepRunner {
+  private var patched: StepState {
+    var state = transformer.state
+    state.isPatched = true
+    return state
+  }
+
+  func finishTables() throws {
+    if patches.count > 0 {
+      job.monitor.update { $0.activity = "late changes" }
+      output = try PatchPass(job: job, output: output, patches: patches).run(into: Self.workingPath(job.path, patched))
+      transformer.state.isPatched = true
+    }
+    let tables = try output.finishTables()
+    transformer.state.tableRows = output.rowCounts
+    try checkCounts()
+    let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
+    try FixedTables(
+      layout: plan.layout, metadata: job.metadata, largestKeys: largest, names: plan.carried.entityNames,
+      modelCache: plan.carried.modelCache, foreignKeys: plan.carried.primaryKeys
+    ).write(to: output.database)
+    transformer.state.phase = .indexes
+    transformer.state.unit = 0
+    try publishIndexState()
+  }
+
+  /// No row is lost silently (I12): what a table holds is what was kept from the source and what policies made.
+  private func checkCounts() throws {
+    let state = transformer.state
+    for table in plan.layout.entityTables.indices {
+      let mappings = plan.mappings.indices.filter { plan.mappings[$0].destination.table == table }
+      let kept = mappings.reduce(UInt64(0)) { $0 + state.counts[$1].kept }
+      let made = UInt64(clamping: state.nextKeys[table] - plan.keys.firstNewKeys[table])
+      guard kept + made == state.tableRows[table] else {
+        throw BatchError(
+          .mismatch, "\(kept) objects were kept and \(made) made, but \(state.tableRows[table]) are written",
+          hint: "This is a fault of the program; the source is untouched", entity: plan.layout.entityTables[table].rootEntity)
+      }
+    }
+  }
+
+  private func publishIndexState() throws {
+    try output.sync()
+    transformer.state.nextPage = output.database.writer.nextPage
+    try job.publish(transformer.state, [])
+    job.monitor.update { $0.checkpoints += 1 }
+  }
+
+  func buildIndexes() throws {
+    let pass = IndexPass(
+      indexes, database: output.database, header: job.header, files: job.files, collected: collected)
+    collected = nil
+    if job.indexBuilding == .engine { try build(pass) } else { try pass.writeEmpty() }
+    for row in plan.carried.trees { try copyTree(row) }
+    try output.database.finish()
+    if job.indexBuilding == .sqlite { try fillBySQLite(pass) }
+    transformer.state.phase = .finished
+    transformer.state.nextPage = output.database.writer.nextPage
+    try job.publish(transformer.state, [])
+  }
+
+  private func build(_ pass: IndexPass) throws {
+    indexedLength = Int(clamping: output.database.writer.length)
+    try pass.run(from: transformer.state.unit) { written in
+      transformer.state.unit = written
+      show(pass, written)
+      if job.monitor.isStopRequested {
+        try publishIndexState()
+        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      }
+      let length = Int(clamping: output.database.writer.length)
+      if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
+      indexedLength = length
+    }
+  }
+
+  private func show(_ pass: IndexPass, _ written: Int) {
+    job.monitor.update { progress in
+      progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
+      let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
+      progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
+    }
+  }
+
+  /// A run that stops within fills all indexes again.
+  private func fillBySQLite(_ pass: IndexPass) throws {
+    let indexes = SQLiteIndexes(path: output.path, memory: job.files.budget)
+    try indexes.fill((0..<pass.count).map(pass.name)) { written in
+      show(pass, written)
+      guard !job.monitor.isStopRequested else {
+        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      }
+    }
+    try indexes.finish(job.version, job.files.fileSystem)
+  }
+
+  /// Copies an index, or a WITHOUT ROWID table, record by record. A crash within begins with the last index again.
+  private func copyTree(_ row: SchemaRow) throws {
+    guard let root = output.database.root(of: row.name) else { throw BatchError(.failed, "the schema lacks \(row.name)") }
+    let builder = IndexBuilder(root: root, writer: output.database.writer)
+    let scan = try IndexScan(snapshot: job.reader.snapshot, root: row.rootPage, rowLimit: job.files.budget.rowLimit)
+    let page = RowPage()
+    job.monitor.update { $0.activity = row.name }
+    while try scan.next(into: page) {
+      for index in 0..<page.count { try builder.append(page.record(index)) }
+      // The newest checkpoint stands before the carried indexes: nothing of them is kept.
+      if job.monitor.isStopRequested {
+        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      }
+    }
+    try builder.finish()
+  }
+}
