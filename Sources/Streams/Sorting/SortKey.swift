@@ -116,6 +116,9 @@ public struct SortKey {
       } else if tag == textTag, column.collation != .binary {
         guard column.collation.skip(key, &offset, mask: mask), let text = tail.text(key, at: &texts) else { return false }
         encoder.append(type: SerialType.text(length: text.count), body: text)
+      } else if let plain = plain(key, from: &offset, mask: mask) {
+        encoder.append(
+          type: tag == textTag ? SerialType.text(length: plain.count) : SerialType.blob(length: plain.count), body: plain)
       } else {
         guard let bytes = unescape(key, from: &offset, mask: mask) else { return false }
         let type = tag == textTag ? SerialType.text(length: bytes.count) : SerialType.blob(length: bytes.count)
@@ -137,6 +140,17 @@ public struct SortKey {
     guard double >= -0x1p63, double < 0x1p63 else { return false }
     encoder.append(Int64(double) &+ Int64(number.remainder))
     return true
+  }
+
+  /// The bytes where they stand, for an ascending column and bytes without 00; else nil, and `offset` stays.
+  private static func plain(
+    _ key: UnsafeRawBufferPointer, from offset: inout Int, mask: UInt8
+  ) -> UnsafeRawBufferPointer? {
+    guard mask == 0, let base = key.baseAddress, let end = memchr(base + offset, 0, key.count - offset) else { return nil }
+    let length = UnsafeRawPointer(end) - (base + offset)
+    guard offset + length + 1 < key.count, key[offset + length + 1] == 0 else { return nil }
+    defer { offset += length + 2 }
+    return UnsafeRawBufferPointer(rebasing: key[offset..<(offset + length)])
   }
 
   private static func unescape(_ key: UnsafeRawBufferPointer, from offset: inout Int, mask: UInt8) -> [UInt8]? {
