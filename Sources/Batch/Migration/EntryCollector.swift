@@ -73,16 +73,22 @@ final class EntryCollector: @unchecked Sendable {
     entries.forget(table: tableNames[table])
   }
 
-  /// Waits until everything is taken, and returns the entries.
+  /// Waits until everything is taken, and returns the entries. Nothing can be pushed afterwards.
   func finish() throws -> IndexEntries {
     pages.finish()
-    if let error = worker?.join() { throw error }
+    if let error = end() { throw error }
     return entries
   }
 
-  /// Ends the collecting; scratch files vanish.
+  /// Ends the collecting; scratch files vanish with the last reference to this.
   func cancel() {
     pages.abort(BatchError(.stopped, "the entries of indexes are not needed any more"))
-    _ = worker?.join()
+    _ = end()
+  }
+
+  /// The thread keeps this alive, and this the thread: that ends here.
+  private func end() -> (any Error)? {
+    defer { worker = nil }
+    return worker?.join()
   }
 }

@@ -78,7 +78,7 @@ final class StepRunner {
     do {
       if transformer.state.phase == .units { try runUnits() }
     } catch {
-      collector?.cancel()
+      cancelCollector()
       throw error
     }
     // A step that is finished is not begun again: only the run's position was not published yet.
@@ -88,7 +88,7 @@ final class StepRunner {
   }
 
   private func runUnits() throws {
-    if job.indexBuilding == .engine {
+    if job.indexBuilding == .engine, patches.count == 0 {
       collector = try EntryCollector(
         indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files, source: job.reader.snapshot,
         used: records)
@@ -101,6 +101,7 @@ final class StepRunner {
       if patches.count > 0 { cancelCollector() }
     }
     collected = try collector?.finish()
+    collector = nil
     try finishTables()
   }
 
