@@ -40,6 +40,43 @@ import Testing
     }
   }
 
+  private func encode(_ pieces: [RecordProgram.Piece], _ source: [UInt8], columns: Int, except changed: UInt64, _ value: Value)
+    -> [UInt8]?
+  {
+    let (locator, encoder) = (RecordLocator(columnCount: columns), RecordEncoder())
+    return source.withUnsafeBytes { bytes in
+      var asked: [Int] = []
+      guard locator.locate(bytes),
+        RecordProgram(pieces).encode(
+          locator, to: encoder, except: changed,
+          { column in
+            asked.append(column)
+            encoder.append(value)
+          })
+      else { return nil }
+      #expect(asked.allSatisfy { $0 < 64 && changed >> UInt64($0) & 1 == 1 } && asked == asked.sorted())
+      var made = [UInt8](repeating: 0, count: encoder.length)
+      made.withUnsafeMutableBytes { encoder.write(to: $0.baseAddress!) }
+      return made
+    }
+  }
+
+  /// The record column by column, with one value in all that changed; nil where another column cannot be made.
+  private func exchanged(_ pieces: [RecordProgram.Piece], _ source: [Value], _ changed: UInt64, _ value: Value) -> [UInt8]? {
+    var made: [Value] = []
+    for piece in pieces {
+      let count = if case .columns(_, let count) = piece { count } else { 1 }
+      let isChanged = (0..<count).map { made.count + $0 < 64 && changed >> UInt64(made.count + $0) & 1 == 1 }
+      if isChanged.allSatisfy({ $0 }) {
+        made += Array(repeating: value, count: count)
+        continue
+      }
+      guard let values = expected(piece, source) else { return nil }
+      made += zip(values, isChanged).map { $1 ? value : $0 }
+    }
+    return record(made)
+  }
+
   /// The value that a piece gives, told column by column; nil where it leaves the record alone.
   private func expected(_ piece: RecordProgram.Piece, _ source: [Value]) -> [Value]? {
     switch piece {
@@ -85,6 +122,11 @@ import Testing
       let parts = pieces.map { expected($0, source) }
       let wanted = parts.contains { $0 == nil } ? nil : record(parts.flatMap { $0 ?? [] })
       #expect(run(pieces, record(source), columns: source.count) == wanted, "seed \(seed)")
+      let changed = UInt64.random(in: 0 ... .max, using: &random) & .random(in: 0 ... .max, using: &random)
+      let given = value(&random)
+      #expect(
+        encode(pieces, record(source), columns: source.count, except: changed, given)
+          == exchanged(pieces, source, changed, given), "seed \(seed), changed \(changed)")
     }
   }
 

@@ -23,7 +23,8 @@ let (page, decoder) = (RowPage(), RecordDecoder())
 var root: UInt32?
 let schema = TableScan(snapshot: snapshot, root: 1, rowLimit: 1 << 20)
 while try schema.next(into: page) {
-  for row in 0..<page.count where decoder.decode(page.record(row)) && (try decoder.value(1)) == .text("ZROW") {
+  for row in 0..<page.count where decoder.decode(page.record(row)) {
+    guard try decoder.value(1) == .text("ZROW") else { continue }
     root = decoder.integer(3).map { UInt32($0) }
   }
 }

@@ -10,11 +10,11 @@ final class EntryCollector: @unchecked Sendable {
   private let tableCount: Int
   private var entries: IndexEntries
   private var keys: [TableKeys?]
-  private let pages = BoundedQueue<RecordPage>(capacity: Pipeline<Int, Int>.depth)
+  private let pages = BoundedQueue<RecordPage>(capacity: 2)
   private var worker: Worker?
 
   /// Begins to collect for tables without rows; nil where none of them has an index. `tableNames` are those of all tables that
-  /// records are numbered by; further numbers are spools, by entity table. Records refer to long
+  /// records are numbered by; further numbers are spools. Records refer to long
   /// values of `source`. `used` gets pages whose entries are taken.
   init?(
     _ indexes: [StoreIndex], tableNames: [String], isEmpty: [Bool], files: StepFiles, source: DatabaseSnapshot,
@@ -31,6 +31,7 @@ final class EntryCollector: @unchecked Sendable {
       do {
         while let page = try pages.pop() {
           try take(page)
+          page.reset()
           try used.push(page)
         }
       } catch {
@@ -49,8 +50,9 @@ final class EntryCollector: @unchecked Sendable {
       if number != current.number {
         try flush(current)
         // Records of a spool come to their table later: not by here.
-        if number >= tableCount { forget(number - tableCount) }
-        current = (number, number < tableCount ? keys[number] : nil)
+        let spooled = KeyAssignment.spoolTable(number)
+        if let spooled { forget(spooled) }
+        current = (number, spooled == nil ? keys[number] : nil)
       }
       guard let table = current.keys else { return }
       try IndexPass.adding(to: tableNames[number]) {

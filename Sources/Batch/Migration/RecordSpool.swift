@@ -48,15 +48,15 @@ final class RecordSpool {
     return state
   }
 
-  /// Appends all records to the table.
-  func drain(into builder: TableBuilder) throws {
+  /// Appends all records to the table; long values that they refer to are read through `longValues`.
+  func drain(into builder: TableBuilder, _ longValues: LongValueReader) throws {
     try flush()
     let reader = RecordLogReader(file: file, length: state.length)
     while let bytes = try reader.next(headLength: Self.headLength, lengthAt: 0) {
       try bytes.withUnsafeBytes {
         try builder.append(
           rowid: Int64(littleEndian: $0.loadUnaligned(fromByteOffset: 4, as: Int64.self)),
-          record: UnsafeRawBufferPointer(rebasing: $0[Self.headLength...]))
+          record: UnsafeRawBufferPointer(rebasing: $0[Self.headLength...]), longValues: longValues)
       }
     }
   }

@@ -87,6 +87,8 @@ final class RowTransformer {
     case .relationships(let table, let index): try relationships(page, table: table, mapping: index)
     default: break
     }
+    // A policy may keep a source object longer than its row.
+    row.forget()
     state.rowsRead += UInt64(page.count)
     if page.count > 0 { state.after = page.rowid(page.count - 1) }
     state.nextKeys = manager.nextKeys

@@ -62,12 +62,12 @@ final class StepOutput {
     // Not counted for every record: `builders` holds them.
     let builders = builders.map { Unmanaged.passUnretained($0) }
     try page.forEach { number, rowid, record in
-      if number < builders.count {
+      if let table = KeyAssignment.spoolTable(number) {
+        try spools[table]?.append(rowid: rowid, record: record)
+      } else {
         try builders[number]._withUnsafeGuaranteedRef {
           try $0.append(rowid: rowid, record: record, longValues: longValues)
         }
-      } else {
-        try spools[number - builders.count]?.append(rowid: rowid, record: record)
       }
     }
   }
@@ -97,7 +97,7 @@ final class StepOutput {
   func finishTables() throws -> [(rows: UInt64, largest: Int64)] {
     var totals: [(rows: UInt64, largest: Int64)] = []
     for (number, builder) in builders.enumerated() {
-      try spools[number]?.drain(into: builder)
+      try spools[number]?.drain(into: builder, longValues)
       try builder.finish()
       if number < tableCount { totals.append((builder.rowCount, builder.lastRowid ?? 0)) }
     }

@@ -147,7 +147,9 @@ final class StepRunner {
       write: { parcel in
         try output.output.take(parcel.records)
         if let mark = parcel.mark { try mark.finish(output.output, publish) }
-        if let collector { try collector.push(parcel.records) } else { try records.push(parcel.records) }
+        if let collector { return try collector.push(parcel.records) }
+        parcel.records.reset()
+        try records.push(parcel.records)
       })
     pagesDone += try pageCount(unit)
     if job.monitor.isStopRequested {

@@ -11,7 +11,7 @@ struct ColumnValues: ~Copyable {
   }
 
   private static let unset = UInt64.max
-  private static let keptBytes = 64 * 1024
+  private static let keptBytes = 4 * 1024
   private let count: Int
   private let slots: UnsafeMutablePointer<Slot>
   private var bytes: UnsafeMutableRawPointer?
@@ -43,6 +43,9 @@ struct ColumnValues: ~Copyable {
     bytes?.deallocate()
     (bytes, capacity) = (nil, 0)
   }
+
+  /// Takes all values away where they take much memory.
+  mutating func trim() { if capacity > Self.keptBytes { removeAll() } }
 
   /// Gives a column a value.
   mutating func set(_ column: Int, _ value: Value) {

@@ -42,7 +42,10 @@ public final class DestinationObject {
   /// The name of the object's entity.
   public var entityName: String { entity.name }
 
-  func close() { isOpen = false }
+  func close() {
+    isOpen = false
+    columns.trim()
+  }
 
   /// The value of a column of an open object, as it will be stored.
   func stored(_ column: Int) throws -> Value {

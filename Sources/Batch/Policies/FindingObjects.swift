@@ -25,7 +25,7 @@ extension MigrationManager {
   }
 
   /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil where it is NULL.
-  /// Quicker than with the value itself, which is not read. Texts that are no UTF-8 are compared as they are.
+  /// Quicker than with the value itself, which is not read.
   public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?
   {

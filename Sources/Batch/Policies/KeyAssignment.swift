@@ -12,9 +12,11 @@ struct KeyAssignment: Sendable {
 
   /// The last of the numbers counts places in ordered relationships.
   var orderSlot: Int { firstNewKeys.count - 1 }
-  /// Tables of the store: entity tables and join tables.
-  var tableCount: Int { firstNewKeys.count - 1 }
   func keepsKeys(table: Int) -> Bool { kept[table] }
   /// The number by which records for a table's spool are told from records for the table.
-  func spoolNumber(_ table: Int) -> Int { tableCount + table }
+  static func spoolNumber(_ table: Int) -> Int { firstSpool + table }
+  /// The table whose spool a number means; nil for a table's own number.
+  static func spoolTable(_ number: Int) -> Int? { number < firstSpool ? nil : number - firstSpool }
+  /// Far above the number of any table.
+  private static let firstSpool = 1 << 30
 }

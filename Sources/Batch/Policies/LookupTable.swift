@@ -52,20 +52,20 @@ final class LookupTable {
   private func encode(_ value: Value) -> Bool {
     switch value {
     case .null: return false
-    case .integer(let integer): encode(1, bits: UInt64(bitPattern: integer))
+    case .integer(let integer): put(1, bits: UInt64(bitPattern: integer))
     case .real(let double):
       // A whole double finds the integer that SQLite made of it.
       if let integer = Int64(exactly: double) { return encode(.integer(integer)) }
-      encode(2, bits: double.bitPattern)
-    case .text(var text): text.withUTF8 { encode(3, UnsafeRawBufferPointer($0)) }
-    case .blob(let bytes): bytes.withUnsafeBytes { encode(4, $0) }
+      put(2, bits: double.bitPattern)
+    case .text(var text): text.withUTF8 { put(3, UnsafeRawBufferPointer($0)) }
+    case .blob(let bytes): bytes.withUnsafeBytes { put(4, $0) }
     }
     return true
   }
 
-  private func encode(_ tag: UInt8, bits: UInt64) { withUnsafeBytes(of: bits.littleEndian) { encode(tag, $0) } }
+  private func put(_ tag: UInt8, bits: UInt64) { withUnsafeBytes(of: bits.littleEndian) { put(tag, $0) } }
 
-  private func encode(_ tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
+  private func put(_ tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
     keyBytes.removeAll(keepingCapacity: true)
     keyBytes.append(tag)
     keyBytes.append(contentsOf: bytes)
@@ -75,8 +75,15 @@ final class LookupTable {
   private func encode(_ row: RecordDecoder, _ position: Int) throws -> Bool {
     let type = row.type(position)
     guard type >= 12 else { return encode(try row.value(position)) }
-    encode(SerialType.isText(type) ? 3 : 4, row.body(position))
+    encode(type, row.body(position))
     return true
+  }
+
+  /// The bytes of a text or a blob. As a value, a text that is no UTF-8 is repaired; here it is as well.
+  private func encode(_ type: UInt64, _ body: UnsafeRawBufferPointer) {
+    guard SerialType.isText(type) else { return put(4, body) }
+    if body.allSatisfy({ $0 < 0x80 }) { return put(3, body) }
+    _ = encode(.text(String(decoding: body, as: UTF8.self)))
   }
 
   func find(_ entity: String, _ attribute: String, row: RecordDecoder, _ position: Int) throws -> SpillingMap.Entry? {
@@ -120,7 +127,7 @@ final class LookupTable {
     for position in feeding[object.entity.name] ?? [] {
       guard let attribute = object.entity.attributes[kept[position].attribute] else { continue }
       if let (type, body) = object.bytes(attribute.position) {
-        encode(SerialType.isText(type) ? 3 : 4, body)
+        encode(type, body)
       } else if try !encode(object.stored(attribute.position)) {
         continue
       }

@@ -206,7 +206,7 @@ public final class MigrationManager {
       try object.encode(to: encoder)
       let isFurther = object.mapping == nil && keys.keepsKeys(table: object.entity.table)
       output.append(
-        table: isFurther ? keys.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
+        table: isFurther ? KeyAssignment.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
     }
     object.close()
   }

@@ -12,7 +12,7 @@ final class NameTable<Element: Sendable>: @unchecked Sendable {
   private let count: Int
   private let entries: UnsafeMutablePointer<Entry>
   private let elements: UnsafeMutablePointer<Element>
-  /// Positions by name, where there are many.
+  /// Positions by name: for tables of many names, and for names in another Unicode form.
   private let positions: [String: Int]
 
   init(_ named: [String: Element]) {
@@ -24,8 +24,7 @@ final class NameTable<Element: Sendable>: @unchecked Sendable {
       (entries + index).initialize(to: Entry(name: name, length: name.utf8.count))
       (elements + index).initialize(to: element)
     }
-    let numbered = count > Self.mostLinear ? sorted.enumerated().map { ($1.key, $0) } : []
-    positions = Dictionary(uniqueKeysWithValues: numbered)
+    positions = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1.key, $0) })
   }
 
   deinit {
@@ -37,12 +36,11 @@ final class NameTable<Element: Sendable>: @unchecked Sendable {
 
   /// Where the element of a name lies, for as long as the table lives; nil when there is none.
   func find(_ name: String) -> UnsafePointer<Element>? {
-    guard count <= Self.mostLinear else { return positions[name].map { UnsafePointer(elements + $0) } }
     let length = name.utf8.count
-    for index in 0..<count where entries[index].length == length && entries[index].name == name {
+    for index in 0..<min(count, Self.mostLinear) where entries[index].length == length && entries[index].name == name {
       return UnsafePointer(elements + index)
     }
-    return nil
+    return positions[name].map { UnsafePointer(elements + $0) }
   }
 
   subscript(_ name: String) -> Element? { find(name)?.pointee }

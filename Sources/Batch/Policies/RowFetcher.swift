@@ -2,30 +2,35 @@ import Streams
 
 /// Fetches single rows of a source table as objects, and keeps some of the last ones: rows often lead to the same few objects.
 final class RowFetcher {
-  private static let slots = 2048
   /// Longer records are not kept.
   private static let longest = 512
   private let lookup: RowLookup
   private let entityPosition: Int
   /// By the lowest bits of the key. The source does not change, so what is kept stays right.
-  @exclusivity(unchecked) private var kept: [SourceObject?] = Array(repeating: nil, count: slots)
+  @exclusivity(unchecked) private var kept: [SourceObject?]
 
-  init(_ lookup: RowLookup, entityPosition: Int) {
+  /// Prepares for a table of that many columns. `memoryBytes` bounds the objects that are kept.
+  init(_ lookup: RowLookup, entityPosition: Int, columns: Int, memoryBytes: Int) {
     self.lookup = lookup
     self.entityPosition = entityPosition
+    // A record of usual length, the object, and the places of its columns.
+    let fitting = max(16, min(4096, memoryBytes / (600 + 16 * columns)))
+    kept = Array(repeating: nil, count: 1 << (Int.bitWidth - 1 - fitting.leadingZeroBitCount))
   }
 
   /// The object of a key; nil when there is no such row. One whose entity number is unknown passes for the expected entity.
   func object(_ expected: SourceEntity, key: Int64, of graph: SourceGraph) throws -> SourceObject? {
-    let slot = Int(truncatingIfNeeded: key) & (Self.slots - 1)
+    let slot = Int(truncatingIfNeeded: key) & (kept.count - 1)
     if let found = kept[slot], found.key == key { return found }
     return try lookup.withRecord(key) { record in
       guard record.count <= Self.longest else { return try make(expected, key, record, graph) }
       if kept[slot]?.entity === expected, isKnownUniquelyReferenced(&kept[slot]), let used = kept[slot] {
+        kept[slot] = nil
         try used.take(record, key: key)
-        if used.decoder.integer(entityPosition) == Int64(expected.number) { return used }
-        // Of another entity: kept under a key that is never asked for until it is filled again.
-        used.key = .min
+        if used.decoder.integer(entityPosition) == Int64(expected.number) {
+          kept[slot] = used
+          return used
+        }
       }
       let object = try make(expected, key, record, graph)
       if object.decoder.integer(entityPosition) == Int64(object.entity.number) { kept[slot] = object }

@@ -45,10 +45,13 @@ final class SourceGraph {
     guard let expected = byNumber[number] else { return nil }
     if let fetcher = fetchers[expected.table] { return try fetcher.object(expected, key: key, of: self) }
     let table = binding.tables[expected.table]
+    // One half for pages, one for objects.
+    let memory = scratch.budget.lookupCacheBytes / 2
     let lookup = RowLookup(
-      snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: scratch.budget.lookupCacheBytes, rowLimit: rowLimit,
+      snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: memory, rowLimit: rowLimit,
       longValuesFrom: MemoryBudget.longValueBytes)
-    let fetcher = RowFetcher(lookup, entityPosition: table.positions[1])
+    let fetcher = RowFetcher(
+      lookup, entityPosition: table.positions[1], columns: table.schema.columns.count, memoryBytes: memory)
     fetchers[expected.table] = fetcher
     return try fetcher.object(expected, key: key, of: self)
   }

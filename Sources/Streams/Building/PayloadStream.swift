@@ -36,13 +36,13 @@ final class PayloadStream {
     parts.insert(.bytes(UnsafeRawBufferPointer(header)), at: 0)
     guard isSound, header[0] != LongValue.mark else { throw damaged() }
     guard length <= 0x7fff_ffff else {
-      throw StreamsError(.tooLarge, "row \(rowid) would take \(length) bytes, more than a database holds")
+      throw StreamsError(.tooLarge, "the new row \(rowid) would take \(length) bytes, more than a database holds")
     }
   }
 
   deinit { header.deallocate() }
 
-  private func damaged() -> StreamsError { StreamsError(.damagedDatabase, "the references of row \(rowid) are damaged") }
+  private func damaged() -> StreamsError { StreamsError(.damagedDatabase, "the references of the new row \(rowid) are damaged") }
 
   /// Copies the next `count` bytes. Throws `damagedDatabase`, and errors of reading.
   func read(into target: UnsafeMutableRawPointer, _ count: Int) throws {
@@ -64,7 +64,8 @@ final class PayloadStream {
   }
 
   private func copy(_ value: LongValue, to target: UnsafeMutableRawPointer, _ most: Int) throws -> Int {
-    var cursor = try cursor ?? longValues.begin(value, rowid: rowid)
+    // The source's row may have another rowid than this one; its page and cell are told.
+    var cursor = try cursor ?? longValues.begin(value, rowid: 0)
     let count = min(most, value.byteCount - position)
     try longValues.copy(count, from: &cursor, to: target)
     self.cursor = cursor

@@ -29,6 +29,9 @@ public final class RecordDecoder {
 
   deinit { columns.deallocate() }
 
+  /// Lets go of the record, whose memory may vanish: there are no columns then.
+  public func forget() { (count, base) = (0, nil) }
+
   /// The number of values in the record.
   public var columnCount: Int { count }
 

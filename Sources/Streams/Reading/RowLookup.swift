@@ -45,10 +45,12 @@ public final class RowLookup {
   /// The interior pages that a look for a row passes by, as far as they can be read: for messages.
   private func parents(of rowid: Int64) -> [(number: UInt32, buffer: PageBuffer)] {
     var (pages, number): ([(number: UInt32, buffer: PageBuffer)], UInt32) = ([], root)
-    while pages.count < Self.maximumDepth, let buffer = try? cache.page(number),
-      let page = try? TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot),
-      page.kind == .tableInterior, let child = try? page.child(page.firstCell(notBelow: rowid))
-    {
+    while pages.count < Self.maximumDepth {
+      let buffer = PageBuffer(size: snapshot.geometry.pageSize)
+      guard (try? snapshot.read(page: number, into: buffer.bytes)) != nil,
+        let page = try? TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot),
+        page.kind == .tableInterior, let child = try? page.child(page.firstCell(notBelow: rowid))
+      else { break }
       pages.append((number, buffer))
       number = child
     }

@@ -20,7 +20,7 @@ public final class RowPage: @unchecked Sendable {
   /// Bytes after which a page is handed on.
   static let targetBytes = 256 * 1024
   /// Bytes of long values after which a page is handed on: checkpoints are made between pages.
-  static let targetOutsideBytes = 4 << 20
+  static let targetOutsideBytes = 1 << 20
 
   /// Makes an empty page.
   public init() {

@@ -89,6 +89,8 @@ public final class IndexSorter {
     let made = makeKeys()
     let (row, record) = (RecordDecoder(), IntegerRecord(masks))
     let moved = columns.enumerated().map { SortColumn($0, isDescending: $1.isDescending, collation: $1.collation) }
+    // The keys need memory too, and may take it from the sorter that has most: this one must have none while it is read.
+    try integers?.spill()
     try integers?.drain { entry in
       try record.withRecord(entry) { bytes in
         key.removeAll(keepingCapacity: true)

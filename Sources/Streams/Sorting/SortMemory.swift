@@ -50,7 +50,7 @@ public final class SortMemory {
 protocol SortMember: AnyObject {
   /// What it may use, scratch space for sorting included.
   var grantedBytes: Int { get set }
-  /// Writes what it has as a run and gives all of its memory back.
+  /// Writes what it has as a run and gives all of its memory back. Who adds keys elsewhere while a sorter is drained spills it first.
   func spill() throws
 }
 

@@ -65,6 +65,20 @@ struct PhotoPolicy: EntityMigrationPolicy {
   }
 }
 
+/// Makes a second photo of every one with a long content, which it hands on as it lies in the source.
+struct DoublingPolicy: EntityMigrationPolicy {
+  func createDestinationInstances(
+    forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
+  ) throws {
+    _ = try manager.createDestinationInstance(forSource: source, in: mapping)
+    guard source.key % 3 == 0, source.key < 20 else { return }
+    let copy = try manager.insert(entity: "Photo")
+    try copy.set("content", from: source, "content")
+    try copy.set("caption", from: source, "caption")
+    try copy.set("zoom", .integer(source.key))
+  }
+}
+
 /// Rows whose values are larger than the memory for a row: they go from file to file.
 @Suite struct LongValueMigrationTests {
   static let content = "SELECT count(*) FROM ZPHOTO p JOIN old.ZPHOTO q USING (Z_PK) WHERE p.ZCONTENT IS NOT q.ZCONTENT"
@@ -171,18 +185,37 @@ struct PhotoPolicy: EntityMigrationPolicy {
     #expect(resumed == 8)
   }
 
-  private func policyFolder(read key: Int?) throws -> MigrationFolder {
+  @Test("Further objects get them too, whose records wait for others, beside tables that the model does not know")
+  func doubled() throws {
+    let folder = try policyFolder(read: nil, policy: DoublingPolicy.self)
+    let store = try Self.store(folder)
+    try CarriedStore.write(store) { db in
+      try db.execute(
+        sql: "CREATE TABLE Notes (a); CREATE TABLE More (b); INSERT INTO Notes VALUES ('n'); INSERT INTO More VALUES (1)")
+    }
+    let request = request(folder, store, try folder.place("doubled"))
+    #expect(try folder.migrate(request).isVerified)
+    let copies =
+      "SELECT count(*), sum(n.ZCONTENT IS q.ZCONTENT), sum(n.ZCAPTION IS q.ZCAPTION), max(length(n.ZCONTENT)) FROM ZPHOTO n "
+      + "JOIN old.ZPHOTO q ON q.Z_PK = n.ZZOOM WHERE n.Z_PK > (SELECT max(Z_PK) FROM old.ZPHOTO)"
+    #expect(try compare(request.output!, store, copies) == ["int64(6)|int64(6)|int64(6)|int64(7000000)"])
+    #expect(try MigrationFolder.rows(request.output!, "SELECT a, b FROM Notes, More") == ["string(\"n\")|int64(1)"])
+  }
+
+  private func policyFolder(
+    read key: Int?, policy: any EntityMigrationPolicy.Type = PhotoPolicy.self
+  ) throws -> MigrationFolder {
     let info = key.map { ["read": "\($0)"] } ?? [:]
     var mapping = MappingModel(
       name: "Photos",
       entityMappings: [
         PolicyModels.entity(
-          "Photo", ["size", "zone", "caption", "content", "title"], ["notes"], policy: PhotoPolicy.self, info: info),
+          "Photo", ["size", "zone", "caption", "content", "title"], ["notes"], policy: policy, info: info),
         PolicyModels.entity("Note", ["text"], ["photo"]),
       ])
     (mapping.sourceModelName, mapping.destinationModelName) = ("L1", "L2")
     return try MigrationFolder(
-      [LongValueModels.first, LongValueModels.second], mappings: [mapping], policies: [PhotoPolicy.self])
+      [LongValueModels.first, LongValueModels.second], mappings: [mapping], policies: [policy])
   }
 
   @Test("A policy hands them on untouched, and late changes of their rows leave the others alone")

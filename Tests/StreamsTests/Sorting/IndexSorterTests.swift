@@ -139,6 +139,21 @@ import Testing
     #expect(memory.grantedBytes == 0)
   }
 
+  @Test("An odd value after many rows of NULL turns all entries into keys, also where keys need the memory that words had")
+  func lateOddity() throws {
+    var random = SeededGenerator(seed: 4050)
+    for rows in stride(from: 400, through: 4000, by: 200) {
+      for descending in [false, true] {
+        var table = Table(&random, rows: 0, oddity: 0)
+        (table.alias, table.columns) = (nil, [SortColumn(0, isDescending: descending)])
+        table.rows = (1...rows).map { (Int64($0), [.null]) } + [(Int64(rows + 1), [.text("late")])]
+        let sorter = Self.sorter(table, SortMemory(byteCount: 1 << 16))
+        try table.add(to: sorter)
+        #expect(try Self.records(sorter) == table.expected, "\(rows) rows, descending: \(descending)")
+      }
+    }
+  }
+
   @Test("I7: many sorters stay within the memory that they share, and give every entry", arguments: 0..<UInt64(3))
   func sharing(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed &+ 4100)
