@@ -68,6 +68,8 @@ public struct MigrationJob: Sendable {
   let fileSystem: any FileSystem
   let policies: PolicyRegistry
   let logger: Logger
+  /// A run opens its source several times.
+  private let logs = LogMemory()
 
   /// Uses a disk, the program's policies, and a logger that is told what the job's own log is told.
   public init(
@@ -82,7 +84,7 @@ public struct MigrationJob: Sendable {
   public func plan(_ request: Request) throws -> MigrationPlan { try plan(request, countsRows: true) }
 
   private func plan(_ request: Request, countsRows: Bool) throws -> MigrationPlan {
-    let source = try SourceStore.open(request.source, fileSystem, locking: .shared)
+    let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     var plan = try planner(models: request.models, mappings: request.mappings).plan(
       source, target: request.target, countsRows: countsRows)
@@ -124,8 +126,11 @@ public struct MigrationJob: Sendable {
     defer { lease.release() }
     do {
       let run = try begin(request, plan, job, source: sourcePath)
-      return try MigrationRun(job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger)
-        .run()
+      return try MigrationRun(
+        job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
+        logs: logs
+      )
+      .run()
     } catch {
       // Nothing was migrated yet: a directory without a checkpoint would only be in the way.
       if try fileSystem.list(job.checkpoints).isEmpty, try fileSystem.status(job.cutOver) == nil {
@@ -200,7 +205,7 @@ public struct MigrationJob: Sendable {
   private func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
     // As strict as the run itself: a store that is in use is refused before anything is written.
-    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered)
+    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     defer { reader.close() }
     // The version's name, not "the current one": the run does not ask again which one that is.
     let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
@@ -292,7 +297,7 @@ public struct MigrationJob: Sendable {
     if let memory { plan.memory = memory.total }
     let run = MigrationRun(
       job: job, plan: plan, fileSystem: fileSystem, policies: policies, monitor: makeMonitor(plan.interval),
-      logger: logger)
+      logger: logger, logs: logs)
     return try run.run()
   }
 

@@ -10,6 +10,7 @@ struct MigrationRun {
   let policies: PolicyRegistry
   let monitor: RunMonitor
   let logger: Logger
+  let logs: LogMemory
 
   private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
@@ -22,7 +23,7 @@ struct MigrationRun {
     if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
-    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered)
+    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     let steps: [MigrationStep]
     let result: Finished
     let verified: VerificationReport?
@@ -48,7 +49,7 @@ struct MigrationRun {
   }
 
   private func recheckSource() throws {
-    let again = try SourceStore.open(plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain)
+    let again = try SourceStore.open(plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain, logs: logs)
     defer { again.close() }
     try checkSource(again)
   }

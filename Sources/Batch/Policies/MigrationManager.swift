@@ -45,7 +45,8 @@ public final class MigrationManager {
   private let encoder = RecordEncoder()
   /// The source object and the position of the mapping of the call at work.
   @exclusivity(unchecked) private var current: ObjectIdentifier?
-  @exclusivity(unchecked) private var currentMapping = 0
+  @exclusivity(unchecked) private var currentMapping = -1
+  @exclusivity(unchecked) private var currentCompiled: Unmanaged<CompiledMapping>?
   private let mappings: [CompiledMapping]
   /// For every entity, by number: do look-ups want its objects?
   private let feedsLookups: [Bool]
@@ -87,10 +88,10 @@ public final class MigrationManager {
   }
 
   func entity(_ name: String) throws -> DestinationEntity {
-    guard let entity = entities[name] else {
+    guard let entity = entities.find(name) else {
       throw BatchError(.policyFailed, "the destination model has no entity \(name)")
     }
-    return entity
+    return entity.pointee
   }
 
   // MARK: Making objects
@@ -98,12 +99,20 @@ public final class MigrationManager {
   /// Makes the destination object that stands for a source object, by the mapping's properties; it keeps the source's key,
   /// moved where several entities come together in one table. One call a source object.
   public func createDestinationInstance(forSource source: SourceObject, in mapping: EntityMapping) throws -> DestinationObject {
-    let compiled = mappings[currentMapping]
-    guard current == ObjectIdentifier(source), compiled.mapping.name == mapping.name, !hasPrimary else {
-      throw BatchError(
-        .policyFailed, "a source object can be given one destination object of its mapping",
-        hint: "Use insert(entity:) for further ones", entity: source.entityName, key: source.key)
+    guard current == ObjectIdentifier(source), !hasPrimary, let currentCompiled else { throw secondInstance(source) }
+    return try currentCompiled._withUnsafeGuaranteedRef { compiled in
+      guard compiled.mapping.name == mapping.name else { throw secondInstance(source) }
+      return try create(compiled, source)
     }
+  }
+
+  private func secondInstance(_ source: SourceObject) -> BatchError {
+    BatchError(
+      .policyFailed, "a source object can be given one destination object of its mapping",
+      hint: "Use insert(entity:) for further ones", entity: source.entityName, key: source.key)
+  }
+
+  private func create(_ compiled: CompiledMapping, _ source: SourceObject) throws -> DestinationObject {
     let kind = byNumber.count + currentMapping
     let object = objects.open(kind, key: source.key &+ compiled.offset) {
       DestinationObject(compiled.destination, mapping: compiled, kind: kind, hasColumns: true, manager: self)
@@ -173,7 +182,11 @@ public final class MigrationManager {
 
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
   func withSource(_ source: SourceObject, mapping: Int, _ body: () throws -> Void) throws -> Bool {
-    (current, currentMapping) = (ObjectIdentifier(source), mapping)
+    if currentMapping != mapping {
+      // The manager holds it.
+      (currentMapping, currentCompiled) = (mapping, Unmanaged.passUnretained(mappings[mapping]))
+    }
+    current = ObjectIdentifier(source)
     defer { current = nil }
     try body()
     let madeOne = hasPrimary

@@ -30,7 +30,7 @@ final class SourceEntity: Sendable {
         position: found, type: attribute.type, isExternal: attribute.allowsExternalBinaryDataStorage)
     }
     self.attributes = NameTable(attributes)
-    relationships = layout.storedRelationships(of: name)
+    relationships = layout.storedRelationships(of: name, positions: binding.tables.map(\.positions))
   }
 }
 

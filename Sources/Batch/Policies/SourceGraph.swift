@@ -9,8 +9,9 @@ final class SourceGraph {
   let byNumber: [SourceEntity?]
   /// Single rows, a table each; made when they are asked for.
   @exclusivity(unchecked) private var fetchers: [RowFetcher?]
-  /// For every table, where its columns stand in a record.
-  private let positions: [[Int]]
+  // The same without counting references for every row: `byNumber` and `fetchers` hold them.
+  private let entityReferences: UnsafeMutableBufferPointer<Unmanaged<SourceEntity>?>
+  private let fetcherReferences: UnsafeMutableBufferPointer<Unmanaged<RowFetcher>?>
   @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
   private let rowLimit: Int
@@ -27,12 +28,17 @@ final class SourceGraph {
     let all = try names.map { try SourceEntity(name: $0, binding: binding) }
     entities = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     byNumber = [nil] + all
-    positions = binding.tables.map(\.positions)
     fetchers = Array(repeating: nil, count: binding.tables.count)
+    entityReferences = .allocate(capacity: byNumber.count)
+    _ = entityReferences.initialize(from: byNumber.map { $0.map { Unmanaged.passUnretained($0) } })
+    fetcherReferences = .allocate(capacity: fetchers.count)
+    fetcherReferences.initialize(repeating: nil)
   }
 
-  /// Where a column of a layout's table stands in a record.
-  func position(_ table: Int, _ column: Int) -> Int { positions[table][column] }
+  deinit {
+    entityReferences.deallocate()
+    fetcherReferences.deallocate()
+  }
 
   /// The value that a row lacks because its column was added later: the column's default.
   func missing(_ entity: SourceEntity, _ position: Int) -> Value {
@@ -42,8 +48,16 @@ final class SourceGraph {
 
   /// Fetches an object of an entity, by Z_ENT, or of its sub-entities. It may be one that was fetched before.
   func object(_ number: Int, key: Int64) throws -> SourceObject? {
-    guard let expected = byNumber[number] else { return nil }
-    if let fetcher = fetchers[expected.table] { return try fetcher.object(expected, key: key, of: self) }
+    guard let expected = entityReferences[number] else { return nil }
+    return try expected._withUnsafeGuaranteedRef { expected in
+      if let fetcher = fetcherReferences[expected.table] {
+        return try fetcher._withUnsafeGuaranteedRef { try $0.object(expected, key: key, of: self) }
+      }
+      return try fetcher(for: expected).object(expected, key: key, of: self)
+    }
+  }
+
+  private func fetcher(for expected: SourceEntity) -> RowFetcher {
     let table = binding.tables[expected.table]
     // One half for pages, one for objects.
     let memory = scratch.budget.lookupCacheBytes / 2
@@ -53,11 +67,15 @@ final class SourceGraph {
     let fetcher = RowFetcher(
       lookup, entityPosition: table.positions[1], columns: table.schema.columns.count, memoryBytes: memory)
     fetchers[expected.table] = fetcher
-    return try fetcher.object(expected, key: key, of: self)
+    fetcherReferences[expected.table] = Unmanaged.passUnretained(fetcher)
+    return fetcher
   }
 
   /// Lets go of the objects that were fetched: they hold on to the graph.
-  func forgetObjects() { fetchers = Array(repeating: nil, count: fetchers.count) }
+  func forgetObjects() {
+    fetcherReferences.update(repeating: nil)
+    fetchers = Array(repeating: nil, count: fetchers.count)
+  }
 
   /// Keys at the other end of a to-many relationship.
   func keys(of relationship: StoredRelationship, named name: String, owner: SourceObject) throws -> [Int64] {

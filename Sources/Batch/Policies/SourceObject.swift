@@ -85,11 +85,11 @@ public final class SourceObject {
   /// The object at the other end of a to-one relationship; nil when there is none or its row is missing.
   public func object(_ name: String) throws -> SourceObject? {
     guard let relationship = entity.relationships.find(name) else { throw unknown("relationship", name) }
-    guard case .ownKey(let table, let column, _, _) = relationship.pointee.storage else {
+    guard let position = relationship.pointee.keyPosition else {
       throw BatchError(
         .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
     }
-    guard let target = try integer(graph.position(table, column)) else { return nil }
+    guard let target = try integer(position) else { return nil }
     return try graph.object(relationship.pointee.destinationNumber, key: target)
   }
 
@@ -97,11 +97,12 @@ public final class SourceObject {
   /// other row tells its entity.
   func target(_ name: String) throws -> (entity: SourceEntity, key: Int64?)? {
     guard let relationship = entity.relationships.find(name) else { throw unknown("relationship", name) }
-    guard case .ownKey(let table, let column, let entityColumn, _) = relationship.pointee.storage else { return nil }
-    let key = try integer(graph.position(table, column))
-    guard let entityColumn else { return graph.byNumber[relationship.pointee.destinationNumber].map { ($0, key) } }
-    guard let number = try integer(graph.position(table, entityColumn)), number > 0, number < Int64(graph.byNumber.count)
-    else { return nil }
+    guard let position = relationship.pointee.keyPosition else { return nil }
+    let key = try integer(position)
+    guard let entityPosition = relationship.pointee.entityPosition else {
+      return graph.byNumber[relationship.pointee.destinationNumber].map { ($0, key) }
+    }
+    guard let number = try integer(entityPosition), number > 0, number < Int64(graph.byNumber.count) else { return nil }
     return graph.byNumber[Int(number)].map { ($0, key) }
   }
 

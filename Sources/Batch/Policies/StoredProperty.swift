@@ -17,11 +17,14 @@ struct StoredRelationship: Sendable {
   /// Does the other side hold a key as well?
   var hasToOneInverse: Bool
   var isOrdered: Bool
+  /// Where the source's records have a to-one's key, and the number of the entity that it leads to; for sources alone.
+  var keyPosition: Int?
+  var entityPosition: Int?
 }
 
 extension StoreLayout {
-  /// The relationships of an entity that are stored, by name.
-  func storedRelationships(of entity: String) -> NameTable<StoredRelationship> {
+  /// The relationships of an entity that are stored, by name. `positions` tells of a source's tables where columns stand in records.
+  func storedRelationships(of entity: String, positions: [[Int]]? = nil) -> NameTable<StoredRelationship> {
     var found: [String: StoredRelationship] = [:]
     for relationship in model.relationships(of: entity) {
       guard let storage = storage(of: relationship.name, entity: entity) else { continue }
@@ -31,6 +34,9 @@ extension StoreLayout {
       found[relationship.name] = StoredRelationship(
         storage: storage, destination: destination, destinationNumber: entityNumbers[destination] ?? 0, inverse: inverse,
         hasToOneInverse: hasToOneInverse, isOrdered: relationship.isOrdered)
+      guard let positions, case .ownKey(let table, let column, let entityColumn, _) = storage else { continue }
+      found[relationship.name]?.keyPosition = positions[table][column]
+      found[relationship.name]?.entityPosition = entityColumn.map { positions[table][$0] }
     }
     return NameTable(found)
   }

@@ -7,11 +7,12 @@ public enum SourceStore {
   public static let recoveryNote =
     "the store has the rollback journal of an unfinished change: it was taken back on a private copy, the store is as it was"
 
-  /// Opens a store for reading. `copyFolder` is where a recovered copy goes, the temporary directory without it. Throws
+  /// Opens a store for reading. `copyFolder` is where a recovered copy goes, the temporary directory without it; `logs` knows the
+  /// store's `-wal` file from an earlier opening. Throws
   /// ``BatchError``: `badStore` when it is missing or no Core Data store; and `StreamsError` (`locked`).
   public static func open(
     _ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool = false,
-    copyFolder: String? = nil
+    copyFolder: String? = nil, logs: LogMemory? = nil
   ) throws -> StoreReader {
     guard try fileSystem.status(path) != nil else {
       throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
@@ -19,7 +20,7 @@ public enum SourceStore {
     let copy = try RecoveredCopy(of: path, fileSystem, locking: locking, folder: copyFolder)
     do {
       return try StoreReader(
-        path: path, fileSystem: fileSystem, locking: locking, forInspection: forInspection, recovered: copy)
+        path: path, fileSystem: fileSystem, locking: locking, forInspection: forInspection, recovered: copy, logs: logs)
     } catch {
       copy?.remove()
       throw error

@@ -53,13 +53,15 @@ public final class StoreReader: Sendable {
 
   /// Opens a store, or the recovered copy of it, which belongs to the reader then and bears the store's name.
   init(
-    path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool, recovered: RecoveredCopy?
+    path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool, recovered: RecoveredCopy?,
+    logs: LogMemory? = nil
   ) throws {
     self.path = path
     self.recovered = recovered
     do {
       snapshot = try DatabaseSnapshot(
-        path: recovered?.path ?? path, fileSystem: fileSystem, locking: recovered == nil ? locking : .none, name: path)
+        path: recovered?.path ?? path, fileSystem: fileSystem, locking: recovered == nil ? locking : .none, name: path,
+        logs: logs)
     } catch let error as StreamsError where error.code == .notADatabase {
       let (message, hint) = try FileKind.of(path, fileSystem).explanation
       throw BatchError(.badStore, message, hint: hint, path: path)

@@ -39,9 +39,9 @@ public final class DatabaseSnapshot: Sendable {
   private let file: any File
   private let log: WriteAheadLog?
 
-  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. Throws `locked`, `notADatabase`,
+  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. `logs` knows the log from an earlier opening. Throws `locked`, `notADatabase`,
   /// `damagedDatabase`, `unsupported`, `inputOutput`.
-  public init(path: String, fileSystem: any FileSystem, locking: Locking, name: String? = nil) throws {
+  public init(path: String, fileSystem: any FileSystem, locking: Locking, name: String? = nil, logs: LogMemory? = nil) throws {
     self.path = name ?? path
     let file = try Self.hold(path, fileSystem, locking)
     var bytes = [UInt8](repeating: 0, count: DatabaseHeader.length)
@@ -50,7 +50,8 @@ public final class DatabaseSnapshot: Sendable {
     let main = try bytes[0..<count].withUnsafeBytes { try DatabaseHeader($0, path: name ?? path) }
     var log: WriteAheadLog?
     if let status = try fileSystem.status(path + "-wal"), status.size > 0 {
-      log = try WriteAheadLog(file: try fileSystem.open(path + "-wal", .read), pageSize: main.pageSize)
+      log = try WriteAheadLog(
+        file: try fileSystem.open(path + "-wal", .read), pageSize: main.pageSize, status: status, memory: logs)
     }
     if let log, let offset = log.offset(of: 1) {
       _ = try bytes.withUnsafeMutableBytes { try log.file.read(into: $0, at: offset) }
@@ -142,21 +143,39 @@ public final class DatabaseSnapshot: Sendable {
     }
   }
 
-  /// Reads neighbouring pages in one call where no log stands between. The buffer holds `count` pages.
+  /// Reads neighbouring pages, in as few calls as their places allow. The buffer holds `count` pages.
   func read(run first: UInt32, count: Int, into buffer: UnsafeMutableRawBufferPointer) throws {
-    if log != nil || first < 1 || UInt64(first) + UInt64(count) - 1 > UInt64(pageCount) {
-      for index in 0..<count {
-        let part = UnsafeMutableRawBufferPointer(
-          rebasing: buffer[index * geometry.pageSize..<(index + 1) * geometry.pageSize])
-        try read(page: first &+ UInt32(index), into: part)
+    guard first >= 1, UInt64(first) + UInt64(count) - 1 <= UInt64(pageCount) else {
+      let wrong = first < 1 ? first : max(first, pageCount &+ 1)
+      throw StreamsError(.damagedDatabase, "a page number is out of range: \(wrong) of \(pageCount)", path: path, page: wrong)
+    }
+    var done = 0
+    while done < count {
+      let page = first + UInt32(done)
+      let (offset, length) = (log?.offset(of: page), neighbours(from: page, most: count - done))
+      let size = geometry.pageSize
+      let part = UnsafeMutableRawBufferPointer(rebasing: buffer[done * size..<(done + length) * size])
+      if let offset, let log {
+        try log.read(length, at: offset, into: part, path: path, page: page)
+      } else {
+        guard try file.read(into: part, at: UInt64(page - 1) * UInt64(size)) == part.count else {
+          throw StreamsError(.damagedDatabase, "the file ends within a page", path: path, page: page)
+        }
       }
-      return
+      done += length
     }
-    let length = count * geometry.pageSize
-    let part = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<length])
-    guard try file.read(into: part, at: UInt64(first - 1) * UInt64(geometry.pageSize)) == length else {
-      throw StreamsError(.damagedDatabase, "the file ends within a page", path: path, page: first)
+  }
+
+  /// How many pages from one on lie behind each other: in the file, or in frames of the log.
+  private func neighbours(from page: UInt32, most: Int) -> Int {
+    guard let log else { return most }
+    var (length, last) = (1, log.offset(of: page))
+    while length < most {
+      let next = log.offset(of: page + UInt32(length))
+      guard next == last.map({ $0 + UInt64(log.frameLength) }) else { break }
+      (length, last) = (length + 1, next)
     }
+    return length
   }
 
   /// Ends the snapshot and its locks.

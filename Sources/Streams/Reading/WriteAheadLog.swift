@@ -17,21 +17,41 @@ struct WriteAheadLog: Sendable {
   /// Page number in the upper, frame index in the lower half; sorted, one entry a page.
   private let entries: [UInt64]
 
-  /// Reads the log; nil when it holds no commit.
-  init?(file: any File, pageSize: Int) throws {
+  /// Reads the log; nil when it holds no commit. One that `memory` knows is not read again.
+  init?(file: any File, pageSize: Int, status: FileStatus, memory: LogMemory?) throws {
     let size = try file.size()
-    var header = [UInt8](repeating: 0, count: Self.headerLength)
-    guard size > UInt64(Self.headerLength), try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == 32
-    else { return nil }
-    guard let sum = WALChecksum(header: header, pageSize: pageSize) else { return nil }
-    let scan = try Self.scan(file, size: size, sum: sum, pageSize: pageSize)
-    guard scan.committed > 0 else { return nil }
+    let header = try Self.bytes(file, Self.headerLength, at: 0)
+    guard size > UInt64(Self.headerLength), let sum = WALChecksum(header: header, pageSize: pageSize) else { return nil }
     self.file = file
     self.pageSize = pageSize
     salts = sum.salts
+    if let known = memory?.find(status, header), try Self.ends(file, known.frameCount, pageSize) == known.ends {
+      (pageCount, frameCount, entries) = (known.pageCount, known.frameCount, known.entries)
+      return
+    }
+    let scan = try Self.scan(file, size: size, sum: sum, pageSize: pageSize)
+    guard scan.committed > 0 else { return nil }
     pageCount = scan.pageCount
     frameCount = scan.committed
     entries = Self.newest(scan.pages, count: scan.committed)
+    memory?.keep(
+      LogMemory.Known(
+        status: status, header: header, ends: try Self.ends(file, frameCount, pageSize), pageCount: pageCount,
+        frameCount: frameCount, entries: entries))
+  }
+
+  /// The headers of the last committed frame, and of what stands behind it: there the next commit would begin.
+  private static func ends(_ file: any File, _ frames: Int, _ pageSize: Int) throws -> [[UInt8]] {
+    let length = UInt64(frameHeaderLength + pageSize)
+    let end = UInt64(headerLength) + UInt64(frames) * length
+    return [try bytes(file, frameHeaderLength, at: end - length), try bytes(file, frameHeaderLength, at: end)]
+  }
+
+  /// As many bytes as there are.
+  private static func bytes(_ file: any File, _ count: Int, at offset: UInt64) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let found = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: offset) }
+    return Array(bytes[0..<found])
   }
 
   private struct Scan {
@@ -73,6 +93,23 @@ struct WriteAheadLog: Sendable {
     return kept
   }
 
+  /// Bytes of a frame.
+  var frameLength: Int { Self.frameHeaderLength + pageSize }
+
+  /// Reads the pages of some frames behind each other, the first of which begins at `offset`, in one call.
+  func read(_ count: Int, at offset: UInt64, into pages: UnsafeMutableRawBufferPointer, path: String, page: UInt32) throws {
+    let length = count * frameLength - Self.frameHeaderLength
+    try withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { frames in
+      guard try file.read(into: frames, at: offset) == length, let from = frames.baseAddress, let target = pages.baseAddress
+      else {
+        throw StreamsError(.damagedDatabase, "the log ends within a page", path: path, page: page)
+      }
+      for index in 0..<count {
+        (target + index * pageSize).copyMemory(from: from + index * frameLength, byteCount: pageSize)
+      }
+    }
+  }
+
   /// Where a page's newest contents begin in the log; nil when the log does not hold the page.
   func offset(of page: UInt32) -> UInt64? {
     var low = 0
@@ -96,6 +133,7 @@ private struct WALChecksum {
   let salts: UInt64
 
   init?(header: [UInt8], pageSize: Int) {
+    guard header.count == WriteAheadLog.headerLength else { return nil }
     let parsed: (magic: UInt32, version: UInt32, size: UInt32, salts: UInt64) = header.withUnsafeBytes {
       let base = $0.baseAddress!
       return (base.bigEndian32(0), base.bigEndian32(4), base.bigEndian32(8), base.bigEndian64(16))

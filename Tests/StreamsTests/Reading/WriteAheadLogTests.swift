@@ -13,6 +13,8 @@ import Testing
   /// Length of the log and rows of the table after each commit.
   let commits: [(length: Int, rows: Int)]
   static let pageSize = 512
+  /// Shared by all openings, as a program does that opens a database several times.
+  let logs = LogMemory()
 
   /// A log with several commits, written over an older, longer generation of itself.
   init() throws {
@@ -51,9 +53,25 @@ import Testing
   func rows(_ log: [UInt8]) throws -> Int {
     try Data(main).write(to: URL(fileURLWithPath: path))
     try Data(log).write(to: URL(fileURLWithPath: path + "-wal"))
-    let snapshot = try Streams.DatabaseSnapshot(path: path, fileSystem: LocalFileSystem(), locking: .none)
-    defer { snapshot.close() }
-    return try DamagedDatabaseTests.read(snapshot, root: 2)
+    let rows = try [nil, logs, logs].map { logs in
+      let snapshot = try Streams.DatabaseSnapshot(path: path, fileSystem: LocalFileSystem(), locking: .none, logs: logs)
+      defer { snapshot.close() }
+      return try DamagedDatabaseTests.read(snapshot, root: 2)
+    }
+    #expect(rows.allSatisfy { $0 == rows[0] }, "what is remembered of a log is what is in it")
+    return rows[0]
+  }
+
+  @Test("A commit behind what is remembered is seen, also where it overwrites frames of an older generation")
+  func laterCommit() throws {
+    for (earlier, later) in zip(commits, commits.dropFirst()) {
+      // The frames of the later commit are there, but for its first byte: as before it was written.
+      var before = log
+      before[earlier.length + 8] ^= 1
+      #expect(try rows(before) == earlier.rows)
+      let status = try LocalFileSystem().status(path + "-wal")
+      #expect(try rows(log) == commits[commits.count - 1].rows && later.rows > earlier.rows && status?.size == UInt64(log.count))
+    }
   }
 
   /// Rows after the last commit that lies whole below a length.
