@@ -158,11 +158,8 @@ final class StepRunner {
     }
   }
 
-  private func emptyRecords() -> RecordPage {
-    let page = records.tryPop() ?? RecordPage()
-    page.reset()
-    return page
-  }
+  /// Pages come back empty: who has used one resets it, which gives much memory back at once.
+  private func emptyRecords() -> RecordPage { records.tryPop() ?? RecordPage() }
 
   private func describe(_ unit: StepUnit) -> String {
     switch unit {

@@ -32,11 +32,8 @@ public final class IndexCells: @unchecked Sendable {
   }
 
   private func grow(to needed: Int) {
-    let larger = max(capacity * 2, needed)
-    let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-    moved.copyMemory(from: memory, byteCount: used)
-    memory.deallocate()
-    (memory, capacity) = (moved, larger)
+    capacity = max(capacity * 2, needed)
+    memory.grow(used, to: capacity)
   }
 
   @inline(__always)

@@ -37,11 +37,8 @@ public final class RecordEncoder {
   }
 
   private func growBody(to needed: Int) {
-    let capacity = max(bodyCapacity * 2, needed)
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
-    larger.copyMemory(from: body, byteCount: bodyLength)
-    body.deallocate()
-    (body, bodyCapacity) = (larger, capacity)
+    bodyCapacity = max(bodyCapacity * 2, needed)
+    body.grow(bodyLength, to: bodyCapacity)
   }
 
   @inline(__always)
@@ -56,11 +53,8 @@ public final class RecordEncoder {
   }
 
   private func growTypes() {
-    let larger = UnsafeMutableRawPointer.allocate(byteCount: typeCapacity * 2, alignment: 8)
-    larger.copyMemory(from: types, byteCount: headerLength)
-    types.deallocate()
-    types = larger
     typeCapacity *= 2
+    types.grow(headerLength, to: typeCapacity)
   }
 
   /// Appends NULL.

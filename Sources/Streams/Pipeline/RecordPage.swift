@@ -39,11 +39,8 @@ public final class RecordPage: @unchecked Sendable {
   func room(table: Int, rowid: Int64, length: Int) -> UnsafeMutableRawPointer {
     let needed = used + Self.headLength + length
     if needed > capacity {
-      let larger = max(capacity * 2, needed)
-      let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-      moved.copyMemory(from: memory, byteCount: used)
-      memory.deallocate()
-      (memory, capacity) = (moved, larger)
+      capacity = max(capacity * 2, needed)
+      memory.grow(used, to: capacity)
     }
     let head = memory + used
     head.storeBytes(of: UInt32(table), as: UInt32.self)

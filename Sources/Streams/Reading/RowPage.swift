@@ -71,11 +71,8 @@ public final class RowPage: @unchecked Sendable {
   func room(_ length: Int) -> UnsafeMutableRawPointer {
     let used = byteCount
     if used + length > capacity {
-      let larger = max(capacity * 2, used + length)
-      let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-      moved.copyMemory(from: memory, byteCount: used)
-      memory.deallocate()
-      (memory, capacity) = (moved, larger)
+      capacity = max(capacity * 2, used + length)
+      memory.grow(used, to: capacity)
     }
     return memory + used
   }
