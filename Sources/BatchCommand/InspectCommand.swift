@@ -80,6 +80,7 @@ struct PlanCommand: StoreCommand {
     var request = MigrationJob.Request(
       source: store, models: models.models, mappings: models.mappings, target: models.target)
     request.extras = extras.options
+    request.fuses = !models.noFuse
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
     Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
     if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }
@@ -91,6 +92,7 @@ struct PlanText: Codable {
   struct Step: Codable {
     var from: String
     var to: String
+    var passedVersions: [String]
     var inferred: Bool
     var reason: String
     var mappingModels: [Part]
@@ -118,7 +120,8 @@ struct PlanText: Codable {
     target = plan.targetVersion.name
     steps = plan.steps.map { step in
       Step(
-        from: step.source.name, to: step.destination.name, inferred: step.isInferred, reason: step.reason,
+        from: step.source.name, to: step.destination.name, passedVersions: step.passedVersions, inferred: step.isInferred,
+        reason: step.reason,
         mappingModels: step.mappingModels.map { model in
           Part(
             name: model.name, entityMappings: model.entityMappings.map(\.name),

@@ -29,6 +29,7 @@ struct MigrateCommand: StoreCommand {
     request.extras = extras.options
     request.verifies = options.verify == .full
     request.indexBuilding = indexBuilder
+    request.fuses = !models.noFuse
     let job = MigrationJob(policies: GodwitCommand.policies)
     try options.finish(monitored) { try job.migrate(request, monitor: monitored.monitor) }
   }

@@ -21,6 +21,9 @@ struct ModelOptions: ParsableArguments {
   )
   var identity = false
 
+  @Flag(name: .long, help: "Make every step in a pass of its own, also where several can be made in one with the same result.")
+  var noFuse = false
+
   var target: MigrationTarget { identity ? .identity : to.map { .version($0) } ?? .current }
 
   func validate() throws {

@@ -48,14 +48,10 @@ struct ExportPlanner {
 
   /// Attributes that are stored, elements of composite attributes as `composite.element`, sorted by the attribute's name.
   private func leaves(_ entity: String) -> [(path: String, attribute: AttributeDescription)] {
-    func leaves(_ attribute: AttributeDescription, _ path: String) -> [(path: String, attribute: AttributeDescription)] {
-      guard attribute.type == .composite else { return [(path, attribute)] }
-      return attribute.elements.flatMap { $0.isTransient ? [] : leaves($0, "\(path).\($0.name)") }
-    }
     let own = layout.model.attributes(of: entity).filter { !$0.isTransient }
     var seen: Set<String> = []
     return own.filter { seen.insert($0.name).inserted }.sorted { NameOrder.codeUnits($0.name, $1.name) }
-      .flatMap { leaves($0, $0.name) }
+      .flatMap(\.leaves)
   }
 
   private func relationships(_ entity: String) -> [RelationshipDescription] {

@@ -3,7 +3,7 @@ import Streams
 
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 4
+  static let currentFormat = 5
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.
@@ -16,7 +16,9 @@ struct JobPlan: Codable, Equatable {
   /// Where the migration leads, and what becomes of history and CloudKit's tables.
   var target: MigrationTarget
   var extras: ExtrasOptions
-  /// Steps of the path.
+  /// Are steps that can be inferred made in one pass where the result is the same?
+  var fuses: Bool
+  /// Passes over all rows: steps of the path, of which some may be made of several.
   var steps: Int
   /// Copies of models and mapping models, relative to the job directory.
   var models: [String]

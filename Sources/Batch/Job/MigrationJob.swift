@@ -28,6 +28,8 @@ public struct MigrationJob: Sendable {
     public var indexBuilding = IndexBuilding.engine
     /// Prove the finished store before the cut-over?
     public var verifies = true
+    /// Make steps that can be inferred in one pass, where the result is the same?
+    public var fuses = true
 
     /// Makes a request with the defaults.
     public init(
@@ -86,7 +88,7 @@ public struct MigrationJob: Sendable {
   private func plan(_ request: Request, countsRows: Bool) throws -> MigrationPlan {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
-    var plan = try planner(models: request.models, mappings: request.mappings).plan(
+    var plan = try planner(request).plan(
       source, target: request.target, countsRows: countsRows)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
@@ -101,10 +103,10 @@ public struct MigrationJob: Sendable {
     return plan
   }
 
-  private func planner(models: [String], mappings: [String]) throws -> MigrationPlanner {
+  private func planner(_ request: Request) throws -> MigrationPlanner {
     MigrationPlanner(
-      library: try ModelLibrary(paths: models), mappings: try mappings.flatMap { try MappingModelReader.read(path: $0) },
-      policies: policies)
+      library: try ModelLibrary(paths: request.models),
+      mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, fuses: request.fuses)
   }
 
   /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
@@ -212,7 +214,7 @@ public struct MigrationJob: Sendable {
     var run = JobPlan(
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
-      target: target, extras: request.extras, steps: plan.steps.count,
+      target: target, extras: request.extras, fuses: request.fuses, steps: plan.steps.count,
       models: try copies(request.models, "models", ModelReader.extensions, job),
       mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
       memory: request.memory.total, verifies: request.verifies, indexBuilding: request.indexBuilding,

@@ -30,7 +30,7 @@ struct MigrationRun {
     do {
       defer { source.close() }
       try checkSource(source)
-      steps = try MigrationPlanner(library: library, mappings: mappings, policies: policies)
+      steps = try MigrationPlanner(library: library, mappings: mappings, policies: policies, fuses: plan.fuses)
         .plan(source, target: plan.target, countsRows: false, checksValues: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)

@@ -56,6 +56,8 @@ public struct PropertyMapping: Sendable, Equatable {
   public var name: String
   /// The value; nil means by default: the source's property of the same name, else the default value (D.2).
   public var valueExpression: Expression?
+  /// Types of an attribute in versions between, that its value passes one after the other where several steps are made in one.
+  public var passedTypes: [AttributeType] = []
 
   /// Makes a property mapping.
   public init(name: String, valueExpression: Expression? = nil) {

@@ -12,7 +12,9 @@ struct MappingCompiler {
     // An inferred migration changes rows in place and keeps Z_OPT; a mapped one makes new objects.
     let positions = drafts.graph.binding.tables[draft.source.table].positions
     columns[2] = drafts.step.isInferred ? .borrow(positions[2], missing: .integer(1)) : .value(.integer(1))
-    for property in draft.mapping.attributeMappings { try attribute(property, draft, &columns) }
+    for property in draft.mapping.attributeMappings {
+      for leaf in leaves(property, draft) { try attribute(leaf, draft, &columns) }
+    }
     for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns) }
     try inverselessOwners(draft, &columns)
     unknown(draft, &columns)
@@ -28,6 +30,23 @@ struct MappingCompiler {
       guard case .unknown = column.role else { continue }
       let position = source.positions[index]
       columns[index] = .borrow(position, missing: source.schema.columns[position].defaultValue ?? .null)
+    }
+  }
+
+  /// The mapping of a composite attribute as mappings of its elements; any other as it is.
+  private func leaves(_ property: PropertyMapping, _ draft: MappingDraft) -> [PropertyMapping] {
+    guard let composite = layout.model.attribute(property.name, of: draft.destination.name), composite.type == .composite
+    else { return [property] }
+    var sourceName = property.name
+    switch property.valueExpression {
+    case nil: break
+    case .keyPath(.variable("source"), let path): sourceName = path.joined(separator: ".")
+    default: return []
+    }
+    return composite.leaves.compactMap { leaf in
+      let origin = sourceName + leaf.path.dropFirst(composite.name.count)
+      guard draft.source.attributes[origin] != nil else { return nil }
+      return PropertyMapping(name: leaf.path, valueExpression: .keyPath(operand: .variable("source"), path: [origin]))
     }
   }
 
@@ -53,12 +72,13 @@ struct MappingCompiler {
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(sourceName), which the source does not have",
         entity: draft.source.name)
     }
-    columns[target.position] = try copy(source, to: target, draft, property.name)
+    columns[target.position] = try copy(source, to: target, draft, property)
   }
 
   private func copy(
-    _ source: StoredAttribute, to target: StoredAttribute, _ draft: MappingDraft, _ name: String
+    _ source: StoredAttribute, to target: StoredAttribute, _ draft: MappingDraft, _ property: PropertyMapping
   ) throws -> ColumnSource {
+    let name = property.name
     let schema = drafts.graph.binding.tables[draft.source.table].schema.columns[source.position]
     let missing = schema.defaultValue ?? .null
     guard source.isExternal == target.isExternal else {
@@ -66,13 +86,14 @@ struct MappingCompiler {
         .badMapping, "\(name) changes whether its data may lie outside of the store, which is not supported",
         hint: "Keep 'Allows External Storage' as it was", entity: draft.destination.name)
     }
-    if source.type == target.type { return .borrow(source.position, missing: missing) }
-    guard source.type.isNumeric, target.type.isNumeric else {
+    let types = [source.type] + property.passedTypes + [target.type]
+    guard types.contains(where: { $0 != source.type }) else { return .borrow(source.position, missing: missing) }
+    guard types.allSatisfy(\.isNumeric) else {
       throw BatchError(
         .badMapping, "\(name) changes from \(source.type) to \(target.type), which needs a value expression or a policy",
         entity: draft.destination.name)
     }
-    return .convert(source.position, missing: missing, from: source.type, to: target.type)
+    return .convert(source.position, missing: missing, through: types)
   }
 
   private func toOne(_ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {
@@ -206,14 +227,5 @@ extension StepDraft {
     }
     let single = graph.entities[sourceEntity].flatMap(target)
     return KeyMap(entityPosition: entityPosition, byNumber: byNumber, single: single)
-  }
-}
-
-extension AttributeType {
-  var isNumeric: Bool {
-    switch self {
-    case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: true
-    default: false
-    }
   }
 }

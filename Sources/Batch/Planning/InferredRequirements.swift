@@ -1,55 +1,93 @@
 import Streams
 
 /// An inferred step may make an attribute required only while no row lacks a value (E.2, rule 4): counted before anything is
-/// written.
+/// written, for all steps up to the first that is not inferred, each table read once.
 struct InferredRequirements {
-  let step: MigrationStep
-  /// Is this the path's first step? Only then the rows at hand are those that it will read; of later steps the verifier
-  /// counts missing values as warnings.
-  let isFirst: Bool
+  /// An attribute that has to have values.
+  private struct Requirement {
+    /// The entity and the attribute whose values it gets, in the store; no attribute where it gets none.
+    var origin: String
+    var attribute: String?
+    var entity: String
+    var name: String
+    var version: String
+  }
 
-  func check(_ reader: StoreReader, _ binding: StoreBinding) throws {
-    guard isFirst else { return }
-    for mapping in step.mappingModels.flatMap(\.entityMappings) {
-      guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity else { continue }
-      for property in mapping.attributeMappings {
-        guard let target = step.destination.attribute(property.name, of: destination) else { continue }
-        var name = property.name
-        if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
-        let old = step.source.attribute(name, of: source)
-        guard Inference.needsValues(target, from: old) else { continue }
-        let missing = try count(reader, binding, entity: source, attribute: old?.name)
-        guard missing == 0 else {
-          throw BatchError(
-            .refused, "the required attribute \(property.name) would have no value in \(missing) objects",
-            hint: "Give it a default value, or map it with a mapping model; nothing was written", path: reader.path,
-            entity: destination)
-        }
-      }
+  private var requirements: [Requirement] = []
+
+  /// Prepares a path. `layouts` are those of the steps' destinations.
+  init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreLayout) {
+    var composition = MappingComposition(source)
+    for (step, layout) in zip(path, layouts) where !step.isIdentity {
+      guard step.isInferred, let model = step.mappingModels.first else { return }
+      for mapping in model.entityMappings { add(mapping, step, composition) }
+      // What objects look like behind a step that cannot be composed is not known before it is made.
+      guard (try? composition.append(model, to: layout)) != nil else { return }
     }
   }
 
-  /// Objects of an entity without a value: all of them when the attribute is new.
-  private func count(_ reader: StoreReader, _ binding: StoreBinding, entity: String, attribute: String?) throws -> UInt64 {
-    let source = try SourceEntity(name: entity, binding: binding)
-    let table = binding.tables[source.table]
-    let position = attribute.flatMap { source.attributes[$0]?.position }
-    let fallback = position.flatMap { table.schema.columns[$0].defaultValue } ?? .null
+  private mutating func add(_ mapping: EntityMapping, _ step: MigrationStep, _ composition: MappingComposition) {
+    guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
+      let origin = composition.origins[source]
+    else { return }
+    for property in mapping.attributeMappings {
+      guard let target = step.destination.attribute(property.name, of: destination) else { continue }
+      var name = property.name
+      if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
+      let old = step.source.attribute(name, of: source)
+      guard Inference.needsValues(target, from: old), target.type != .composite else { continue }
+      var requirement = Requirement(
+        origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name)
+      switch old.flatMap({ origin.attributes[$0.name] }) {
+      case .constant(let value) where value != .null: continue
+      case .source(let attribute, _): requirement.attribute = attribute
+      default: break
+      }
+      requirements.append(requirement)
+    }
+  }
+
+  /// Throws `refused`, naming the first attribute that would lack values and the number of objects.
+  func check(_ reader: StoreReader, _ binding: StoreBinding) throws {
+    var missing = Array(repeating: UInt64(0), count: requirements.count)
+    let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
+    for table in binding.tables.indices {
+      let concerned = requirements.indices.filter { entities[$0].table == table }
+      guard !concerned.isEmpty else { continue }
+      try count(concerned.map { ($0, entities[$0]) }, binding.tables[table], reader, &missing)
+    }
+    for (requirement, count) in zip(requirements, missing) where count > 0 {
+      throw BatchError(
+        .refused, "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
+        hint: "Give it a default value, or map it with a mapping model; nothing was written", path: reader.path,
+        entity: requirement.entity)
+    }
+  }
+
+  /// Counts objects without value in one table.
+  private func count(
+    _ concerned: [(index: Int, entity: SourceEntity)], _ table: StoreBinding.Table, _ reader: StoreReader,
+    _ missing: inout [UInt64]
+  ) throws {
     let scan = TableScan(
       snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
+    let sought = concerned.map { index, entity in
+      let position = requirements[index].attribute.flatMap { entity.attributes[$0]?.position }
+      let isNullByDefault = position.map { (table.schema.columns[$0].defaultValue ?? .null) == .null } ?? true
+      return (index: index, number: Int64(entity.number), position: position, isNullByDefault: isNullByDefault)
+    }
     let (page, row) = (RowPage(), RecordDecoder())
-    var missing: UInt64 = 0
     while try scan.next(into: page) {
       for index in 0..<page.count where row.decode(page.record(index)) {
-        guard row.integer(table.positions[1]) == Int64(source.number) else { continue }
-        guard let position else {
-          missing += 1
-          continue
+        let number = row.integer(table.positions[1])
+        for one in sought where number == one.number {
+          guard let position = one.position, position < row.columnCount else {
+            if one.isNullByDefault { missing[one.index] += 1 }
+            continue
+          }
+          if row.type(position) == SerialType.null { missing[one.index] += 1 }
         }
-        let isNull = position < row.columnCount ? row.type(position) == SerialType.null : fallback == .null
-        if isNull { missing += 1 }
       }
     }
-    return missing
   }
 }

@@ -31,7 +31,8 @@ enum LeftOut {
   private static func sourceName(_ property: PropertyMapping) -> String {
     switch property.valueExpression {
     case nil: property.name
-    case .keyPath(.variable("source"), let path): path.first ?? property.name
+    // Of a composite, the element is named with it.
+    case .keyPath(.variable("source"), let path): path.first?.split(separator: ".").first.map(String.init) ?? property.name
     default: ""
     }
   }

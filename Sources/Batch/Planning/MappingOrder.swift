@@ -27,7 +27,7 @@ struct MappingOrder {
     }
     return MigrationStep(
       source: step.source, destination: step.destination, mappingModels: order.map { models[$0] }, isInferred: step.isInferred,
-      reason: step.reason)
+      reason: step.reason, passedVersions: step.passedVersions)
   }
 
   /// Entities whose objects the policies of a mapping model look up, sub-entities included.

@@ -48,12 +48,15 @@ public struct MigrationPlanner: Sendable {
   private let library: ModelLibrary
   private let mappings: [MappingModel]
   private let policies: PolicyRegistry
+  private let fuses: Bool
 
-  /// Uses these models, mapping models and policies.
-  public init(library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry) {
+  /// Uses these models, mapping models and policies. With `fuses`, steps that can be inferred are made in one pass where the result
+  /// is the same.
+  public init(library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, fuses: Bool = true) {
     self.library = library
     self.mappings = mappings
     self.policies = policies
+    self.fuses = fuses
   }
 
   /// Plans the migration of a store.
@@ -71,12 +74,13 @@ public struct MigrationPlanner: Sendable {
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
+    let layouts = try steps.map { try StoreLayout(model: $0.destination, purpose: .reading) }
+    if checksValues { try InferredRequirements(steps, layouts: layouts, source: binding.layout).check(reader, binding) }
+    let fusion = fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: reader.schema) : nil
+    steps = fusion?.steps ?? steps
     let rows = countsRows ? try Self.rows(reader, binding) : []
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes = LeftOut.notes(steps)
-    for step in steps where step.isInferred && checksValues {
-      try InferredRequirements(step: step, isFirst: step.source == source).check(reader, binding)
-    }
+    let notes = LeftOut.notes(steps) + (fusion?.notes ?? [])
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, steps: steps, rows: rows, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.

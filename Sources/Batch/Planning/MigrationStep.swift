@@ -10,6 +10,8 @@ public struct MigrationStep: Sendable, Equatable {
   public let isInferred: Bool
   /// Why this step was chosen, for a plan that people read.
   public let reason: String
+  /// The versions between, where several steps are made in one pass.
+  public let passedVersions: [String]
 
   /// Does the step lead from a version to itself? Then every row is written again, and all that the model does not know is kept.
   public var isIdentity: Bool { source == destination }
@@ -17,13 +19,14 @@ public struct MigrationStep: Sendable, Equatable {
   /// Makes a step.
   public init(
     source: ManagedObjectModel, destination: ManagedObjectModel, mappingModels: [MappingModel], isInferred: Bool,
-    reason: String
+    reason: String, passedVersions: [String] = []
   ) {
     self.source = source
     self.destination = destination
     self.mappingModels = mappingModels
     self.isInferred = isInferred
     self.reason = reason
+    self.passedVersions = passedVersions
   }
 }
 

@@ -6,8 +6,8 @@ enum ColumnSource {
   case value(Value)
   /// The source's bytes as they are; a row that is too short has the column's default.
   case borrow(Int, missing: Value)
-  /// The source's value, changed to another type.
-  case convert(Int, missing: Value, from: AttributeType, to: AttributeType)
+  /// The source's value, changed from the first of these types to the last, through those between.
+  case convert(Int, missing: Value, through: [AttributeType])
   /// A key, moved as the objects it leads to are moved.
   case key(Int, KeyMap)
   /// The entity number of the object that a key leads to.
@@ -24,7 +24,7 @@ extension ColumnSource {
     switch self {
     case .value(let value): .constant(value)
     case .borrow(let position, _): .columns(from: position, count: 1)
-    case .convert(let position, _, let from, let to): to.unchanged(from: from).map { .integer(column: position, within: $0) }
+    case .convert(let position, _, let types): types.unchanged.map { .integer(column: position, within: $0) }
     case .key(let position, let map):
       if let entity = map.entityPosition {
         .moved(key: position, by: entity, offsets: map.byNumber.map { $0?.offset })
@@ -47,6 +47,16 @@ extension AttributeType {
     case .double, .decimal: -(1 << 46)...(1 << 46)
     case .float: -(1 << 24)...(1 << 24)
     default: nil
+    }
+  }
+}
+
+extension [AttributeType] {
+  /// The integers that are stored in the same bytes under each of these types, one after the other; nil where none need be.
+  fileprivate var unchanged: ClosedRange<Int64>? {
+    zip(self, dropFirst()).reduce(Int64.min...Int64.max) { range, pair in
+      guard let range, let next = pair.1.unchanged(from: pair.0) else { return nil }
+      return range.clamped(to: next)
     }
   }
 }
@@ -74,41 +84,5 @@ struct KeyMap {
   var isIdentity: Bool {
     guard entityPosition == nil else { return false }
     return single?.offset == 0
-  }
-}
-
-extension AttributeType {
-  /// Changes a value from one numeric type to another, as Core Data's inferred mappings do (E.2). Nil when it cannot.
-  func converted(_ value: Value, from source: AttributeType) -> Value? {
-    guard source != self else { return value }
-    let number: Double
-    switch source.normalized(value) {
-    case .null: return .null
-    case .integer(let integer):
-      switch self {
-      case .integer16, .integer32, .integer64: return integerRange.contains(integer) ? .integer(integer) : nil
-      case .boolean: return .integer(integer == 0 ? 0 : 1)
-      default: number = Double(integer)
-      }
-    case .real(let double): number = double
-    default: return nil
-    }
-    switch self {
-    case .double, .decimal: return stored(.real(number))
-    case .float: return stored(.real(Double(Float(number))))
-    case .boolean: return .integer(number == 0 ? 0 : 1)
-    case .integer16, .integer32, .integer64:
-      guard let integer = Int64(exactly: number.rounded(.towardZero)), integerRange.contains(integer) else { return nil }
-      return .integer(integer)
-    default: return nil
-    }
-  }
-
-  private var integerRange: ClosedRange<Int64> {
-    switch self {
-    case .integer16: Int64(Int16.min)...Int64(Int16.max)
-    case .integer32: Int64(Int32.min)...Int64(Int32.max)
-    default: Int64.min...Int64.max
-    }
   }
 }

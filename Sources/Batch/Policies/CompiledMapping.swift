@@ -102,11 +102,12 @@ final class CompiledMapping: @unchecked Sendable {
     switch columns[column] {
     case .value(let value): return value
     case .borrow(let position, let missing): return try position < row.columnCount ? row.value(position) : missing
-    case .convert(let position, let missing, let from, let to):
+    case .convert(let position, let missing, let types):
       let value = try position < row.columnCount ? row.value(position) : missing
-      if let converted = to.converted(value, from: from) { return converted }
+      if let converted = types.converted(value) { return converted }
+      let others = types.dropFirst().map { "\($0)" }.joined(separator: " and then ")
       throw BatchError(
-        .policyFailed, "a value of type \(from) does not fit the type \(to)",
+        .policyFailed, "a value of type \(types[0]) does not fit the type \(others)",
         hint: "Map the attribute with a policy that decides what becomes of it", entity: destination.name, key: rowid)
     case .key(let position, let map):
       guard let key = row.integer(position), let target = map.target(row) else { return .null }

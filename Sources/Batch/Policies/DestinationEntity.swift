@@ -32,10 +32,9 @@ final class DestinationEntity: @unchecked Sendable {
     var template = Array(repeating: Value.null, count: columns.count)
     template[1] = .integer(Int64(number))
     template[2] = .integer(1)
-    for attribute in layout.model.attributes(of: name) where !attribute.isTransient {
-      guard let column = layout.column(forAttribute: attribute.name, ofEntity: name).flatMap(columns.firstIndex(of:))
-      else { continue }
-      attributes[attribute.name] = StoredAttribute(
+    for (path, attribute) in layout.model.storedAttributes(of: name) {
+      guard let column = layout.column(forAttribute: path, ofEntity: name).flatMap(columns.firstIndex(of:)) else { continue }
+      attributes[path] = StoredAttribute(
         position: column, type: attribute.type, isExternal: attribute.allowsExternalBinaryDataStorage)
       if let value = attribute.defaultValue { template[column] = attribute.type.stored(value) }
     }

@@ -3,24 +3,28 @@ import Streams
 /// Fetches single rows of a source table as objects, and keeps some of the last ones: rows often lead to the same few objects.
 final class RowFetcher {
   /// Longer records are not kept.
-  private static let longest = 512
+  private static let longest = 256
+  /// What an object takes besides its record and the places of its columns.
+  private static let overhead = 192
   private let lookup: RowLookup
   private let entityPosition: Int
-  /// By the lowest bits of the key. The source does not change, so what is kept stays right.
+  private let columns: Int
+  /// By the key's remainder. The source does not change, so what is kept stays right.
   @exclusivity(unchecked) private var kept: [SourceObject?]
 
   /// Prepares for a table of that many columns. `memoryBytes` bounds the objects that are kept.
   init(_ lookup: RowLookup, entityPosition: Int, columns: Int, memoryBytes: Int) {
     self.lookup = lookup
     self.entityPosition = entityPosition
-    // A record of usual length, the object, and the places of its columns.
-    let fitting = max(16, min(4096, memoryBytes / (600 + 16 * columns)))
-    kept = Array(repeating: nil, count: 1 << (Int.bitWidth - 1 - fitting.leadingZeroBitCount))
+    self.columns = columns
+    let fitting = memoryBytes / (Self.overhead + Self.longest + 16 * columns)
+    // An odd number: keys of one entity often have a step, and powers of two share it.
+    kept = Array(repeating: nil, count: max(16, min(1 << 16, fitting)) | 1)
   }
 
   /// The object of a key; nil when there is no such row. One whose entity number is unknown passes for the expected entity.
   func object(_ expected: SourceEntity, key: Int64, of graph: SourceGraph) throws -> SourceObject? {
-    let slot = Int(truncatingIfNeeded: key) & (kept.count - 1)
+    let slot = Int(truncatingIfNeeded: UInt64(bitPattern: key) % UInt64(kept.count))
     if let found = kept[slot], found.key == key { return found }
     return try lookup.withRecord(key) { record in
       guard record.count <= Self.longest else { return try make(expected, key, record, graph) }
@@ -41,10 +45,10 @@ final class RowFetcher {
   private func make(_ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ graph: SourceGraph) throws
     -> SourceObject
   {
-    let object = try SourceObject(entity: expected, graph: graph, key: key, record: record)
+    let object = try SourceObject(entity: expected, graph: graph, key: key, record: record, columns: columns)
     guard let number = object.decoder.integer(entityPosition), number != Int64(expected.number), number > 0,
       number < Int64(graph.byNumber.count), let actual = graph.byNumber[Int(number)]
     else { return object }
-    return try SourceObject(entity: actual, graph: graph, key: key, record: record)
+    return try SourceObject(entity: actual, graph: graph, key: key, record: record, columns: columns)
   }
 }

@@ -20,9 +20,12 @@ public final class SourceObject {
 
   deinit { owned?.deallocate() }
 
-  /// A fetched object keeps a copy of its record.
-  convenience init(entity: SourceEntity, graph: SourceGraph, key: Int64, record: UnsafeRawBufferPointer) throws {
-    self.init(entity: entity, graph: graph, key: key, decoder: RecordDecoder(longValues: graph.longValues))
+  /// A fetched object keeps a copy of its record, which has about that many columns.
+  convenience init(
+    entity: SourceEntity, graph: SourceGraph, key: Int64, record: UnsafeRawBufferPointer, columns: Int
+  ) throws {
+    self.init(
+      entity: entity, graph: graph, key: key, decoder: RecordDecoder(longValues: graph.longValues, columns: columns))
     try take(record, key: key)
   }
 

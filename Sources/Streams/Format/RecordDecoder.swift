@@ -20,10 +20,11 @@ public final class RecordDecoder {
   @exclusivity(unchecked) private(set) var refers = false
   private let longValues: (any LongValues)?
 
-  /// Makes a decoder. Long values that records refer to are read through `longValues`; without it they are errors.
-  public init(longValues: (any LongValues)? = nil) {
+  /// Makes a decoder with room for that many columns; records of more make it grow. Long values that records refer to are read
+  /// through `longValues`; without it they are errors.
+  public init(longValues: (any LongValues)? = nil, columns count: Int = 24) {
     self.longValues = longValues
-    capacity = 24
+    capacity = max(1, count)
     columns = .allocate(capacity: capacity)
   }
 

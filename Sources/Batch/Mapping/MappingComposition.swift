@@ -1,0 +1,164 @@
+import Streams
+
+/// Inferred mappings one after the other as one mapping: what every object of the latest version has of an object of the first.
+///
+/// What it gives is what walking version by version gives, to the byte, or it refuses to go on: values pass all types on their
+/// way, what was dropped stays dropped, and tables are read in the order in which the last step alone would read them.
+struct MappingComposition {
+  /// Why two steps cannot be made one.
+  struct Obstacle: Error {
+    let reason: String
+  }
+
+  /// Where an attribute's value comes from.
+  enum AttributeOrigin {
+    case constant(Value)
+    /// An attribute of the first version, and its types in all versions, the first and the latest included.
+    case source(String, types: [AttributeType])
+  }
+
+  /// Where the objects of an entity come from.
+  struct Origin {
+    let entity: String
+    var attributes: [String: AttributeOrigin]
+    var relationships: [String: RelationshipTrail]
+  }
+
+  private let first: StoreLayout
+  /// The layout of the latest version.
+  private(set) var latest: StoreLayout
+  /// By entity of the latest version; entities without objects have none.
+  private(set) var origins: [String: Origin] = [:]
+  /// Entities of the latest version, in the order in which the last step makes their objects.
+  private var order: [String]
+  /// Has every table's rows kept to one table, with no others?
+  private var keepsTables = true
+
+  /// Begins with a version as it is.
+  init(_ layout: StoreLayout) {
+    (first, latest) = (layout, layout)
+    let entities = layout.model.entities.filter { !$0.isAbstract }.map(\.name)
+    order = entities
+    for name in entities {
+      let attributes = layout.model.storedAttributes(of: name).map {
+        ($0.path, AttributeOrigin.source($0.path, types: [$0.attribute.type]))
+      }
+      let relationships = layout.model.relationships(of: name).compactMap { relationship in
+        RelationshipTrail(relationship.name, of: name, in: layout).map { (relationship.name, $0) }
+      }
+      origins[name] = Origin(
+        entity: name, attributes: Dictionary(attributes) { first, _ in first },
+        relationships: Dictionary(relationships) { first, _ in first })
+    }
+  }
+
+  /// Goes on by one inferred step. Throws ``Obstacle`` where the result would not be that of two steps.
+  mutating func append(_ model: MappingModel, to next: StoreLayout) throws {
+    guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
+    let pairs = model.entityMappings.compactMap { mapping in
+      mapping.sourceEntity.flatMap { source in
+        mapping.destinationEntity.map { (source: source, destination: $0, mapping: mapping) }
+      }
+    }
+    let step = ComposedStep(
+      source: latest, destination: next, heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first })
+    guard step.heirs.count == pairs.count, Set(step.heirs.values).count == pairs.count else {
+      throw Obstacle(reason: "an entity has several mappings")
+    }
+    var found: [String: Origin] = [:]
+    for pair in pairs {
+      guard let origin = origins[pair.source] else { continue }
+      found[pair.destination] = Origin(
+        entity: origin.entity, attributes: try attributes(pair.mapping, origin, step),
+        relationships: try relationships(pair.mapping, origin, step))
+    }
+    keepsTables = step.keepsTables
+    order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
+    (origins, latest) = (found, next)
+  }
+
+  private func attributes(_ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep) throws -> [String: AttributeOrigin] {
+    let entity = mapping.destinationEntity ?? ""
+    let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
+    let old = Dictionary(
+      step.source.model.storedAttributes(of: mapping.sourceEntity ?? "").map { ($0.path, $0.attribute) }
+    ) { first, _ in first }
+    var found: [String: AttributeOrigin] = [:]
+    for attribute in step.destination.model.attributes(of: entity).filter({ !$0.isTransient }) {
+      for leaf in attribute.leaves {
+        let rest = leaf.path.dropFirst(attribute.name.count)
+        let value = try mapped[attribute.name].flatMap { try step.source($0, old, rest) }
+        found[leaf.path] =
+          try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf) }
+          ?? .constant(try step.constant(mapped[attribute.name], leaf.attribute))
+      }
+    }
+    return found
+  }
+
+  private func relationships(
+    _ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep
+  ) throws -> [String: RelationshipTrail] {
+    let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
+    var found: [String: RelationshipTrail] = [:]
+    for property in mapping.relationshipMappings {
+      guard let name = try step.relationship(property, source), let trail = origin.relationships[name] else { continue }
+      try step.checkHeirs(of: name, source, as: property.name, destination)
+      found[property.name] = try trail.continued(
+        name, of: source, in: step.source, as: property.name, of: destination, in: step.destination)
+    }
+    return found
+  }
+
+  /// The mappings from the first version to the latest.
+  func entityMappings() -> [EntityMapping] {
+    let model = latest.model
+    let carried = order.compactMap { name in
+      origins[name].map { origin in
+        var mapping = EntityMapping(sourceEntity: origin.entity, destinationEntity: name)
+        mapping.attributeMappings = origin.attributes.sorted { $0.key < $1.key }.map { PropertyMapping($0.key, $0.value) }
+        mapping.relationshipMappings = model.relationships(of: name).filter { !$0.isTransient }.map { relationship in
+          PropertyMapping(
+            name: relationship.name, valueExpression: origin.relationships[relationship.name]?.expression ?? .constant(.null))
+        }
+        return mapping
+      }
+    }
+    let added = model.entities.filter { !$0.isAbstract && origins[$0.name] == nil }
+    let kept = Set(origins.values.map(\.entity))
+    let removed = first.model.entities.filter { !$0.isAbstract && !kept.contains($0.name) }
+    return carried + added.map { EntityMapping(sourceEntity: nil, destinationEntity: $0.name) }
+      + removed.map { EntityMapping(sourceEntity: $0.name, destinationEntity: nil) }
+  }
+}
+
+extension MappingComposition.Origin {
+  /// Where an attribute comes from that a step takes from this entity's attribute of that path.
+  fileprivate func attribute(
+    _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription)
+  ) throws -> MappingComposition.AttributeOrigin {
+    guard old.allowsExternalBinaryDataStorage == new.attribute.allowsExternalBinaryDataStorage else {
+      throw MappingComposition.Obstacle(reason: "\(new.path) changes where its data may lie")
+    }
+    switch attributes[path] {
+    case .source(let name, let types): return .source(name, types: types + [new.attribute.type])
+    case .constant(let value):
+      guard let converted = new.attribute.type.converted(value, from: old.type) else {
+        throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")
+      }
+      return .constant(converted)
+    case nil: throw MappingComposition.Obstacle(reason: "\(path) is not known")
+    }
+  }
+}
+
+extension PropertyMapping {
+  fileprivate init(_ name: String, _ origin: MappingComposition.AttributeOrigin) {
+    switch origin {
+    case .constant(let value): self.init(name: name, valueExpression: .constant(value))
+    case .source(let source, let types):
+      self.init(name: name, valueExpression: .keyPath(operand: .variable("source"), path: [source]))
+      passedTypes = Array(types.dropFirst().dropLast())
+    }
+  }
+}

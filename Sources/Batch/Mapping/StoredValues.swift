@@ -1,0 +1,78 @@
+import Streams
+
+extension AttributeType {
+  var isNumeric: Bool {
+    switch self {
+    case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: true
+    default: false
+    }
+  }
+
+  /// A stored value in the form that this type has in memory: whole dates and doubles come back as doubles although SQLite
+  /// keeps them as integers in columns of NUMERIC and REAL affinity.
+  func normalized(_ value: Value) -> Value {
+    switch (self, value) {
+    case (.date, .integer(let integer)), (.double, .integer(let integer)), (.float, .integer(let integer)),
+      (.decimal, .integer(let integer)):
+      .real(Double(integer))
+    default: value
+    }
+  }
+
+  /// A value in the form that SQLite stores it in a column of this type (B.4): a double without fraction becomes an integer
+  /// where the column's affinity does so.
+  func stored(_ value: Value) -> Value {
+    guard case .real(let double) = value else { return value }
+    switch self {
+    case .date, .double, .float, .decimal:
+      // SQLite does this up to 2^47 for REAL columns and wherever the integer is exact for NUMERIC ones.
+      let limit = self == .double || self == .float ? 0x1p47 : 0x1p53
+      guard double.magnitude < limit, double == double.rounded(.towardZero), !(double == 0 && double.sign == .minus) else {
+        return value
+      }
+      return .integer(Int64(double))
+    default: return value
+    }
+  }
+
+  /// Changes a value from one numeric type to another, as Core Data's inferred mappings do (E.2). Nil when it cannot.
+  func converted(_ value: Value, from source: AttributeType) -> Value? {
+    guard source != self else { return value }
+    let number: Double
+    switch source.normalized(value) {
+    case .null: return .null
+    case .integer(let integer):
+      switch self {
+      case .integer16, .integer32, .integer64: return integerRange.contains(integer) ? .integer(integer) : nil
+      case .boolean: return .integer(integer == 0 ? 0 : 1)
+      default: number = Double(integer)
+      }
+    case .real(let double): number = double
+    default: return nil
+    }
+    switch self {
+    case .double, .decimal: return stored(.real(number))
+    case .float: return stored(.real(Double(Float(number))))
+    case .boolean: return .integer(number == 0 ? 0 : 1)
+    case .integer16, .integer32, .integer64:
+      guard let integer = Int64(exactly: number.rounded(.towardZero)), integerRange.contains(integer) else { return nil }
+      return .integer(integer)
+    default: return nil
+    }
+  }
+
+  var integerRange: ClosedRange<Int64> {
+    switch self {
+    case .integer16: Int64(Int16.min)...Int64(Int16.max)
+    case .integer32: Int64(Int32.min)...Int64(Int32.max)
+    default: Int64.min...Int64.max
+    }
+  }
+}
+
+extension [AttributeType] {
+  /// Changes a value of the first type to each of the others in turn. Nil when it does not fit one of them.
+  func converted(_ value: Value) -> Value? {
+    zip(self, dropFirst()).reduce(value) { value, pair in value.flatMap { pair.1.converted($0, from: pair.0) } }
+  }
+}
