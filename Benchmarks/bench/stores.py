@@ -37,6 +37,24 @@ class Stores:
     def sample(self, model, rows):
         return self._path(f"{model}-{rows}", lambda path: self._sample(self.models(model), f"{model} 1", rows, path))
 
+    def chain(self, versions):
+        """Two bundles with the same first and last version: all of that many, and these two alone."""
+        with open(os.path.join(self.models("Plain"), "Plain 1.xcdatamodel/contents")) as file:
+            first = file.read()
+        bundles = [os.path.join(self.folder, f"chain-{count}", "Chain.xcdatamodeld") for count in (versions, 2)]
+        for number in range(1, versions + 1):
+            text = _version(first, number, versions)
+            for bundle in bundles[:1] if 1 < number < versions else bundles:
+                folder = os.path.join(bundle, f"Chain {number}.xcdatamodel")
+                os.makedirs(folder, exist_ok=True)
+                with open(os.path.join(folder, "contents"), "w") as file:
+                    file.write(text)
+        return bundles
+
+    def chained(self, bundle, rows):
+        """W1's rows under the first version of a chain."""
+        return self._path(f"Chain-{rows}", lambda path: self._sample(bundle, "Chain 1", rows, path))
+
     def in_log(self, rows):
         """W1's rows, all in the -wal file."""
         return self._path(f"Log-{rows}", lambda path: self._sample(self.models("Plain"), "Plain 1", rows, path, "--wal"))
@@ -74,6 +92,17 @@ class Stores:
                 file.write(re.sub(r'(godwit.sample.distinct" value=)"\d+"', rf'\1"{names}"', text))
             self._sample(model, "Library 1", rows, path)
         return self._path(f"Library-{rows}-{names}", make)
+
+
+def _version(first, number, versions):
+    """A version: one attribute has another name in each, one a wider type from the middle on, one comes and goes, one stays."""
+    text = first.replace('<attribute name="name" ', f'<attribute name="name{number}" elementID="name" ')
+    if number > versions // 2:
+        text = text.replace('name="amount" attributeType="Integer 32"', 'name="amount" attributeType="Double"')
+    extra = f'<attribute name="extra{number}" optional="YES" attributeType="String"/>'
+    if number == versions:
+        extra = '<attribute name="source" attributeType="Integer 16" defaultValueString="7" usesScalarValueType="YES"/>'
+    return text.replace("    </entity>", f"        {extra}\n    </entity>")
 
 
 def size(path):

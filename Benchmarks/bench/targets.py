@@ -1,6 +1,6 @@
 """What is to be reached, and whether it is."""
 from .measure import ratio
-from .works import COPY, NONE, PROVED, SQL
+from .works import ALL_STEPS, COPY, NONE, ONE_STEP, PROVED, SQL
 
 MIB = 1 << 20
 SLOW_DISK = 700e6
@@ -63,9 +63,11 @@ def of(work, result):
         rows = [_at_most(work, "time against W1", _times(entries, NONE, "W1: godwit, --verify none"), 1.5)]
     elif work == "W7":
         rows = _policy(entries, result)
+    elif work == "chain":
+        rows = [_at_most(work, "time against a single step", _times(entries, ALL_STEPS, ONE_STEP), 1.2)]
     elif work == "scale":
         rows = _scale(entries, result)
-    peaks = [entry["rss"] for name, entry in entries.items() if name.startswith(NONE) or name in (PROVED,) or work == "scale"]
+    peaks = [entry["rss"] for name, entry in entries.items() if name.startswith(NONE) or name in (PROVED,) or work in ("scale", "chain")]
     if peaks:
         rows.append(_at_most(work, "peak RSS", max(peaks) / MIB, 64, "MiB"))
     elif "failure" in result:

@@ -144,6 +144,22 @@ def policy(bench):
     return result
 
 
+VERSIONS = 90
+ONE_STEP, ALL_STEPS = "one step, --verify none", f"{VERSIONS} versions, --verify none"
+
+
+def chain(bench):
+    """Does the number of versions on the way cost time?"""
+    chain, pair = bench.stores.chain(VERSIONS)
+    source = bench.stores.chained(pair, bench.rows)
+    contestants = {
+        name: [bench.programs["book-migration"], "migrate", source, "--models", models, "--output", bench.output, "--quiet",
+               "--verify", "none"] for name, models in ((ONE_STEP, pair), (ALL_STEPS, chain))}
+    result, _ = bench.run("chain", contestants, source)
+    result["title"] = f"W1's rows over {VERSIONS} versions, all inferred"
+    return result
+
+
 def scale(bench):
     """Does memory know the store's size, does time grow faster than it? A tenth of the rows and all of them."""
     sizes = [bench.rows // 10, bench.rows]
@@ -175,6 +191,7 @@ WORKS = {
     "W5": lambda bench: like_plain(bench, "W5", bench.stores.aged(bench.rows), "W1 from an aged, fragmented source"),
     "W6": lambda bench: like_plain(bench, "W6", bench.stores.in_log(bench.rows), "W1 from a source whose rows sit in the WAL"),
     "W7": policy,
+    "chain": chain,
     "scale": scale,
     "blob": blob,
 }
