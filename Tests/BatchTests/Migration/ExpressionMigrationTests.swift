@@ -119,6 +119,36 @@ import Testing
     #expect(stops > 3)
   }
 
+  @Test("Fetches, sets, sources of destinations, and arithmetic of aggregates give what SQL gives")
+  func more() throws {
+    let request = """
+      FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Part", "weight > 2 AND model.kind IN {6, 7}")
+      """
+    let attributes: [(String, String?)] = [
+      ("weight", "FETCH(\(request), $manager.sourceContext, YES) + $source.parts.@max.weight"),
+      ("count", "count:($source.parts MINUS FETCH(\(request), $manager.sourceContext, NO))"),
+      (
+        "first",
+        "FUNCTION($manager, \"sourceInstancesForEntityMappingNamed:destinationInstances:\", \"ModelToCar\", $destination).@count"
+      ),
+      ("heavy", "TERNARY(ANY $source.parts.weight > 3, 1, 0)"),
+    ]
+    let (folder, store) = try Self.folder(try ExpressionModels.mappings(attributes: attributes))
+    let report = try folder.migrate(folder.request(store))
+    let backup = try #require(report.backup)
+    let fetched = "SELECT p.Z_PK FROM ZPART p JOIN ZMODEL o ON o.Z_PK = p.ZMODEL WHERE p.ZWEIGHT > 2 AND o.ZKIND IN (6, 7)"
+    let expected = try MigrationFolder.rows(
+      backup,
+      """
+      SELECT Z_PK, (SELECT count(*) FROM (\(fetched))) + (SELECT max(ZWEIGHT) FROM ZPART WHERE ZMODEL = m.Z_PK),
+        (SELECT count(*) FROM ZPART WHERE ZMODEL = m.Z_PK AND Z_PK NOT IN (\(fetched))), 1,
+        EXISTS (SELECT 1 FROM ZPART WHERE ZMODEL = m.Z_PK AND ZWEIGHT > 3)
+      FROM ZMODEL m WHERE ZKIND = 7 ORDER BY 1
+      """)
+    let found = try MigrationFolder.rows(store, "SELECT Z_PK, ZWEIGHT, ZCOUNT, ZFIRST, ZHEAVY FROM ZCAR ORDER BY 1")
+    #expect(!expected.isEmpty && expected == found)
+  }
+
   @Test(
     "What cannot be understood, or does not fit, is an error that names mapping, property and object",
     arguments: [
