@@ -149,6 +149,24 @@ import Testing
     #expect(!expected.isEmpty && expected == found)
   }
 
+  @Test("A to-many by an expression sets the other side where nothing else maps it")
+  func toMany() throws {
+    var mappings = try ExpressionModels.mappings()
+    mappings.entityMappings[0].relationshipMappings.removeAll { $0.name == "owner" }
+    let cars = """
+      FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", "ModelToCar",
+        SUBQUERY($source.models, $m, $m.price > 100))
+      """
+    mappings.entityMappings[2].relationshipMappings = [PropertyMapping(name: "cars", valueExpression: try .init(format: cars))]
+    let (folder, store) = try Self.folder(mappings)
+    let report = try folder.migrate(folder.request(store))
+    let backup = try #require(report.backup)
+    let expected = try MigrationFolder.rows(
+      backup, "SELECT Z_PK, CASE WHEN ZPRICE > 100 THEN ZOWNER END FROM \(Self.cars) ORDER BY 1")
+    let found = try MigrationFolder.rows(store, "SELECT Z_PK, ZOWNER FROM ZCAR ORDER BY 1")
+    #expect(report.isVerified && !expected.isEmpty && expected == found)
+  }
+
   @Test(
     "What cannot be understood, or does not fit, is an error that names mapping, property and object",
     arguments: [
