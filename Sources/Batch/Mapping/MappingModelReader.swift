@@ -119,7 +119,7 @@ public enum MappingModelReader {
   private static func expression(_ property: MappingXMLReader.Object) throws -> Expression? {
     if let text = property.attributes["valueexpressiondata"] {
       guard let bytes = bytes(text) else { throw BatchError(.badMapping, "the archive is no base64") }
-      return try ExpressionReader.read(bytes)
+      return try Expression(archive: bytes)
     }
     guard let mapping = text(property, "sourcemappingname"), let path = text(property, "sourcekeypath") else {
       return nil

@@ -34,7 +34,8 @@ public protocol EntityMigrationPolicy: Sendable {
   func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws
   /// Called once at the end of the step.
   func end(_ mapping: EntityMapping, manager: MigrationManager) throws
-  /// Computes a value for an expression that calls the policy: `FUNCTION($entityPolicy, "name:", …)`.
+  /// Computes a value for an expression that calls the policy: `FUNCTION($entityPolicy, "name:", …)`. Arguments that are objects
+  /// come as their keys. The value has to be one that the attribute can hold.
   func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws -> Value
 }
 

@@ -60,9 +60,10 @@ public final class SourceObject {
 
   /// The value of an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public func value(_ name: String) throws -> Value {
-    let attribute = try attribute(name)
-    return attribute.type.normalized(try raw(attribute.position))
+    try value(attribute(name))
   }
+
+  func value(_ attribute: StoredAttribute) throws -> Value { attribute.type.normalized(try raw(attribute.position)) }
 
   /// The text of an attribute; nil for NULL and for anything that is no text.
   public func string(_ name: String) throws -> String? {
@@ -92,8 +93,16 @@ public final class SourceObject {
       throw BatchError(
         .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
     }
+    return try object(relationship.pointee, position)
+  }
+
+  func object(_ relationship: StoredRelationship) throws -> SourceObject? {
+    try relationship.keyPosition.flatMap { try object(relationship, $0) }
+  }
+
+  private func object(_ relationship: StoredRelationship, _ position: Int) throws -> SourceObject? {
     guard let target = try integer(position) else { return nil }
-    return try graph.object(relationship.pointee.destinationNumber, key: target)
+    return try graph.object(relationship.destinationNumber, key: target)
   }
 
   /// Where a to-one relationship leads, read from this row alone; nil when the relationship is a to-many, or when only the
@@ -119,7 +128,11 @@ public final class SourceObject {
   public func objects(_ name: String) throws -> [SourceObject] {
     guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
     if case .ownKey = relationship.storage { return try object(name).map { [$0] } ?? [] }
-    return try graph.keys(of: relationship, named: name, owner: self).compactMap {
+    return try objects(relationship, named: name)
+  }
+
+  func objects(_ relationship: StoredRelationship, named name: String) throws -> [SourceObject] {
+    try graph.keys(of: relationship, named: name, owner: self).compactMap {
       try graph.object(relationship.destinationNumber, key: $0)
     }
   }

@@ -98,4 +98,21 @@ struct MappingCorpusTests {
     #expect(found.keys.filter { !table.contains($0) }.sorted() == Self.notInTable)
     #expect(found.values.reduce(0, +) == 33 && found.count == 26)
   }
+
+  @Test("Every expression of the table, and of every mapping model, is read from its text as it is from its archive")
+  func texts() throws {
+    let rows = try ModelCorpus.table(ModelCorpus.path("../spec/value-expressions.tsv"))
+    for text in rows.compactMap({ $0["expression"] }) {
+      // Booleans are numbers in archives.
+      let same = ["true": "1", "false": "0"][text] ?? text
+      #expect(try Batch.Expression(format: text).description == same)
+    }
+    for mapping in try Self.models.get().values.flatMap(\.entityMappings) {
+      for property in mapping.attributeMappings + mapping.relationshipMappings {
+        guard let expression = property.valueExpression else { continue }
+        #expect(try Batch.Expression(format: expression.description) == expression)
+      }
+      if let filter = mapping.filterPredicate { #expect(try Batch.Predicate(format: filter).description == filter) }
+    }
+  }
 }

@@ -67,7 +67,7 @@ struct KeyedArchiveTests {
       guard let root = try? KeyedArchive(bytes).root else { continue }
       _ = (root.className, root.dictionary?.count, root.entry("list")?.array?.count, root.data, root.date, root.real)
       _ = try? EmbeddedModelReader.read(bytes, name: "")
-      _ = try? ExpressionReader.read(bytes)
+      _ = try? Batch.Expression(archive: bytes)
     }
   }
 }

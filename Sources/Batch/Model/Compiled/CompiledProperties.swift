@@ -112,7 +112,7 @@ extension CompiledModelReader {
   }
 
   /// A predicate, or nil, named as left out, where it cannot be written down.
-  mutating func predicate(_ object: KeyedObject, _ key: String, _ fields: inout ArchivedFields) -> ArchivedPredicate? {
+  mutating func predicate(_ object: KeyedObject, _ key: String, _ fields: inout ArchivedFields) -> Predicate? {
     do {
       try budget.spend(100)
       // Other implementations of Core Data archive a predicate's text.

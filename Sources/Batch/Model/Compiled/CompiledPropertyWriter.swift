@@ -31,7 +31,7 @@ extension CompiledModelWriter {
   }
 
   /// Adds validation; without it `_P` says that there are neither predicates nor warnings.
-  private mutating func validate(_ fields: inout Fields, _ predicates: [(predicate: ArchivedPredicate, error: Int64)]) {
+  private mutating func validate(_ fields: inout Fields, _ predicates: [(predicate: Predicate, error: Int64)]) {
     guard case .integer(let packed)? = fields["_P"] else { return }
     guard !predicates.isEmpty else {
       fields["_P"] = .integer(packed | 16 | 32)
@@ -86,7 +86,7 @@ extension CompiledModelWriter {
   }
 
   /// Predicates that can be read, with Core Data's number for any failure of validation; the others are named as left out.
-  private mutating func readable(_ texts: [String], _ name: String) -> [(predicate: ArchivedPredicate, error: Int64)] {
+  private mutating func readable(_ texts: [String], _ name: String) -> [(predicate: Predicate, error: Int64)] {
     texts.compactMap { text in
       guard let predicate = try? PredicateParser.predicate(text) else {
         leftOut.append("\(name): the validation predicate \(text)")
@@ -109,14 +109,13 @@ extension CompiledModelWriter {
   private mutating func derivation(_ text: String, place: String) -> PropertyListValue {
     do {
       var expression = try PredicateParser.expression(text)
-      if case .keyPath(.evaluatedObject, let path) = expression {
-        let keys = path.split(separator: ".")
-        if let position = keys.firstIndex(where: { $0.hasPrefix("@") }), position > 0 {
-          let operand = (keys[..<position] + keys[(position + 1)...]).joined(separator: ".")
-          expression = .function(
-            operand: nil, name: "\(keys[position].dropFirst()):",
-            arguments: [.keyPath(operand: .evaluatedObject, path: operand)])
-        }
+      if case .keyPath(.evaluatedObject, let keys) = expression,
+        let position = keys.firstIndex(where: { $0.hasPrefix("@") }), position > 0
+      {
+        let operand = Array(keys[..<position] + keys[(position + 1)...])
+        expression = .function(
+          operand: nil, name: "\(keys[position].dropFirst()):",
+          arguments: [.keyPath(operand: .evaluatedObject, path: operand)])
       }
       return builder.expression(expression)
     } catch {

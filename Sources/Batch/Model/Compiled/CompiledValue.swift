@@ -46,11 +46,11 @@ enum CompiledValue {
 }
 
 extension AttributeDescription {
-  private static let length = ArchivedExpression.keyPath(operand: .evaluatedObject, path: "length")
+  private static let length = Expression.keyPath(operand: .evaluatedObject, path: ["length"])
 
   /// Takes a bound in one of the forms that Xcode makes of minimum, maximum and pattern; false for any other predicate, and
   /// for a bound that is there already.
-  mutating func takeBound(_ predicate: ArchivedPredicate) -> Bool {
+  mutating func takeBound(_ predicate: Predicate) -> Bool {
     guard case .compare(let left, let operation, let right) = predicate, operation.modifier == .direct,
       operation.options == 0
     else { return false }
@@ -69,7 +69,7 @@ extension AttributeDescription {
     return true
   }
 
-  private func bound(_ expression: ArchivedExpression) -> Value? {
+  private func bound(_ expression: Expression) -> Value? {
     switch (expression, type) {
     case (.constant(.integer(let number)), .string), (.constant(.integer(let number)), .integer16),
       (.constant(.integer(let number)), .integer32), (.constant(.integer(let number)), .integer64):
@@ -88,8 +88,8 @@ extension AttributeDescription {
   }
 
   /// Minimum, maximum and pattern as the predicates that Xcode makes of them, each with the number of its error.
-  var bounds: [(predicate: ArchivedPredicate, error: Int64)] {
-    var found: [(predicate: ArchivedPredicate, error: Int64)] = []
+  var bounds: [(predicate: Predicate, error: Int64)] {
+    var found: [(predicate: Predicate, error: Int64)] = []
     let errors: (low: Int64, high: Int64) =
       type == .string ? (1670, 1660) : type == .date ? (1640, 1630) : (1620, 1610)
     let subject = type == .string ? Self.length : .evaluatedObject
@@ -105,7 +105,7 @@ extension AttributeDescription {
     return found
   }
 
-  private func constant(_ value: Value) -> ArchivedExpression {
+  private func constant(_ value: Value) -> Expression {
     switch (value, type) {
     case (.text(let digits), .decimal): return .decimal(digits)
     case (.real(let number), .decimal): return .decimal(number.description)

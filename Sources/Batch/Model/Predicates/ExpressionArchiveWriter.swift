@@ -2,7 +2,7 @@ import Streams
 
 /// Writes NSExpression and NSPredicate into keyed archives, as ``ExpressionArchiveReader`` reads them.
 extension ArchiveBuilder {
-  mutating func expression(_ expression: ArchivedExpression) -> PropertyListValue {
+  mutating func expression(_ expression: Expression) -> PropertyListValue {
     switch expression {
     case .constant(let value): return constant(constantValue(value))
     case .decimal(let digits): return constant(decimal(digits))
@@ -10,9 +10,9 @@ extension ArchiveBuilder {
     case .evaluatedObject: return part("NSSelfExpression", type: 1, [:])
     case .variable(let name): return part("NSVariableExpression", type: 2, ["NSVariable": text(name)])
     case .keyPath(let operand, let path):
-      let specifier = part("NSKeyPathSpecifierExpression", type: 10, ["NSKeyPath": text(path)])
+      let specifier = part("NSKeyPathSpecifierExpression", type: 10, ["NSKeyPath": text(path.joined(separator: "."))])
       return function(
-        ["NSKeyPathExpression"], self.expression(operand), path.contains(".") ? "valueForKeyPath:" : "valueForKey:",
+        ["NSKeyPathExpression"], self.expression(operand), path.count > 1 ? "valueForKeyPath:" : "valueForKey:",
         array([specifier], isMutable: true))
     case .function(let operand, let name, let arguments):
       let target =
@@ -29,6 +29,32 @@ extension ArchiveBuilder {
           "NSCollection": self.expression(collection), "NSVariable": text(variable),
           "NSPredicate": self.predicate(predicate),
         ])
+    case .conditional, .set, .fetch: return rare(expression)
+    }
+  }
+
+  /// Kinds that no archive of an application is known to have; their keys follow the names of the classes' parts.
+  private mutating func rare(_ expression: Expression) -> PropertyListValue {
+    switch expression {
+    case .conditional(let predicate, let yes, let no):
+      return part(
+        "NSTernaryExpression", type: 20,
+        [
+          "NSPredicate": self.predicate(predicate), "NSTrueExpression": self.expression(yes),
+          "NSFalseExpression": self.expression(no),
+        ])
+    case .set(let operation, let left, let right):
+      return part(
+        "NSSetExpression", type: operation.rawValue,
+        ["NSLeftExpression": self.expression(left), "NSRightExpression": self.expression(right)])
+    case .fetch(let request, let context, let isCountOnly):
+      return part(
+        "NSFetchRequestExpression", type: 50,
+        [
+          "NSFetchRequest": self.expression(request), "NSManagedObjectContext": self.expression(context),
+          "NSCountOnly": .integer(isCountOnly ? 1 : 0),
+        ])
+    default: return self.expression(expression)
     }
   }
 
@@ -73,7 +99,7 @@ extension ArchiveBuilder {
     object(["NSDate", "NSObject"], ["NS.time": .real(seconds)])
   }
 
-  mutating func predicate(_ predicate: ArchivedPredicate) -> PropertyListValue {
+  mutating func predicate(_ predicate: Predicate) -> PropertyListValue {
     let parents = ["NSPredicate", "NSObject"]
     switch predicate {
     case .truth(let value): return object([value ? "NSTruePredicate" : "NSFalsePredicate"] + parents, [:])
@@ -92,7 +118,7 @@ extension ArchiveBuilder {
     }
   }
 
-  private mutating func operation(_ operation: ArchivedPredicate.Operation) -> PropertyListValue {
+  private mutating func operation(_ operation: Predicate.Operation) -> PropertyListValue {
     var fields: [String: PropertyListValue] = [
       "NSModifier": .integer(operation.modifier.rawValue), "NSOperatorType": .integer(operation.comparison.rawValue),
     ]

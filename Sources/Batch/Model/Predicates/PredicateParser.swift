@@ -1,178 +1,149 @@
 import Streams
 
-/// Reads predicates and expressions in predicate format: comparisons, junctions, key paths, functions, subqueries and
-/// constants. Arithmetic and `%@` are not understood. Throws ``ExpressionDamage``.
+/// Reads predicates and expressions in predicate format. Throws ``ExpressionDamage``.
+///
+/// A bracket is read once: what follows it tells whether it holds a predicate or an expression. Bytes, depth, parts and
+/// operators are limited, so that any text is read in bounded time and memory.
 struct PredicateParser {
   private static let greatestDepth = 64
   private static let mostSteps = 100_000
+  private static let mostOperators = 256
+  private static let mostBytes = 1 << 20
 
   private let tokens: [PredicateTokens.Token]
+  /// For every opening bracket, the position of the one that closes it.
+  private let closing: [Int: Int]
+  /// Are functions refused that are not known by name?
+  let isStrict: Bool
   private var position = 0
   private var steps = 0
+  private var operators = 0
 
-  static func predicate(_ text: String) throws -> ArchivedPredicate {
-    var parser = PredicateParser(tokens: try PredicateTokens.split(text))
+  static func predicate(_ text: String, isStrict: Bool = false) throws -> Predicate {
+    var parser = try PredicateParser(text, isStrict: isStrict)
     let predicate = try parser.predicate(depth: 0)
     try parser.finish()
     return predicate
   }
 
-  static func expression(_ text: String) throws -> ArchivedExpression {
-    var parser = PredicateParser(tokens: try PredicateTokens.split(text))
+  static func expression(_ text: String, isStrict: Bool = false) throws -> Expression {
+    var parser = try PredicateParser(text, isStrict: isStrict)
     let expression = try parser.expression(depth: 0)
     try parser.finish()
     return expression
   }
 
-  private init(tokens: [PredicateTokens.Token]) { self.tokens = tokens }
+  private init(_ text: String, isStrict: Bool) throws {
+    guard text.utf8.count <= Self.mostBytes else { throw ExpressionDamage("has more than \(Self.mostBytes) bytes") }
+    self.isStrict = isStrict
+    tokens = try PredicateTokens.split(text)
+    var (open, closing): ([Int], [Int: Int]) = ([], [:])
+    for (index, token) in tokens.enumerated() {
+      if token == .symbol("(") { open.append(index) }
+      if token == .symbol(")"), let start = open.popLast() { closing[start] = index }
+    }
+    self.closing = closing
+  }
 
   private func finish() throws {
     guard position == tokens.count else { throw ExpressionDamage("goes on after its end") }
   }
 
-  /// A bracket may open a predicate or an expression, so parts are read twice: depth and steps are limited.
-  private mutating func enter(_ depth: Int) throws {
+  mutating func enter(_ depth: Int) throws {
     steps += 1
     guard depth < Self.greatestDepth, steps < Self.mostSteps else { throw ExpressionDamage("is nested too deeply") }
   }
 
-  private mutating func predicate(depth: Int) throws -> ArchivedPredicate {
+  /// Operators nest to the left, without brackets.
+  mutating func countOperator() throws {
+    operators += 1
+    guard operators <= Self.mostOperators else { throw ExpressionDamage("has more than \(Self.mostOperators) operators") }
+  }
+
+  mutating func predicate(depth: Int) throws -> Predicate {
     try junction(.or, ["OR", "||"], depth: depth) { parser in
       try parser.junction(.and, ["AND", "&&"], depth: depth) { try $0.negation(depth: depth) }
     }
   }
 
   private mutating func junction(
-    _ junction: ArchivedPredicate.Junction, _ words: [String], depth: Int,
-    _ part: (inout PredicateParser) throws -> ArchivedPredicate
-  ) throws -> ArchivedPredicate {
+    _ junction: Predicate.Junction, _ words: [String], depth: Int, _ part: (inout PredicateParser) throws -> Predicate
+  ) throws -> Predicate {
     try enter(depth)
     var parts = [try part(&self)]
     while words.contains(where: { take($0) }) { parts.append(try part(&self)) }
     return parts.count == 1 ? parts[0] : .compound(junction, parts)
   }
 
-  private mutating func negation(depth: Int) throws -> ArchivedPredicate {
+  private mutating func negation(depth: Int) throws -> Predicate {
     try enter(depth)
     if take("NOT") || take("!") { return .compound(.not, [try negation(depth: depth + 1)]) }
     if take("TRUEPREDICATE") { return .truth(true) }
     if take("FALSEPREDICATE") { return .truth(false) }
-    let start = position
-    if take("("), let inner = try? predicate(depth: depth + 1), take(")"), operation() == nil { return inner }
-    position = start
-    return try comparison(depth: depth)
+    guard holdsPredicate() else { return try comparison(depth: depth) }
+    try need("(")
+    let inner = try predicate(depth: depth + 1)
+    try need(")")
+    return inner
   }
 
-  private mutating func comparison(depth: Int) throws -> ArchivedPredicate {
-    var modifier = ArchivedPredicate.Modifier.direct
+  /// Does a bracket open here that holds a predicate? Behind one that holds an expression the comparison goes on.
+  private func holdsPredicate() -> Bool {
+    guard token == .symbol("("), let end = closing[position] else { return false }
+    guard end + 1 < tokens.count else { return true }
+    switch tokens[end + 1] {
+    case .symbol(")"), .symbol(","), .symbol("&&"), .symbol("||"): return true
+    case .word(let word): return ["AND", "OR"].contains(word.uppercased())
+    default: return false
+    }
+  }
+
+  private mutating func comparison(depth: Int) throws -> Predicate {
+    var modifier = Predicate.Modifier.direct
     var isNone = false
     if take("ALL") { modifier = .all } else if take("ANY") || take("SOME") { modifier = .any }
     if modifier == .direct, take("NONE") { (modifier, isNone) = (.any, true) }
     let left = try expression(depth: depth + 1)
-    guard let comparison = operation() else { throw ExpressionDamage("compares nothing") }
-    var operation = ArchivedPredicate.Operation(comparison: comparison, modifier: modifier)
-    if take("[") {
-      guard case .word(let letters)? = token else { throw ExpressionDamage("has an option that is not known") }
-      for letter in letters {
-        guard let bit = ArchivedPredicate.options.first(where: { $0.letter == letter })?.bit else {
-          throw ExpressionDamage("has the option \(letter), which is not known")
-        }
-        operation.options |= bit
-      }
-      position += 1
-      try need("]")
-    }
-    let predicate = ArchivedPredicate.compare(left, operation, try expression(depth: depth + 1))
+    guard let comparison = comparison() else { throw ExpressionDamage("compares nothing") }
+    let operation = Predicate.Operation(comparison: comparison, modifier: modifier, options: try options())
+    let predicate = Predicate.compare(left, operation, try expression(depth: depth + 1))
     return isNone ? .compound(.not, [predicate]) : predicate
   }
 
-  private mutating func operation() -> ArchivedPredicate.Comparison? {
-    let others: [(ArchivedPredicate.Comparison, String)] = [
+  private mutating func comparison() -> Predicate.Comparison? {
+    let others: [(Predicate.Comparison, String)] = [
       (.equal, "="), (.notEqual, "<>"), (.lessOrEqual, "=<"), (.greaterOrEqual, "=>"),
     ]
-    return (ArchivedPredicate.symbols.map { ($0.comparison, $0.symbol) } + others).first { take($0.1) }?.0
+    return (Predicate.symbols.map { ($0.comparison, $0.symbol) } + others).first { take($0.1) }?.0
   }
 
-  private mutating func expression(depth: Int) throws -> ArchivedExpression {
-    try enter(depth)
+  private mutating func options() throws -> Int64 {
+    guard take("[") else { return 0 }
+    guard case .word(let letters)? = token else { throw ExpressionDamage("has an option that is not known") }
+    var options: Int64 = 0
+    for letter in letters {
+      guard let bit = Predicate.options.first(where: { $0.letter == letter })?.bit else {
+        throw ExpressionDamage("has the option \(letter), which is not known")
+      }
+      options |= bit
+    }
+    position += 1
+    try need("]")
+    return options
+  }
+
+  // MARK: Tokens
+
+  var token: PredicateTokens.Token? { position < tokens.count ? tokens[position] : nil }
+
+  mutating func next() throws -> PredicateTokens.Token {
     guard let token else { throw ExpressionDamage("ends too early") }
     position += 1
-    switch token {
-    case .text(let text): return .constant(.text(text))
-    case .number(let text):
-      return .constant(Int64(text).map { .integer($0) } ?? .real(Double(text) ?? 0))
-    case .key(let path): return .keyPath(operand: .evaluatedObject, path: path)
-    case .variable(let name):
-      let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-      guard let first = parts.first else { throw ExpressionDamage("has a variable without name") }
-      return parts.count == 1 ? .variable(first) : .keyPath(operand: .variable(first), path: parts[1])
-    case .symbol("{"): return .aggregate(try list(until: "}", depth: depth))
-    case .symbol("("):
-      let inner = try expression(depth: depth + 1)
-      try need(")")
-      return inner
-    case .symbol(let symbol): throw ExpressionDamage("has \"\(symbol)\" where a value belongs")
-    case .word(let word): return try expression(word, depth: depth)
-    }
+    return token
   }
-
-  private mutating func expression(_ word: String, depth: Int) throws -> ArchivedExpression {
-    switch word.uppercased() {
-    case "NIL", "NULL": return .constant(.null)
-    case "TRUE", "YES": return .constant(.integer(1))
-    case "FALSE", "NO": return .constant(.integer(0))
-    case "SELF": return .evaluatedObject
-    case "SUBQUERY": return try subquery(depth: depth)
-    case "FUNCTION", "CAST": return try call(word.uppercased(), depth: depth)
-    default: break
-    }
-    if take("(") { return .function(operand: nil, name: word, arguments: try list(until: ")", depth: depth)) }
-    let path = word.uppercased().hasPrefix("SELF.") ? String(word.dropFirst(5)) : word
-    guard !path.contains(":"), !PredicateTokens.reserved.contains(path.uppercased()) else {
-      throw ExpressionDamage("has \"\(word)\" where a value belongs")
-    }
-    return .keyPath(operand: .evaluatedObject, path: path)
-  }
-
-  private mutating func call(_ word: String, depth: Int) throws -> ArchivedExpression {
-    try need("(")
-    let parts = try list(until: ")", depth: depth)
-    guard parts.count >= 2, case .constant(.text(let name)) = parts[1] else {
-      throw ExpressionDamage("has a function without name")
-    }
-    guard word == "CAST" else { return .function(operand: parts[0], name: name, arguments: Array(parts[2...])) }
-    switch parts[0] {
-    case .constant(.real(let seconds)) where name == "NSDate" && parts.count == 2: return .date(seconds)
-    case .constant(.integer(let seconds)) where name == "NSDate" && parts.count == 2: return .date(Double(seconds))
-    default: throw ExpressionDamage("has a cast that is not understood")
-    }
-  }
-
-  private mutating func subquery(depth: Int) throws -> ArchivedExpression {
-    try need("(")
-    let collection = try expression(depth: depth + 1)
-    try need(",")
-    guard case .variable(let name)? = token else { throw ExpressionDamage("has a subquery without variable") }
-    position += 1
-    try need(",")
-    let predicate = try predicate(depth: depth + 1)
-    try need(")")
-    return .subquery(collection: collection, variable: name, predicate: predicate)
-  }
-
-  private mutating func list(until end: String, depth: Int) throws -> [ArchivedExpression] {
-    var members: [ArchivedExpression] = []
-    while !take(end) {
-      if !members.isEmpty { try need(",") }
-      members.append(try expression(depth: depth + 1))
-    }
-    return members
-  }
-
-  private var token: PredicateTokens.Token? { position < tokens.count ? tokens[position] : nil }
 
   /// Words of the format stand in upper or lower case.
-  private mutating func take(_ wanted: String) -> Bool {
+  mutating func take(_ wanted: String) -> Bool {
     switch token {
     case .symbol(wanted): break
     case .word(let word) where word.uppercased() == wanted: break
@@ -182,7 +153,7 @@ struct PredicateParser {
     return true
   }
 
-  private mutating func need(_ wanted: String) throws {
+  mutating func need(_ wanted: String) throws {
     guard take(wanted) else { throw ExpressionDamage("lacks \"\(wanted)\"") }
   }
 }

@@ -18,7 +18,13 @@ struct PredicateTokens {
     "FUNCTION", "CAST", "FIRST", "LAST", "SIZE",
   ]
   private static let symbols = [
-    "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",",
+    "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", "+",
+    "-", "*", "/",
+  ]
+
+  /// Letters behind a backslash that stand for something else.
+  private static let escapes: [UInt8: UInt8] = [
+    UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
   ]
 
   private let bytes: [UInt8]
@@ -45,8 +51,11 @@ struct PredicateTokens {
     case "#":
       position += 1
       return .key(word())
-    case "0"..."9", "-": return .number(try number())
+    case "0"..."9": return .number(try number())
     case _ where Self.isWord(bytes[position]): return .word(word())
+    case "%":
+      let name = String(decoding: bytes[position...].prefix(2), as: UTF8.self)
+      throw ExpressionDamage("has the placeholder \(name), which only code can fill")
     default:
       guard let symbol = Self.symbols.first(where: { bytes[position...].starts(with: $0.utf8) }) else {
         throw ExpressionDamage("has \"\(character)\" at byte \(position), which is not understood")
@@ -80,8 +89,12 @@ struct PredicateTokens {
     position += 1
     var text: [UInt8] = []
     while position < bytes.count, bytes[position] != quote {
-      if bytes[position] == UInt8(ascii: "\\"), position + 1 < bytes.count { position += 1 }
-      text.append(bytes[position])
+      var byte = bytes[position]
+      if byte == UInt8(ascii: "\\"), position + 1 < bytes.count {
+        position += 1
+        byte = Self.escapes[bytes[position]] ?? bytes[position]
+      }
+      text.append(byte)
       position += 1
     }
     guard position < bytes.count else { throw ExpressionDamage("has a text without end") }

@@ -5,6 +5,8 @@ import Testing
 
 @Suite("Expressions and predicates of archives")
 struct ArchivedExpressionTests {
+  typealias Predicate = Batch.Predicate
+
   /// Each as it is written again.
   static let predicates = [
     "SELF >= 0", "length <= 5", "SELF MATCHES \"a\\\\.b\"", "name BEGINSWITH[cd] \"x\"", "a == nil AND b != \"q\"",
@@ -14,7 +16,7 @@ struct ArchivedExpressionTests {
     "FUNCTION($manager, \"f:\", $source.name, 1) == now()", "名前.é ENDSWITH \"名\"", "a LIKE[n] \"x*\"", "a == -1", "a == 1e+20",
   ]
 
-  static func archived(_ predicate: ArchivedPredicate) throws -> ArchivedPredicate {
+  static func archived(_ predicate: Predicate) throws -> Predicate {
     var builder = ArchiveBuilder()
     let root = builder.predicate(predicate)
     let object = try #require(try KeyedArchive(builder.bytes(root: root)).root)
@@ -54,7 +56,7 @@ struct ArchivedExpressionTests {
   func bad() {
     let open = String(repeating: "(", count: 5_000)
     for text in [
-      "", "a", "a ==", "a == %@", "a + b == 1", "a ==[z] 1", "(a == 1", "a == 1)", "NOT", "{1} IN", "$ == 1", "a == \"x", open,
+      "", "a", "a ==", "a == %@", "a + == 1", "a ==[z] 1", "(a == 1", "a == 1)", "NOT", "{1} IN", "$ == 1", "a == \"x", open,
       "SUBQUERY(a, b, c) == 1", "CAST(1, \"NSFoo\") == 1", "a == 1.2.3", "count:pets == 1",
     ] {
       #expect(throws: ExpressionDamage.self, "\(text.prefix(20))") { try PredicateParser.predicate(text) }

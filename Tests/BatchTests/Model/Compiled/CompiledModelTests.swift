@@ -70,12 +70,12 @@ struct CompiledModelTests {
   @Test("What has no place in a cache is named, and a derivation that cannot be written is refused by its entity")
   func leftOut() throws {
     var entity = EntityDescription(name: "A", attributes: [AttributeDescription(name: "a", type: .string)])
-    entity.attributes[0].validationPredicates = ["a + 1 == 2"]
+    entity.attributes[0].validationPredicates = ["%K == 2"]
     entity.indexes = [.init(name: "i", elements: [.init(property: "a")])]
     entity.indexes[0].partialPredicate = "%@ == a"
     let (_, leftOut) = try ModelCache.encode(ManagedObjectModel(entities: [entity]))
     #expect(leftOut.count == 2 && leftOut.allSatisfy { $0.hasPrefix("A") })
-    entity.attributes[0].derivationExpression = "a + 1"
+    entity.attributes[0].derivationExpression = "%K"
     let error = #expect(throws: BatchError.self) { try ModelCache.encode(ManagedObjectModel(entities: [entity])) }
     #expect(error?.entity == "A" && error?.message.contains("the derivation") == true)
   }
