@@ -103,42 +103,25 @@ struct MappingCompiler {
     _ relationship: StoredRelationship, _ draft: MappingDraft, _ columns: inout [ColumnSource]
   ) throws {
     guard let inverse = relationship.inverse,
-      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
+      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage,
+      let keys = try drafts.ownerKeys(
+        of: inverse, kind: relationship.destination, in: draft, tellsEntity: entityColumn != nil)
     else { return }
-    for owner in drafts.drafts where layout.model.isKind(owner.destination.name, of: relationship.destination) {
-      guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == inverse }),
-        let origin = try RelationshipOrigin(property, owner, drafts),
-        case .ownerKey(let table, let key, let order) = origin.relationship.storage, table == draft.source.table
-      else { continue }
-      let positions = drafts.graph.binding.tables[table].positions
-      let map = KeyMap(byNumber: [], single: .init(offset: owner.offset, number: owner.destination.number))
-      columns[column] = .key(positions[key], map)
-      if let entityColumn { columns[entityColumn] = .keyEntity(positions[key], map) }
-      if let orderColumn {
-        columns[orderColumn] = order.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
-      }
-      return
-    }
+    columns[column] = .key(keys.position, keys.map)
+    if let entityColumn { columns[entityColumn] = .keyEntity(keys.position, keys.map) }
+    if let orderColumn { columns[orderColumn] = keys.order }
   }
 
   /// Keys of to-many relationships without inverse lie in the destination's rows, so they are carried with those.
   private func inverselessOwners(_ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {
-    for owner in drafts.drafts {
-      for property in owner.mapping.relationshipMappings {
-        guard let relationship = owner.destination.relationships[property.name],
-          case .ownerKey(let table, let column, let orderColumn) = relationship.storage, table == draft.destination.table,
-          layout.model.isKind(draft.destination.name, of: relationship.destination),
-          let origin = try RelationshipOrigin(property, owner, drafts),
-          case .ownerKey(let sourceTable, let key, let sourceOrder) = origin.relationship.storage,
-          sourceTable == draft.source.table
-        else { continue }
-        let positions = drafts.graph.binding.tables[sourceTable].positions
-        let map = KeyMap(byNumber: [], single: .init(offset: owner.offset, number: owner.destination.number))
-        columns[column] = .key(positions[key], map)
-        if let orderColumn {
-          columns[orderColumn] = sourceOrder.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
-        }
-      }
+    for (index, column) in layout.entityTables[draft.destination.table].columns.enumerated() {
+      guard case .inverselessOwner(let owner, let name) = column.role,
+        let destination = layout.model.relationship(name, of: owner)?.destinationEntity,
+        layout.model.isKind(draft.destination.name, of: destination),
+        let keys = try drafts.ownerKeys(of: name, kind: owner, in: draft, tellsEntity: false)
+      else { continue }
+      columns[index] = .key(keys.position, keys.map)
+      if let order = layout.position(of: .inverselessOrder(entity: owner, name: name)) { columns[order.column] = keys.order }
     }
   }
 }
@@ -193,13 +176,20 @@ struct RelationshipOrigin {
 }
 
 extension StepDraft {
+  /// The mapping whose objects stand for those of a source entity where a relationship leads to them: the first that fits.
+  func target(of source: SourceEntity, via mappingName: String?, to destinationEntity: String) -> MappingDraft? {
+    drafts.first {
+      $0.source === source && (mappingName == nil || $0.mapping.name == mappingName)
+        && layout.model.isKind($0.destination.name, of: destinationEntity)
+    }
+  }
+
   /// How keys that lead to objects of a source entity move.
   func keyMap(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String, entityPosition: Int?) -> KeyMap {
     func target(_ source: SourceEntity) -> KeyMap.Target? {
-      drafts.first {
-        $0.source === source && (mappingName == nil || $0.mapping.name == mappingName)
-          && layout.model.isKind($0.destination.name, of: destinationEntity)
-      }.map { KeyMap.Target(offset: $0.offset, number: $0.destination.number) }
+      self.target(of: source, via: mappingName, to: destinationEntity).map {
+        KeyMap.Target(offset: $0.offset, number: $0.destination.number)
+      }
     }
     let byNumber = graph.byNumber.map { entity in
       entity.flatMap { graph.binding.layout.model.isKind($0.name, of: sourceEntity) ? target($0) : nil }
