@@ -21,6 +21,22 @@ enum ModelFiles {
     try ModelPackageWriter.write(bundle, to: path)
   }
 
+  /// An expression's keyed archive, in base64.
+  private static func archive(_ expression: Batch.Expression) -> String {
+    func archived(_ expression: Batch.Expression) -> ArchivedExpression {
+      switch expression {
+      case .constant(let value): .constant(value)
+      case .variable(let name): .variable(name)
+      case .keyPath(let operand, let path): .keyPath(operand: archived(operand), path: path.joined(separator: "."))
+      case .function(let operand, let name, let arguments):
+        .function(operand: operand.map(archived), name: name, arguments: arguments.map(archived))
+      }
+    }
+    var builder = ArchiveBuilder()
+    let root = builder.expression(archived(expression))
+    return Data(builder.bytes(root: root)).base64EncodedString()
+  }
+
   /// Writes a mapping model. Property mappings without expression are the default; a relationship's may be the instances of
   /// a mapping.
   static func write(_ mapping: MappingModel, to path: String) throws {
@@ -40,15 +56,21 @@ enum ModelFiles {
     func properties(_ mappings: [PropertyMapping], _ type: String) -> [String] {
       mappings.map { property in
         let id = new()
-        var origin: (mapping: String, path: String)?
-        if case .function(_, _, let arguments)? = property.valueExpression, arguments.count == 2,
-          case .constant(.text(let name)) = arguments[0], case .keyPath(_, let path) = arguments[1]
+        var (mapping, path, archive): (String?, String?, String?)
+        if case .function(_, let function, let arguments)? = property.valueExpression, arguments.count == 2,
+          function.hasPrefix("destinationInstancesForEntityMapping"), case .constant(.text(let name)) = arguments[0],
+          case .keyPath(_, let names) = arguments[1]
         {
-          origin = (name, "$source." + path.joined(separator: "."))
+          (mapping, path) = (name, "$source." + names.joined(separator: "."))
+        } else if let expression = property.valueExpression {
+          archive = self.archive(expression)
         }
         object(
-          type, [("name", property.name), ("sourcemappingname", origin?.mapping), ("sourcekeypath", origin?.path)], [],
-          id: id)
+          type,
+          [
+            ("name", property.name), ("sourcemappingname", mapping), ("sourcekeypath", path),
+            ("valueexpressiondata", archive),
+          ], [], id: id)
         return id
       }
     }
