@@ -22,13 +22,13 @@ struct CarriedRelationships {
   }
 
   private func arrives(_ relationship: StoredRelationship, _ origin: RelationshipOrigin) -> Bool {
+    // Where the source has no objects at the other end that are carried over, nothing can be lost.
+    let model = drafts.graph.binding.layout.model
+    let others = compiled.filter { model.isKind($0.source.name, of: origin.relationship.destination) }
     switch relationship.storage {
     case .ownKey: return true
-    case .join(let table, _): return links.contains { $0.join == table }
+    case .join(let table, _): return others.isEmpty || links.contains { $0.join == table }
     case .inverseKey(let table, let column, _), .ownerKey(let table, let column, _):
-      // Where the source has no objects at the other end that are carried over, nothing can be lost.
-      let model = drafts.graph.binding.layout.model
-      let others = compiled.filter { model.isKind($0.source.name, of: origin.relationship.destination) }
       let into = others.filter { $0.destination.table == table }
       return into.isEmpty || into.contains { if case .value = $0.columns[column] { false } else { true } }
     }

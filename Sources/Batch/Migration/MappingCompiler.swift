@@ -176,54 +176,25 @@ struct MappingCompiler {
     _ relationship: StoredRelationship, _ draft: MappingDraft, _ columns: inout [ColumnSource]
   ) throws {
     guard let inverse = relationship.inverse,
-      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
+      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage,
+      let keys = try drafts.ownerKeys(
+        of: inverse, kind: relationship.destination, in: draft, tellsEntity: entityColumn != nil)
     else { return }
-    for owner in drafts.drafts where layout.model.isKind(owner.destination.name, of: relationship.destination) {
-      guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == inverse }),
-        let origin = try RelationshipOrigin(property, owner, drafts),
-        case .ownerKey(let table, let key, let order) = origin.relationship.storage, table == draft.source.table
-      else { continue }
-      try requireUnfiltered(owner, inverse)
-      let positions = drafts.graph.binding.tables[table].positions
-      let map = KeyMap(byNumber: [], single: .init(offset: owner.offset, number: owner.destination.number))
-      columns[column] = .key(positions[key], map)
-      if let entityColumn { columns[entityColumn] = .keyEntity(positions[key], map) }
-      if let orderColumn {
-        columns[orderColumn] = order.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
-      }
-      return
-    }
+    columns[column] = .key(keys.position, keys.map)
+    if let entityColumn { columns[entityColumn] = .keyEntity(keys.position, keys.map) }
+    if let orderColumn { columns[orderColumn] = keys.order }
   }
 
   /// Keys of to-many relationships without inverse lie in the destination's rows, so they are carried with those.
   private func inverselessOwners(_ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {
-    for owner in drafts.drafts {
-      for property in owner.mapping.relationshipMappings {
-        guard let relationship = owner.destination.relationships[property.name],
-          case .ownerKey(let table, let column, let orderColumn) = relationship.storage, table == draft.destination.table,
-          layout.model.isKind(draft.destination.name, of: relationship.destination),
-          let origin = try RelationshipOrigin(property, owner, drafts),
-          case .ownerKey(let sourceTable, let key, let sourceOrder) = origin.relationship.storage,
-          sourceTable == draft.source.table
-        else { continue }
-        try requireUnfiltered(owner, property.name)
-        let positions = drafts.graph.binding.tables[sourceTable].positions
-        let map = KeyMap(byNumber: [], single: .init(offset: owner.offset, number: owner.destination.number))
-        columns[column] = .key(positions[key], map)
-        if let orderColumn {
-          columns[orderColumn] = sourceOrder.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
-        }
-      }
+    for (index, column) in layout.entityTables[draft.destination.table].columns.enumerated() {
+      guard case .inverselessOwner(let owner, let name) = column.role,
+        let destination = layout.model.relationship(name, of: owner)?.destinationEntity,
+        layout.model.isKind(draft.destination.name, of: destination),
+        let keys = try drafts.ownerKeys(of: name, kind: owner, in: draft, tellsEntity: false)
+      else { continue }
+      columns[index] = .key(keys.position, keys.map)
+      if let order = layout.position(of: .inverselessOrder(entity: owner, name: name)) { columns[order.column] = keys.order }
     }
-  }
-}
-
-extension MappingCompiler {
-  /// Keys of a to-many without inverse do not tell which of several mappings took their owner.
-  private func requireUnfiltered(_ owner: MappingDraft, _ name: String) throws {
-    guard owner.filter != nil else { return }
-    throw BatchError(
-      .badMapping, "\(owner.mapping.name) has a filter, and \(name) has no inverse: its objects cannot be carried over",
-      hint: "Make the relationship in a policy", entity: owner.source.name)
   }
 }

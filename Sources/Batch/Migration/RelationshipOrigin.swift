@@ -58,13 +58,20 @@ struct RelationshipOrigin {
 }
 
 extension StepDraft {
+  /// The mapping whose objects stand for those of a source entity where a relationship leads to them: the first that fits.
+  func target(of source: SourceEntity, via mappingName: String?, to destinationEntity: String) -> MappingDraft? {
+    drafts.first {
+      $0.source === source && (mappingName == nil || $0.mapping.name == mappingName)
+        && layout.model.isKind($0.destination.name, of: destinationEntity)
+    }
+  }
+
   /// How keys that lead to objects of a source entity move.
   func keyMap(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String, entityPosition: Int?) -> KeyMap {
     func target(_ source: SourceEntity) -> KeyMap.Target? {
-      drafts.first {
-        $0.source === source && (mappingName == nil || $0.mapping.name == mappingName)
-          && layout.model.isKind($0.destination.name, of: destinationEntity)
-      }.map { KeyMap.Target(offset: $0.offset, number: $0.destination.number) }
+      self.target(of: source, via: mappingName, to: destinationEntity).map {
+        KeyMap.Target(offset: $0.offset, number: $0.destination.number)
+      }
     }
     let byNumber = graph.byNumber.map { entity in
       entity.flatMap { graph.binding.layout.model.isKind($0.name, of: sourceEntity) ? target($0) : nil }

@@ -35,6 +35,7 @@ extension ColumnSource {
     case .value(let value): .constant(value)
     case .borrow(let position, _): .columns(from: position, count: 1)
     case .convert(let position, _, let types): types.unchanged.map { .integer(column: position, within: $0) }
+    case .key(_, let map) where map.owners != nil: nil
     case .key(let position, let map):
       if let entity = map.entityPosition {
         .moved(key: position, by: entity, offsets: map.byNumber.map { $0?.offset })
@@ -77,14 +78,22 @@ struct KeyMap {
     var offset: Int64
     var number: Int
   }
+  /// Objects of an entity, by Z_ENT, and its sub-entities, whose rows tell which of them they are.
+  struct Owners {
+    var graph: SourceGraph
+    var number: Int
+  }
   /// Position of the column with the source's Z_ENT of the object; nil when all belong to one entity.
   var entityPosition: Int?
   /// Targets by the source's Z_ENT; nil where no mapping carries the entity.
   var byNumber: [Target?]
   /// The target when all belong to one entity.
   var single: Target?
+  /// Where keys lead when nothing in their own row tells the entity.
+  var owners: Owners?
 
-  func target(_ row: RecordDecoder) -> Target? {
+  func target(of key: Int64, _ row: RecordDecoder) throws -> Target? {
+    if let owners { return try owners.graph.object(owners.number, key: key).flatMap { byNumber[$0.entity.number] } }
     guard let entityPosition else { return single }
     guard let number = row.integer(entityPosition), number >= 0, number < byNumber.count else { return nil }
     return byNumber[Int(number)]

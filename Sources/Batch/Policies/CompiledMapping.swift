@@ -91,7 +91,7 @@ final class CompiledMapping: @unchecked Sendable {
     switch columns[column] {
     case .borrow(_, let missing): encoder.append(missing)
     case .key(let position, let map):
-      if let key = row.integer(position), let target = map.target(row) {
+      if let key = row.integer(position), let target = try map.target(of: key, row) {
         encoder.append(key &+ target.offset)
       } else {
         encoder.appendNull()
@@ -113,10 +113,10 @@ final class CompiledMapping: @unchecked Sendable {
         .policyFailed, "a value of type \(types[0]) does not fit the type \(others)",
         hint: "Map the attribute with a policy that decides what becomes of it", entity: destination.name, key: rowid)
     case .key(let position, let map):
-      guard let key = row.integer(position), let target = map.target(row) else { return .null }
+      guard let key = row.integer(position), let target = try map.target(of: key, row) else { return .null }
       return .integer(key &+ target.offset)
     case .keyEntity(let position, let map):
-      guard row.integer(position) != nil, let target = map.target(row) else { return .null }
+      guard let key = row.integer(position), let target = try map.target(of: key, row) else { return .null }
       return .integer(Int64(target.number))
     case .order(let position): return row.integer(position) == nil ? .null : .integer(rowid &* 1024)
     case .carried(let position, let targets, let part): return try carried(position, targets, part, row: row, rowid: rowid)

@@ -142,10 +142,14 @@ final class SourceGraph {
     }
   }
 
-  /// Where a join table's row tells the place of the owner among the objects that the other leads to.
+  /// Where a row of ``pairScan(_:isOrdered:)`` tells the place of the owner among the objects that the other leads to.
   func inverseOrder(_ storage: RelationshipStorage) -> Int? {
-    guard case .join(let table, let ownerIsSource) = storage else { return nil }
-    return ownerIsSource ? binding.joins[table].sourceOrderPosition : binding.joins[table].destinationOrderPosition
+    switch storage {
+    case .join(let table, let ownerIsSource):
+      ownerIsSource ? binding.joins[table].sourceOrderPosition : binding.joins[table].destinationOrderPosition
+    case .ownKey(let table, _, _, let order): order.map { binding.tables[table].positions[$0] }
+    case .inverseKey, .ownerKey: nil
+    }
   }
 
   /// How the pairs (owner, other) of a relationship are read from one table.

@@ -1,0 +1,68 @@
+import Streams
+
+/// The keys of a to-many relationship without inverse: they stand in the rows of the objects that it leads to.
+struct OwnerKeys {
+  /// Where the owner's key stands in a source row.
+  var position: Int
+  /// The object's place among those of its owner.
+  var order: ColumnSource
+  var map: KeyMap
+}
+
+extension StepDraft {
+  /// The keys that rows of a mapping's source hold for a relationship of a destination entity and its sub-entities; nil where
+  /// nothing carries them over. `tellsEntity` asks for the owners' numbers too.
+  func ownerKeys(
+    of name: String, kind entity: String, in draft: MappingDraft, tellsEntity: Bool
+  ) throws -> OwnerKeys? {
+    guard let destination = layout.model.relationship(name, of: entity)?.destinationEntity else { return nil }
+    var found: (column: Int, order: Int?)?
+    var targets = [KeyMap.Target?](repeating: nil, count: graph.byNumber.count)
+    for owner in drafts where layout.model.isKind(owner.destination.name, of: entity) {
+      guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == name }),
+        let origin = try RelationshipOrigin(property, owner, self),
+        case .ownerKey(let table, let column, let order) = origin.relationship.storage, table == draft.source.table,
+        found?.column ?? column == column, isTarget(draft, via: origin.mappingName, to: destination)
+      else { continue }
+      guard owner.filter == nil else { throw filtered(owner, name) }
+      found = (column, order)
+      guard targets[owner.source.number] == nil else { continue }
+      targets[owner.source.number] = KeyMap.Target(offset: owner.offset, number: owner.destination.number)
+    }
+    return found.map { found in
+      let positions = graph.binding.tables[draft.source.table].positions
+      let key = positions[found.column]
+      return OwnerKeys(
+        position: key, order: found.order.map { .borrow(positions[$0], missing: .null) } ?? .order(key),
+        map: ownerMap(targets, graph.binding.tables[draft.source.table].layout.columns[found.column].role, tellsEntity))
+    }
+  }
+
+  /// Objects that several mappings without filter make belong to the owner once.
+  private func isTarget(_ draft: MappingDraft, via mappingName: String?, to destination: String) -> Bool {
+    guard draft.filter == nil else { return mappingName == nil || draft.mapping.name == mappingName }
+    return target(of: draft.source, via: mappingName, to: destination)?.mapping.name == draft.mapping.name
+  }
+
+  // The keys do not tell which of several mappings took their owner.
+  private func filtered(_ owner: MappingDraft, _ name: String) -> BatchError {
+    BatchError(
+      .badMapping, "\(owner.mapping.name) has a filter, and \(name) has no inverse: its objects cannot be carried over",
+      hint: "Make the relationship in a policy", entity: owner.source.name)
+  }
+
+  /// Where all owners move alike, their keys do; else only the owner's own row tells its entity.
+  private func ownerMap(_ targets: [KeyMap.Target?], _ role: ColumnRole, _ tellsEntity: Bool) -> KeyMap {
+    guard case .inverselessOwner(let entity, _) = role else { return KeyMap(byNumber: targets) }
+    let model = graph.binding.layout.model
+    let owners = graph.byNumber.compactMap { $0 }.filter {
+      model.isKind($0.name, of: entity) && model.entity($0.name)?.isAbstract == false
+    }
+    let first = owners.first.flatMap { targets[$0.number] }
+    let isUniform = owners.allSatisfy { owner in
+      targets[owner.number]?.offset == first?.offset && (!tellsEntity || targets[owner.number]?.number == first?.number)
+    }
+    guard !isUniform, let number = graph.entities[entity]?.number else { return KeyMap(byNumber: [], single: first) }
+    return KeyMap(byNumber: targets, owners: .init(graph: graph, number: number))
+  }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Streams
+
+@testable import Batch
+
+/// One random migration, done by the engine and by the reference migrator.
+struct OracleCase {
+  struct Disagreement: Error, CustomStringConvertible { let description: String }
+  /// What a migration comes to.
+  enum Outcome {
+    case graph(OracleGraph)
+    /// A required value is missing, so that nothing is begun.
+    case refused
+    /// A number does not fit its new type.
+    case misfit(Set<OracleKey>)
+  }
+
+  let seed: UInt64
+  let interrupts: Bool
+  private(set) var versions: [ManagedObjectModel] = []
+  /// Mapping models by the number of the step; none for an inferred one.
+  private var mappings: [[MappingModel]] = []
+  private var log: [String] = []
+  private var data: OracleGraph
+  private let folder: MigrationFolder
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    interrupts = seed % 24 == 0
+    var models = OracleModels(seed: seed)
+    versions = [models.model("V1")]
+    for number in 2...(2 + models.below(3)) {
+      var edits = OracleEdits(models, versions[number - 2])
+      var version = edits.version("V\(number)", after: versions)
+      models = edits.models
+      log.append("V\(number): " + edits.log.joined(separator: ", "))
+      var step: [MappingModel] = []
+      if models.random.flag(3) {
+        var mapped = OracleMappings(models, from: versions[number - 2], to: version, knowsOrders: number == 2)
+        step = mapped.make()
+        (models, version) = (mapped.models, mapped.destination)
+        log.append("mapped, " + mapped.log.joined(separator: ", "))
+      }
+      versions.append(version)
+      mappings.append(step)
+    }
+    let scale = interrupts ? 150 : models.below(60)
+    data = OracleData(versions[0], seed: seed &+ 1, scale: scale, isWild: models.random.flag(3)).graph
+    folder = try MigrationFolder(
+      versions, mappings: mappings.flatMap { $0 }, policies: [OraclePolicy.self, OracleLatePolicy.self])
+  }
+
+  /// What the migration was expected to come to, in a word. Throws ``Disagreement``, which says everything that is needed to
+  /// look into it.
+  func run() throws -> String {
+    do {
+      let store = try folder.sample("V1", rows: 0, seed: 1)
+      var random = SeededRandom(seed &+ 2)
+      try OracleStore.write(data, to: store, &random)
+      let written = data.differences(try OracleStore.read(store, model: versions[0]))
+      guard written.isEmpty else { throw Disagreement(description: "the source: \(written)") }
+      try compare(store)
+      switch try outcome(to: versions.count - 1) {
+      case .graph: return "migrated"
+      case .refused: return "refused"
+      case .misfit: return "ended by a number"
+      }
+    } catch {
+      throw Disagreement(description: "seed \(seed): \(error)\n" + log.joined(separator: "\n"))
+    }
+  }
+
+  /// The whole chain first; where that differs, version by version, to name the step.
+  private func compare(_ store: String) throws {
+    let migrated = try folder.copy(store, as: "migrated")
+    let problem = try compare(migrated, to: versions.count - 1)
+    guard problem.isEmpty else {
+      for last in 1..<versions.count {
+        let found = try compare(try folder.copy(store, as: "to-\(last)"), to: last)
+        guard found.isEmpty else { throw Disagreement(description: "step \(last): " + found.joined(separator: "\n")) }
+      }
+      throw Disagreement(description: "only all steps together: " + problem.joined(separator: "\n"))
+    }
+    if interrupts, case .graph = try outcome(to: versions.count - 1) {
+      try interrupt(store, expected: try MigrationFolder.bytes(migrated))
+    }
+  }
+
+  private func request(_ store: String, to last: Int) -> MigrationJob.Request {
+    var request = folder.request(store)
+    request.target = .version(versions[last].name)
+    return request
+  }
+
+  private func compare(_ store: String, to last: Int) throws -> [String] {
+    let request = request(store, to: last)
+    let expected = try outcome(to: last)
+    do {
+      let report = try folder.migrate(request)
+      guard case .graph(let graph) = expected else { return ["the engine went on where \(Self.text(expected)) was expected"] }
+      guard report.isVerified else { return ["the result is not verified"] }
+      return graph.differences(try OracleStore.read(store, model: versions[last]))
+    } catch let error as BatchError {
+      switch expected {
+      case .refused where error.code == .refused && error.entity != nil: return []
+      case .misfit(let keys):
+        if let (entity, key) = error.entity.flatMap({ entity in error.key.map { (entity, $0) } }),
+          keys.contains(OracleKey(entity: entity, key: key))
+        {
+          return []
+        }
+      default: break
+      }
+      return ["expected \(Self.text(expected)), but: \(error) \(error.entity ?? "")/\(error.key ?? 0)"]
+    }
+  }
+
+  private static func text(_ outcome: Outcome) -> String {
+    switch outcome {
+    case .graph: "a migration"
+    case .refused: "a refusal"
+    case .misfit(let keys): "an error for one of \(keys.sorted().prefix(5))"
+    }
+  }
+
+  /// What the reference migrator makes of it. Mapping models run in the order of their names.
+  private func outcome(to last: Int) throws -> Outcome {
+    var graph = data
+    for number in 1...last {
+      let (source, destination) = (versions[number - 1], versions[number])
+      let inference = OracleInference(source, destination)
+      var models = mappings[number - 1]
+      if models.isEmpty {
+        if number == 1, inference.lacksValues(graph) { return .refused }
+        models = [MappingModel(name: "inferred", entityMappings: inference.mappings())]
+      }
+      do {
+        graph = try OracleMigrator.migrate(
+          OracleStep(source: source, destination: destination, models: models), graph)
+      } catch let misfit as OracleMigrator.Misfit { return .misfit(misfit.objects) }
+    }
+    return .graph(graph)
+  }
+
+  /// Stopped at any sign of progress and resumed, a run ends with the undisturbed bytes.
+  private func interrupt(_ store: String, expected: Data) throws {
+    for count in StopAfter.counts(every: 17 + Int(seed / 16 % 23)) {
+      let path = try folder.copy(store, as: "stop-\(count)")
+      var request = request(path, to: versions.count - 1)
+      request.verifies = false
+      request.interval = .bytes(4000)
+      let stop = StopAfter(count)
+      do {
+        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
+      } catch let error as BatchError where error.code == .stopped {
+        _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
+      }
+      guard try MigrationFolder.bytes(path) == expected else {
+        throw Disagreement(description: "stopped after \(count) signs of progress, the bytes differ")
+      }
+      try FileManager.default.removeItem(atPath: FilePaths.directory(of: path))
+      guard stop.isSpent else { return }
+    }
+  }
+}
