@@ -87,8 +87,9 @@ public struct PolicyRegistry: Sendable {
   /// Names of all policies, sorted.
   public var names: [String] { types.keys.sorted() }
 
-  /// Makes the policy of an entity mapping; nil when the mapping names none. Throws `missingPolicy`.
+  /// Makes the policy of an entity mapping, which its rules are as well; nil when the mapping has none. Throws `missingPolicy`.
   public func policy(for mapping: EntityMapping) throws -> (any EntityMigrationPolicy)? {
+    if let rules = mapping.rules { return RulePolicy(rules) }
     guard let name = mapping.policyClassName else { return nil }
     return try type(name, mapping: mapping).init()
   }

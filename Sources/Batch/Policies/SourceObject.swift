@@ -57,9 +57,10 @@ public final class SourceObject {
 
   /// The value of an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public func value(_ name: String) throws -> Value {
-    let attribute = try attribute(name)
-    return attribute.type.normalized(try raw(attribute.position))
+    try value(attribute(name))
   }
+
+  func value(_ attribute: StoredAttribute) throws -> Value { attribute.type.normalized(try raw(attribute.position)) }
 
   /// The text of an attribute; nil for NULL and for anything that is no text.
   public func string(_ name: String) throws -> String? {
