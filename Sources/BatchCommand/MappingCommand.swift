@@ -33,7 +33,11 @@ struct MappingConvertCommand: ParsableCommand {
   @Argument(help: "An .xcmappingmodel.") var path: String
 
   func run() throws {
-    for model in try MappingModelReader.read(path: path) { Swift.print(try MappingFileWriter.text(model), terminator: "") }
+    let models = try MappingModelReader.read(path: path)
+    guard models.count == 1 else {
+      throw BatchError(.badMapping, "the folder holds \(models.count) mapping models", hint: "Name one of them", path: path)
+    }
+    Swift.print(try MappingFileWriter.text(models[0]), terminator: "")
   }
 }
 

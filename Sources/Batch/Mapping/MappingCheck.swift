@@ -34,10 +34,27 @@ struct MappingCheck {
 
   private func rules(_ mapping: EntityMapping) -> [String] {
     guard let rules = mapping.rules, let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
-    var found = rules.attributes.compactMap { attribute($0.name, of: to) }
+    var found = rules.attributes.compactMap { attribute($0.name, of: to) } + tooEarly(rules, mapping)
     found += rules.relationships.flatMap { self.target($0, of: to, from: from, item: nil) }
     for rule in rules.objects { found += problems(of: rule, to: to, from: from).map { "\(rule.kind) \(rule.entity): \($0)" } }
     return found
+  }
+
+  /// What is looked for before any entity mapping has made it would never be found.
+  private func tooEarly(_ rules: MappingRules, _ mapping: EntityMapping) -> [String] {
+    let targets = (rules.relationships + rules.objects.flatMap(\.relationships)).compactMap { relationship in
+      if case .found(let entity, _, _) = relationship.target { entity } else { nil }
+    }
+    let wanted = Set(targets + rules.objects.filter { $0.kind == .find }.map(\.entity)).sorted()
+    guard let place = model.entityMappings.firstIndex(where: { $0.name == mapping.name }) else { return [] }
+    return wanted.compactMap { entity in
+      let makers = model.entityMappings.indices.filter { index in
+        let made = model.entityMappings[index]
+        return made.sourceEntity != nil && made.destinationEntity.map { destination.isKind($0, of: entity) } == true
+      }
+      guard let first = makers.first, first > place else { return nil }
+      return "objects of \(entity) are looked for before \(model.entityMappings[first].name) makes them; put it first"
+    }
   }
 
   private func problems(of rule: ObjectRule, to: String, from: String) -> [String] {

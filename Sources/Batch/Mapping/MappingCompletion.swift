@@ -12,7 +12,8 @@ struct MappingCompletion {
     let owner = models.firstIndex(where: \.mapsOthers)
     return models.enumerated().map { index, model in
       var model = model
-      if index == owner { model.entityMappings += others }
+      // Before those with rules, which may look for their objects.
+      if index == owner { model.entityMappings = others + model.entityMappings }
       for index in model.entityMappings.indices where model.entityMappings[index].mapsByName {
         complete(&model.entityMappings[index])
       }

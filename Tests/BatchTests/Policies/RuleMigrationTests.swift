@@ -210,6 +210,16 @@ struct RuleMigrationTests {
     }
   }
 
+  @Test("What is looked for before it is made is refused")
+  func tooEarly() throws {
+    let found = "    objects: [{ create: Parcel, relationships: { line: { find: Line, by: { sku: $source.code } } } }]"
+    let text = Self.file("      placed: null", found)
+    _ = try folder.migrate(request(text, "found"))
+    let late = text.replacing("  - Line\n", with: "") + "  - Line\n"
+    let error = #expect(throws: BatchError.self) { try folder.migrate(request(late, "late")) }
+    #expect(error?.message.contains("objects of Line are looked for before LineToLine makes them; put it first") == true)
+  }
+
   @Test("A run goes on with its own copy of the mapping file and its tables")
   func resumed() throws {
     let whole = try request(Self.file(), "whole")
