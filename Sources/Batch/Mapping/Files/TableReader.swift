@@ -29,37 +29,55 @@ enum TableReader {
   }
 
   private static func rows(_ bytes: [UInt8], path: String) throws -> [[String]] {
-    var rows: [[String]] = []
-    var row: [String] = []
-    var field: [UInt8] = []
-    var isQuoted = false
+    var table = TableText()
     // A byte order mark is no part of the first heading.
     var index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    func endField() {
-      row.append(String(decoding: field, as: UTF8.self))
-      field = []
-    }
-    func endRow() {
-      endField()
-      rows.append(row)
-      row = []
-    }
     while index < bytes.count {
-      let byte = bytes[index]
-      index += 1
-      switch byte {
-      case UInt8(ascii: "\"") where isQuoted && index < bytes.count && bytes[index] == byte:
-        field.append(byte)
-        index += 1
-      case UInt8(ascii: "\"") where isQuoted || field.isEmpty: isQuoted.toggle()
-      case UInt8(ascii: ",") where !isQuoted: endField()
-      case UInt8(ascii: "\r") where !isQuoted && index < bytes.count && bytes[index] == UInt8(ascii: "\n"): break
-      case UInt8(ascii: "\n") where !isQuoted: endRow()
-      default: field.append(byte)
-      }
+      index += table.read(bytes[index], before: index + 1 < bytes.count ? bytes[index + 1] : nil)
     }
-    guard !isQuoted else { throw BatchError(.badMapping, "a quotation mark of the table is left open", path: path) }
-    if !field.isEmpty || !row.isEmpty { endRow() }
+    guard let rows = table.finish() else {
+      throw BatchError(.badMapping, "a quotation mark of the table is left open", path: path)
+    }
     return rows
+  }
+}
+
+/// The rows of a CSV text while it is read byte by byte.
+private struct TableText {
+  private var rows: [[String]] = []
+  private var row: [String] = []
+  private var field: [UInt8] = []
+  private var isQuoted = false
+
+  /// Takes a byte, and the one after it where both belong together; returns how many were taken.
+  mutating func read(_ byte: UInt8, before next: UInt8?) -> Int {
+    switch byte {
+    case UInt8(ascii: "\"") where isQuoted && next == byte:
+      field.append(byte)
+      return 2
+    case UInt8(ascii: "\"") where isQuoted || field.isEmpty: isQuoted.toggle()
+    case UInt8(ascii: ",") where !isQuoted: endField()
+    case UInt8(ascii: "\r") where !isQuoted && next == UInt8(ascii: "\n"): break
+    case UInt8(ascii: "\n") where !isQuoted: endRow()
+    default: field.append(byte)
+    }
+    return 1
+  }
+
+  private mutating func endField() {
+    row.append(String(decoding: field, as: UTF8.self))
+    field = []
+  }
+
+  private mutating func endRow() {
+    endField()
+    rows.append(row)
+    row = []
+  }
+
+  /// All rows; nil where a quotation mark is left open.
+  mutating func finish() -> [[String]]? {
+    if !field.isEmpty || !row.isEmpty { endRow() }
+    return isQuoted ? nil : rows
   }
 }
