@@ -108,7 +108,10 @@ struct MigrationRun {
     var notes: [String] = []
     let mappings = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
     for (mapping, counts) in zip(mappings, state.counts) where counts.dropped > 0 {
-      let rule = mapping.policyClassName ?? mapping.name
+      let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName].compactMap {
+        $0
+      }
+      let rule = rules.isEmpty ? mapping.name : rules.joined(separator: " or ")
       notes.append("\(counts.dropped) of \(counts.read) objects of \(mapping.sourceEntity ?? "") were left out by \(rule)")
     }
     if state.unmapped > 0 {

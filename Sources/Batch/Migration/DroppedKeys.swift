@@ -1,6 +1,6 @@
 import Streams
 
-/// Keys of the source objects for which a policy made no object of their own, so that ``EntityMigrationPolicy`` is not asked
+/// Keys of the source objects that got no object of their own from a policy or past a filter, so that ``EntityMigrationPolicy`` is not asked
 /// for relationships of objects that do not exist. One file an entity mapping, eight bytes a key, little-endian, ascending;
 /// how many of them count is in the checkpoint already, as the mapping's number of dropped rows.
 final class DroppedKeys {
@@ -27,7 +27,7 @@ final class DroppedKeys {
   /// Makes the files, or goes on with those whose lengths a checkpoint tells.
   init(plan: StepPlan, files: StepFiles, restoring counts: [StepState.Counts]?) throws {
     keys = try plan.mappings.enumerated().map { index, mapping in
-      guard mapping.policy?.policy.createsRelationships == true else { return nil }
+      guard mapping.policy?.policy.createsRelationships == true || !plan.late[index].isEmpty else { return nil }
       let path = files.path("dropped.\(index)")
       let file = try files.fileSystem.open(path, counts == nil ? .create : .updateOrCreate)
       let (length, overflow) = (counts?[index].dropped ?? 0).multipliedReportingOverflow(by: 8)

@@ -12,6 +12,21 @@ struct LinkUnit {
   let inverseOrder: Int?
   /// The relationship, for messages.
   let name: String
+  /// Where filters may have left out objects: what became of the owner, and of the other.
+  var owners: CarriedTargets?
+  var others: CarriedTargets?
+
+  /// The destination key of an owner; nil for one that was left out.
+  func carriedOwner(_ key: Int64) throws -> Int64? {
+    guard let owners else { return key &+ ownerOffset }
+    return try owners.target(key).map { key &+ $0.offset }
+  }
+
+  /// The destination key of the other; nil for one that was left out.
+  func carriedOther(_ key: Int64) throws -> Int64? {
+    guard let others else { return key &+ otherOffset }
+    return try others.target(key).map { key &+ $0.offset }
+  }
 }
 
 /// Decides for every join table of the destination which source relationship fills it.
@@ -42,22 +57,37 @@ struct LinkPlanner {
       guard let otherOffset = offsets.first else { continue }
       try requireAllCarried(draft.source.name, of: origin, "\(draft.source.name).\(origin.name)")
       try requireAllCarried(origin.relationship.destination, of: origin, "\(draft.source.name).\(origin.name)")
-      let unit = LinkUnit(
+      var unit = LinkUnit(
         join: join,
         scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
         ownerIsSource: ownerIsSource, ownerOffset: draft.offset, otherOffset: otherOffset,
         order: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: true).order,
         inverseOrder: drafts.graph.inverseOrder(origin.relationship.storage),
         name: "\(draft.source.name).\(origin.name)")
-      let key = "\(origin.relationship.storage)"
+      let isFiltered = try filter(&unit, draft, origin, relationship)
+      // Every mapping of a filtered hierarchy writes the links of its own objects.
+      let key = "\(origin.relationship.storage)" + (isFiltered ? " \(draft.mapping.name)" : "")
       if let same = found.first(where: { $0.key == key }) {
         guard same.unit.ownerOffset == unit.ownerOffset else { throw ambiguous(unit) }
       } else {
         found.append((key, unit))
       }
-      guard offsets.count == 1 else { throw ambiguous(unit) }
+      guard offsets.count == 1 || isFiltered else { throw ambiguous(unit) }
     }
     return found.map(\.unit)
+  }
+
+  /// Where mappings of objects at either end have filters, every object is asked what became of it.
+  private func filter(
+    _ unit: inout LinkUnit, _ draft: MappingDraft, _ origin: RelationshipOrigin, _ relationship: StoredRelationship
+  ) throws -> Bool {
+    let declaring = try origin.declaringEntity(draft, drafts)
+    let others = drafts.carriedTargets(origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
+    let hierarchy = drafts.carriedTargets(declaring, via: nil, to: nil)
+    guard others.hasFilters || hierarchy.hasFilters else { return false }
+    unit.owners = drafts.carriedTargets(declaring, via: draft.mapping.name, to: nil)
+    unit.others = others
+    return true
   }
 
   // A join table holds the links of a whole hierarchy: of an entity that nobody carries over, links would lead nowhere.

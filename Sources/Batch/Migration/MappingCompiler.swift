@@ -12,21 +12,23 @@ struct MappingCompiler {
     // An inferred migration changes rows in place and keeps Z_OPT; a mapped one makes new objects.
     let positions = drafts.graph.binding.tables[draft.source.table].positions
     columns[2] = drafts.step.isInferred ? .borrow(positions[2], missing: .integer(1)) : .value(.integer(1))
-    for property in draft.mapping.attributeMappings { try attribute(property, draft, &columns) }
-    for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns) }
+    var expressions: [PropertyExpression] = []
+    for property in draft.mapping.attributeMappings { try attribute(property, draft, &columns, &expressions) }
+    for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns, &expressions) }
     try inverselessOwners(draft, &columns)
     unknown(draft, &columns)
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
-      policy: try policy(draft), columns: columns)
+      policy: try policy(draft), columns: columns, filter: draft.filter, expressions: expressions)
   }
 
   /// Rules find their names once, not with every row.
   private func policy(_ draft: MappingDraft) throws -> (any EntityMigrationPolicy)? {
     guard let rules = draft.policy as? RulePolicy else { return draft.policy }
     return try rules.compiled(
-      for: draft.mapping, source: draft.source, destination: draft.destination, sources: drafts.graph.entities,
-      entities: drafts.entities, now: now)
+      RuleCompiler(
+        mapping: draft.mapping, source: draft.source, destination: draft.destination, graph: drafts.graph,
+        entities: drafts.entities, now: now))
   }
 
   /// Columns that the model does not know are kept in an identity migration, the only one whose layout has them.
@@ -39,19 +41,44 @@ struct MappingCompiler {
     }
   }
 
-  private func attribute(_ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {
+  /// Understands an expression. Throws `badMapping`, naming what is not understood.
+  func expression(
+    _ expression: Expression, _ name: String, _ target: PropertyExpression.Target, _ draft: MappingDraft
+  ) throws -> PropertyExpression {
+    var compiler = ExpressionCompiler(graph: drafts.graph, mapping: draft.mapping, source: draft.source)
+    (compiler.destination, compiler.now) = (draft.destination, now)
+    compiler.earlier = Set(draft.mapping.attributeMappings.map(\.name).prefix { $0 != name })
+    if case .toMany = target { compiler.isLate = true }
+    compiler.mappings = Dictionary(
+      drafts.drafts.map { ($0.mapping.name, ($0.mapping.sourceEntity, $0.mapping.destinationEntity)) },
+      uniquingKeysWith: { first, _ in first })
+    do {
+      return PropertyExpression(name: name, target: target, expression: try compiler.compile(expression).expression)
+    } catch let damage as ExpressionDamage {
+      throw BatchError(
+        .badMapping,
+        "the value expression of \(draft.mapping.name).\(name) is not supported: \(expression) (it \(damage))",
+        hint: "Set the property in a policy", entity: draft.mapping.destinationEntity)
+    }
+  }
+
+  private func attribute(
+    _ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource],
+    _ expressions: inout [PropertyExpression]
+  ) throws {
     guard let target = draft.destination.attributes[property.name] else { return }
     var sourceName = property.name
     switch property.valueExpression {
     case nil: break
     case .keyPath(.variable("source"), let path) where path.count == 1: sourceName = path[0]
     case .some(let expression):
-      let compiled = try CompiledExpression(
-        expression, mapping: draft.mapping, property: property.name, now: now)
-      if case .constant(let value) = compiled {
-        columns[target.position] = .value(target.type.stored(value))
+      let compiled = try self.expression(
+        expression, property.name, .attribute(column: target.position, target.type), draft)
+      if case .constant(.value(let value)) = compiled.expression {
+        columns[target.position] = .value(target.type.stored(try fitting(value, target, property, draft)))
       } else {
-        columns[target.position] = .expression(compiled, target.type)
+        columns[target.position] = .expression
+        expressions.append(compiled)
       }
       return
     }
@@ -62,6 +89,17 @@ struct MappingCompiler {
         entity: draft.source.name)
     }
     columns[target.position] = try copy(source, to: target, draft, property.name)
+  }
+
+  private func fitting(_ value: Value, _ target: StoredAttribute, _ property: PropertyMapping, _ draft: MappingDraft) throws
+    -> Value
+  {
+    guard let value = target.type.fitting(value) else {
+      throw BatchError(
+        .badMapping, "the value expression of \(draft.mapping.name).\(property.name) gives a constant that is no \(target.type)",
+        hint: "Write a constant of that type", entity: draft.mapping.destinationEntity)
+    }
+    return value
   }
 
   private func copy(
@@ -83,10 +121,17 @@ struct MappingCompiler {
     return .convert(source.position, missing: missing, from: source.type, to: target.type)
   }
 
-  private func toOne(_ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {
+  private func toOne(
+    _ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource],
+    _ expressions: inout [PropertyExpression]
+  ) throws {
     guard let relationship = draft.destination.relationships[property.name],
       case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
     else { return }
+    if let expression = property.valueExpression, RelationshipOrigin.isLate(expression) {
+      columns[column] = .expression
+      return expressions.append(try self.expression(expression, property.name, .toOne, draft))
+    }
     guard let origin = try RelationshipOrigin(property, draft, drafts) else {
       return try formerlyInverseless(relationship, draft, &columns)
     }
@@ -99,6 +144,14 @@ struct MappingCompiler {
     let map = drafts.keyMap(
       origin.relationship.destination, via: origin.mappingName, to: relationship.destination,
       entityPosition: sourceEntity.map { positions[$0] })
+    let targets = drafts.carriedTargets(
+      origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
+    guard !targets.hasFilters else {
+      columns[column] = .carried(positions[key], targets, .key)
+      if let entityColumn { columns[entityColumn] = .carried(positions[key], targets, .entity) }
+      if let orderColumn { columns[orderColumn] = .carried(positions[key], targets, .order(sourceOrder.map { positions[$0] })) }
+      return
+    }
     columns[column] = map.isIdentity ? .borrow(positions[key], missing: .null) : .key(positions[key], map)
     if let entityColumn { columns[entityColumn] = .keyEntity(positions[key], map) }
     if let orderColumn {
@@ -118,6 +171,7 @@ struct MappingCompiler {
         let origin = try RelationshipOrigin(property, owner, drafts),
         case .ownerKey(let table, let key, let order) = origin.relationship.storage, table == draft.source.table
       else { continue }
+      try requireUnfiltered(owner, inverse)
       let positions = drafts.graph.binding.tables[table].positions
       let map = KeyMap(byNumber: [], single: .init(offset: owner.offset, number: owner.destination.number))
       columns[column] = .key(positions[key], map)
@@ -140,6 +194,7 @@ struct MappingCompiler {
           case .ownerKey(let sourceTable, let key, let sourceOrder) = origin.relationship.storage,
           sourceTable == draft.source.table
         else { continue }
+        try requireUnfiltered(owner, property.name)
         let positions = drafts.graph.binding.tables[sourceTable].positions
         let map = KeyMap(byNumber: [], single: .init(offset: owner.offset, number: owner.destination.number))
         columns[column] = .key(positions[key], map)
@@ -151,69 +206,13 @@ struct MappingCompiler {
   }
 }
 
-/// The source relationship that a relationship mapping carries over.
-struct RelationshipOrigin {
-  var name: String
-  var relationship: StoredRelationship
-  /// The entity mapping whose objects are meant; nil for any that fits.
-  var mappingName: String?
-
-  /// Nil when nothing is carried over: no expression, and the source has no relationship of that name (D.2).
-  init?(_ property: PropertyMapping, _ draft: MappingDraft, _ drafts: StepDraft) throws {
-    guard let expression = property.valueExpression else {
-      guard let same = draft.source.relationships[property.name] else { return nil }
-      (name, relationship) = (property.name, same)
-      return
-    }
-    if expression == .constant(.null) { return nil }
-    guard let (path, mapping) = Self.understand(expression) else {
-      throw BatchError(
-        .badMapping, "the value expression of \(draft.mapping.name).\(property.name) is not supported: \(expression)",
-        hint: "Set the relationship in a policy", entity: draft.mapping.destinationEntity)
-    }
-    guard let found = draft.source.relationships[path] else {
-      throw BatchError(
-        .badMapping, "\(draft.mapping.name).\(property.name) reads \(path), which the source does not have",
-        entity: draft.source.name)
-    }
-    (name, relationship, mappingName) = (path, found, mapping)
-  }
-
-  private static func understand(_ expression: Expression) -> (path: String, mapping: String?)? {
-    switch expression {
-    case .keyPath(.variable("source"), let path) where path.count == 1: (path[0], nil)
-    case .function(.some(.variable("manager")), let name, let arguments) where arguments.count == 2:
-      switch (name, arguments[0], arguments[1]) {
-      case (
-        "destinationInstancesForEntityMappingNamed:sourceInstances:", .constant(.text(let mapping)),
-        .keyPath(.variable("source"), let path)
-      ) where path.count == 1:
-        (path[0], mapping)
-      case (
-        "destinationInstancesForSourceRelationshipNamed:sourceInstances:", _, .keyPath(.variable("source"), let path)
-      ) where path.count == 1:
-        (path[0], nil)
-      default: nil
-      }
-    default: nil
-    }
-  }
-}
-
-extension StepDraft {
-  /// How keys that lead to objects of a source entity move.
-  func keyMap(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String, entityPosition: Int?) -> KeyMap {
-    func target(_ source: SourceEntity) -> KeyMap.Target? {
-      drafts.first {
-        $0.source === source && (mappingName == nil || $0.mapping.name == mappingName)
-          && layout.model.isKind($0.destination.name, of: destinationEntity)
-      }.map { KeyMap.Target(offset: $0.offset, number: $0.destination.number) }
-    }
-    let byNumber = graph.byNumber.map { entity in
-      entity.flatMap { graph.binding.layout.model.isKind($0.name, of: sourceEntity) ? target($0) : nil }
-    }
-    let single = graph.entities[sourceEntity].flatMap(target)
-    return KeyMap(entityPosition: entityPosition, byNumber: byNumber, single: single)
+extension MappingCompiler {
+  /// Keys of a to-many without inverse do not tell which of several mappings took their owner.
+  private func requireUnfiltered(_ owner: MappingDraft, _ name: String) throws {
+    guard owner.filter != nil else { return }
+    throw BatchError(
+      .badMapping, "\(owner.mapping.name) has a filter, and \(name) has no inverse: its objects cannot be carried over",
+      hint: "Make the relationship in a policy", entity: owner.source.name)
   }
 }
 

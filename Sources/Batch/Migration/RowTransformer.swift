@@ -2,12 +2,12 @@ import Streams
 
 /// Turns pages of source rows into finished records, unit by unit. Lives on one thread.
 final class RowTransformer {
-  private let plan: StepPlan
+  let plan: StepPlan
   let manager: MigrationManager
   let dropped: DroppedKeys
   @exclusivity(unchecked) var state: StepState
-  private let encoder = RecordEncoder()
-  private let row: RecordDecoder
+  let encoder = RecordEncoder()
+  let row: RecordDecoder
   /// The pass at hand, and the mappings that it was made for.
   private var prepared: (pass: TablePass, mappings: [Int])?
 
@@ -141,7 +141,10 @@ final class RowTransformer {
       let ways = try decode(page, index, pass)
       for way in ways {
         let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
-          try naming(mapping, key: key) { try migrate(key, mapping, way.index) }
+          try naming(mapping, key: key) {
+            guard try mapping.filter == nil || mapping.takes(manager.source(for: mapping, key: key)) else { return false }
+            return try migrate(key, mapping, way.index)
+          }
         }
         try count(key, way.index, isKept: isKept)
       }
@@ -180,58 +183,36 @@ final class RowTransformer {
     }
   }
 
-  private func links(_ page: RowPage, _ unit: LinkUnit) throws {
-    for index in 0..<page.count {
-      let rowid = page.rowid(index)
-      guard row.decode(page.record(index)) else {
-        throw BatchError(.badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
-      }
-      guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
-      let (from, to) = (owner &+ unit.ownerOffset, other &+ unit.otherOffset)
-      let (order, inverse) = (unit.order.flatMap { row.integer($0) }, unit.inverseOrder.flatMap { row.integer($0) })
-      try manager.link(
-        unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from,
-        sourceOrder: unit.ownerIsSource ? inverse : order, destinationOrder: unit.ownerIsSource ? order : inverse)
-    }
-  }
-
-  /// Copies records as they are; where entity numbers changed, theirs is replaced.
-  private func carry(_ page: RowPage, _ table: CarriedObjects.Table, to number: Int) throws {
-    for index in 0..<page.count {
-      guard let (column, map) = table.numbers else {
-        manager.output.append(table: number, rowid: page.rowid(index), record: page.record(index))
-        continue
-      }
-      guard row.decode(page.record(index)) else {
-        throw BatchError(
-          .badStore, "a row of \(table.row.name) is damaged", path: plan.graph.reader.path, key: page.rowid(index))
-      }
-      encoder.reset()
-      for position in 0..<row.columnCount {
-        if position == column, let old = row.integer(position) {
-          encoder.append(.integer(map[old] ?? old))
-        } else {
-          encoder.append(type: row.type(position), body: row.body(position))
-        }
-      }
-      manager.output.append(table: number, rowid: page.rowid(index), encoder)
-    }
-  }
-
   private func relationships(_ page: RowPage, table: Int, mapping index: Int) throws {
     let mapping = plan.mappings[index]
-    guard let policy = mapping.policy else { return }
+    let policy = mapping.policy?.policy.createsRelationships == true ? mapping.policy : nil
     let pass = pass(table: table, mappings: [index])
     let hasDropped = state.counts[index].dropped > 0
     for rowIndex in 0..<page.count {
       let key = page.rowid(rowIndex)
       // Of this pass, only the mapping's own entity has a way.
       guard try !ways(page, rowIndex, pass).isEmpty, try !hasDropped || !dropped.contains(key, mapping: index) else { continue }
-      let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
+      if !plan.late[index].isEmpty { _ = try decode(page, rowIndex, pass) }
       try naming(mapping, key: key) {
-        try policy.createRelationships(forDestination: destination, manager: manager)
+        try relate(mapping, plan.late[index], key: key)
+        if let policy {
+          let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
+          try policy.createRelationships(forDestination: destination, manager: manager)
+        }
         try manager.closeObjects()
       }
+    }
+  }
+
+  /// Fills to-many relationships by expressions, before a policy adds to them.
+  private func relate(_ mapping: CompiledMapping, _ late: [PropertyExpression], key: Int64) throws {
+    guard !late.isEmpty else { return }
+    let source = manager.source(for: mapping, key: key)
+    let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
+    var scope = ExpressionScope(source: source)
+    (scope.destination, scope.policy, scope.manager) = (destination, mapping.policy?.policy, manager)
+    for expression in late {
+      try expression.naming(mapping.mapping, source) { try expression.apply(to: destination, scope) }
     }
   }
 }

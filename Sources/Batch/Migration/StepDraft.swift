@@ -49,11 +49,6 @@ struct StepDraft {
     let first = scans.count
     for mapping in model.entityMappings {
       let policy = try policies.policy(for: mapping)
-      guard mapping.filterPredicate == nil else {
-        throw BatchError(
-          .badMapping, "the filter predicate of \(mapping.name) is not supported: \(mapping.filterPredicate ?? "")",
-          hint: "Leave objects out in a policy", entity: mapping.sourceEntity)
-      }
       guard let sourceName = mapping.sourceEntity, let destinationName = mapping.destinationEntity else {
         guard policy == nil else {
           throw BatchError(
@@ -68,7 +63,9 @@ struct StepDraft {
           .badMapping, "entity mapping \(mapping.name) names an entity that the models of the step do not have",
           entity: graph.entities[sourceName] == nil ? sourceName : destinationName)
       }
-      let draft = MappingDraft(mapping: mapping, source: source, destination: destination, offset: 0, policy: policy)
+      let draft = MappingDraft(
+        mapping: mapping, source: source, destination: destination, offset: 0, policy: policy,
+        filter: try MappingFilter(mapping, source: source, graph: graph))
       drafts.append(draft)
       let index = drafts.count - 1
       let fits = scans.indices.dropFirst(first).first { scan in
@@ -109,7 +106,7 @@ struct StepDraft {
   }
 
   /// The step's units: all creations, then all relationships, then all validations (E.3).
-  func units(links: [LinkUnit]) -> [StepUnit] {
+  func units(links: [LinkUnit], late: [[PropertyExpression]]) -> [StepUnit] {
     let withPolicy = drafts.indices.filter { drafts[$0].policy != nil }
     var units: [StepUnit] = []
     for scan in scans {
@@ -118,11 +115,11 @@ struct StepDraft {
       units += scan.mappings.filter { drafts[$0].policy != nil }.map { .endCreation(mapping: $0) }
     }
     units += links.map { .links($0) }
-    for index in withPolicy {
-      if drafts[index].policy?.createsRelationships == true {
+    for index in drafts.indices {
+      if drafts[index].policy?.createsRelationships == true || !late[index].isEmpty {
         units.append(.relationships(table: drafts[index].source.table, mapping: index))
       }
-      units.append(.endRelationships(mapping: index))
+      if drafts[index].policy != nil { units.append(.endRelationships(mapping: index)) }
     }
     units += withPolicy.map { .validation(mapping: $0) } + withPolicy.map { .end(mapping: $0) }
     return units

@@ -37,6 +37,8 @@ final class StepPlan {
   let graph: SourceGraph
   /// Positions in `mappings` by the source's Z_ENT.
   let mappingsByEntity: [[Int]]
+  /// For every mapping, to-many relationships that expressions fill once all objects exist.
+  let late: [[PropertyExpression]]
 
   init(
     step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
@@ -63,9 +65,11 @@ final class StepPlan {
     mappingsByEntity = byEntity
     let links = try LinkPlanner(drafts: drafts).units()
     try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
+    late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
     let found = try CarriedObjectsFinder(drafts: drafts, reader: reader, options: extras).find()
     carried = found
-    units = drafts.units(links: links) + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
+    units =
+      drafts.units(links: links, late: late) + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
   }
 }
 
@@ -86,4 +90,5 @@ struct MappingDraft {
   var destination: DestinationEntity
   var offset: Int64
   var policy: (any EntityMigrationPolicy)?
+  var filter: MappingFilter?
 }

@@ -41,7 +41,7 @@ final class TablePass {
       let ways = UnsafeMutableBufferPointer<Way>.allocate(capacity: used.count)
       for (place, index) in used.enumerated() {
         let mapping = plan.mappings[index]
-        let recipe = used.count == 1 && mapping.isPlain && !wants(mapping) ? mapping.recipe : nil
+        let recipe = used.count == 1 && mapping.isPlain && mapping.filter == nil && !wants(mapping) ? mapping.recipe : nil
         ways.initializeElement(
           at: place,
           to: Way(

@@ -14,8 +14,18 @@ enum ColumnSource {
   case keyEntity(Int, KeyMap)
   /// A place in an ordered relationship that had none.
   case order(Int)
-  /// A value that an expression gives.
-  case expression(CompiledExpression, AttributeType)
+  /// A key that leads to an object which filters may have left out.
+  case carried(Int, CarriedTargets, CarriedPart)
+  /// What an expression gives: it is set in the object.
+  case expression
+}
+
+/// What a column tells of an object that a key leads to.
+enum CarriedPart {
+  case key
+  case entity
+  /// The place in an ordered relationship, at this position of the source's row; nil for one that had none.
+  case order(Int?)
 }
 
 extension ColumnSource {
@@ -33,7 +43,7 @@ extension ColumnSource {
       }
     case .keyEntity(let position, let map):
       map.entityPosition.map { .number(key: position, of: $0, numbers: map.byNumber.map { $0.map { Int64($0.number) } }) }
-    case .order, .expression: nil
+    case .order, .carried, .expression: nil
     }
   }
 }

@@ -26,7 +26,10 @@ final class CompiledMapping: @unchecked Sendable {
   let offset: Int64
   let policy: PolicyCalls?
   let columns: [ColumnSource]
-  private let needsObject: Bool
+  /// Which source objects it takes; nil for all.
+  let filter: MappingFilter?
+  /// What is evaluated for every object, in the mapping's order.
+  private let expressions: [PropertyExpression]
   /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are such.
   private let borrowed: UnsafeMutablePointer<Int>
   /// Columns with the same value in every row, as records hold them.
@@ -36,7 +39,7 @@ final class CompiledMapping: @unchecked Sendable {
 
   init(
     mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
-    policy: (any EntityMigrationPolicy)?, columns: [ColumnSource]
+    policy: (any EntityMigrationPolicy)?, columns: [ColumnSource], filter: MappingFilter?, expressions: [PropertyExpression]
   ) {
     self.mapping = mapping
     self.source = source
@@ -44,6 +47,7 @@ final class CompiledMapping: @unchecked Sendable {
     self.offset = offset
     self.policy = policy.map { PolicyCalls($0, mapping) }
     self.columns = columns
+    (self.filter, self.expressions) = (filter, expressions)
     borrowed = .allocate(capacity: columns.count)
     var constants = ColumnValues(count: columns.count)
     for (column, source) in columns.enumerated() {
@@ -52,7 +56,6 @@ final class CompiledMapping: @unchecked Sendable {
     }
     self.constants = constants
     recipe = Self.recipe(columns)
-    needsObject = columns.contains { if case .expression = $0 { true } else { false } }
   }
 
   deinit { borrowed.deallocate() }
@@ -67,7 +70,7 @@ final class CompiledMapping: @unchecked Sendable {
   }
 
   /// Do rows need no object, as far as the mapping is concerned?
-  var isPlain: Bool { policy == nil && !needsObject }
+  var isPlain: Bool { policy == nil && expressions.isEmpty }
 
   /// Migrates a row without policy and without objects of its own. False when the row needs them.
   func encode(_ row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws -> Bool {
@@ -115,16 +118,32 @@ final class CompiledMapping: @unchecked Sendable {
       guard row.integer(position) != nil, let target = map.target(row) else { return .null }
       return .integer(Int64(target.number))
     case .order(let position): return row.integer(position) == nil ? .null : .integer(rowid &* 1024)
+    case .carried(let position, let targets, let part): return try carried(position, targets, part, row: row, rowid: rowid)
     case .expression: return .null
     }
   }
 
+  private func carried(_ position: Int, _ targets: CarriedTargets, _ part: CarriedPart, row: RecordDecoder, rowid: Int64) throws
+    -> Value
+  {
+    guard let key = row.integer(position), let target = try targets.target(key) else { return .null }
+    switch part {
+    case .key: return .integer(key &+ target.offset)
+    case .entity: return .integer(Int64(target.number))
+    case .order(let place): return try place.map { try row.value($0) } ?? .integer(rowid &* 1024)
+    }
+  }
+
+  /// Does the mapping take this object?
+  func takes(_ source: SourceObject) throws -> Bool { try filter?.takes(source) ?? true }
+
   /// Sets what expressions give in a new object; all other columns are taken from the row when it is written.
   func evaluate(into object: DestinationObject, source: SourceObject, manager: MigrationManager) throws {
-    guard needsObject else { return }
-    for column in 1..<columns.count {
-      guard case .expression(let expression, let type) = columns[column] else { continue }
-      try object.assign(column: column, type.stored(try expression.evaluate(source, policy?.policy, manager)))
+    guard !expressions.isEmpty else { return }
+    var scope = ExpressionScope(source: source)
+    (scope.destination, scope.policy, scope.manager) = (object, policy?.policy, manager)
+    for expression in expressions {
+      try expression.naming(mapping, source) { try expression.apply(to: object, scope) }
     }
   }
 }

@@ -12,7 +12,7 @@ indirect enum CompiledRuleValue {
   case split(CompiledRuleValue, separator: String, part: Int)
   case prefix(CompiledRuleValue, Int)
   case lookup(CompiledRuleValue, MappingTable)
-  case choice(CompiledRuleCondition, CompiledRuleValue, else: CompiledRuleValue)
+  case choice(CompiledPredicate, CompiledRuleValue, else: CompiledRuleValue)
   case fallback(CompiledRuleValue, CompiledRuleValue)
 
   /// The value for a row. Throws `policyFailed` with entity and key of the source object; never with the value.
@@ -20,12 +20,12 @@ indirect enum CompiledRuleValue {
     switch self {
     case .constant(let value): return value
     case .attribute(let attribute, let ofItem): return try row.origin(ofItem).value(attribute)
-    case .expression(let expression, let ofItem): return try expression.evaluate(row.origin(ofItem), nil, row.manager)
+    case .expression(let expression, let ofItem): return try row.evaluating(ofItem) { try expression.evaluate($0).single() }
     case .sum(let values): return try sum(values, row)
     case .join(let values, let separator):
       let texts = try values.compactMap { try Self.text($0.evaluate(row)) }
       return texts.isEmpty ? .null : .text(texts.joined(separator: separator))
-    case .choice(let condition, let value, let other): return try condition.holds(row) ? value.evaluate(row) : other.evaluate(row)
+    case .choice(let condition, let value, let other): return try row.holds(condition) ? value.evaluate(row) : other.evaluate(row)
     case .fallback(let value, let other):
       let found = try value.evaluate(row)
       return found == .null ? try other.evaluate(row) : found
@@ -118,7 +118,7 @@ extension RuleType {
     return isPlain ? Double(text).flatMap { $0.isFinite ? .real($0) : nil } : nil
   }
 
-  static func double(_ value: Value) -> Double {
+  fileprivate static func double(_ value: Value) -> Double {
     switch value {
     case .integer(let integer): Double(integer)
     case .real(let double): double

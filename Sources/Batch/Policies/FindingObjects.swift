@@ -58,7 +58,7 @@ extension MigrationManager {
     guard let mapping = compiled[name] else {
       throw BatchError(.policyFailed, "this step has no entity mapping \(name)")
     }
-    return sourceInstances.filter { $0.entity.name == mapping.mapping.sourceEntity }.map {
+    return try sourceInstances.filter { try $0.entity === mapping.source && mapping.takes($0) }.map {
       reference(to: mapping.destination, key: $0.key &+ mapping.offset)
     }
   }
@@ -74,25 +74,29 @@ extension MigrationManager {
     }
     return try sourceInstances.flatMap { source in
       guard let target = try source.target(name) else {
-        return try source.objects(name).compactMap { try destination($0.entity, key: $0.key) }
+        return try source.objects(name).compactMap { try destination(of: $0) }
       }
       return try target.key.flatMap { try destination(target.entity, key: $0) }.map { [$0] } ?? []
     }
   }
 
-  /// The object that stands for a source object, whichever entity mapping makes it; nil where none does.
-  func destinationInstance(for source: SourceObject) throws -> DestinationObject? {
-    try destination(source.entity, key: source.key)
+  private func destination(_ source: SourceEntity, key: Int64) throws -> DestinationObject? {
+    guard let mapping = bySource[source.number].first else { return nil }
+    guard mapping.filter == nil else { return try graph.object(source.number, key: key).flatMap { try destination(of: $0) } }
+    return reference(to: mapping.destination, key: key &+ mapping.offset)
   }
 
-  private func destination(_ source: SourceEntity, key: Int64) throws -> DestinationObject? {
-    guard let mapping = bySource[source.number] else { return nil }
-    return reference(to: mapping.destination, key: key &+ mapping.offset)
+  /// What became of a source object: the first of its mappings that takes it made it.
+  func destination(of source: SourceObject) throws -> DestinationObject? {
+    try bySource[source.entity.number].first { try $0.takes(source) }.map {
+      reference(to: $0.destination, key: source.key &+ $0.offset)
+    }
   }
 
   /// The source object of a destination object that an entity mapping made; nil for others.
   public func sourceInstance(forEntityMappingNamed name: String, destination: DestinationObject) throws -> SourceObject? {
     guard let mapping = compiled[name], destination.entity === mapping.destination else { return nil }
-    return try graph.object(mapping.source.number, key: destination.key &- mapping.offset)
+    guard let source = try graph.object(mapping.source.number, key: destination.key &- mapping.offset) else { return nil }
+    return try mapping.takes(source) ? source : nil
   }
 }

@@ -53,8 +53,8 @@ public final class MigrationManager {
   /// Was the object made that stands for the source object?
   @exclusivity(unchecked) private var hasPrimary = false
   let compiled: NameTable<CompiledMapping>
-  /// The first mapping of every source entity, by Z_ENT.
-  let bySource: [CompiledMapping?]
+  /// The mappings of every source entity, by Z_ENT.
+  let bySource: [[CompiledMapping]]
 
   init(
     sourceModel: ManagedObjectModel, layout: StoreLayout, keys: KeyAssignment, graph: SourceGraph, lookups: LookupTable,
@@ -71,7 +71,7 @@ public final class MigrationManager {
       Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first }))
     self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) }))
     byNumber = [nil] + entities
-    bySource = graph.byNumber.map { entity in compiled.first { $0.source === entity } }
+    bySource = graph.byNumber.map { entity in compiled.filter { $0.source === entity } }
     mappings = compiled
     objects = OpenObjects(kinds: entities.count + 1 + compiled.count)
     feedsLookups = [false] + entities.map { lookups.wants($0.name) }

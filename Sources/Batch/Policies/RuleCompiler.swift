@@ -5,7 +5,7 @@ struct RuleCompiler {
   let mapping: EntityMapping
   let source: SourceEntity
   let destination: DestinationEntity
-  let sources: [String: SourceEntity]
+  let graph: SourceGraph
   let entities: [String: DestinationEntity]
   let now: Double
 
@@ -32,7 +32,7 @@ struct RuleCompiler {
     var item: SourceEntity?
     if let name = rule.forEach {
       guard let relationship = source.relationships[name] else { throw failure("the relationship \(source.name).\(name)") }
-      item = sources[relationship.destination]
+      item = graph.entities[relationship.destination]
     }
     let link = try rule.link.map { (name: $0, isToMany: try isToMany($0, of: destination)) }
     return CompiledObjectRule(
@@ -109,6 +109,24 @@ extension RuleCompiler {
     {
       return .attribute(attribute, ofItem: ofItem)
     }
-    return .expression(try CompiledExpression(own, mapping: mapping, property: name, now: now), ofItem: ofItem)
+    var compiler = ExpressionCompiler(graph: graph, mapping: mapping, source: (ofItem ? item : nil) ?? source)
+    (compiler.destination, compiler.now) = (destination, now)
+    do { return .expression(try compiler.compile(own).expression, ofItem: ofItem) } catch let damage as ExpressionDamage {
+      throw unsupported("the expression of \(name)", damage)
+    }
+  }
+
+  /// A predicate of the source object, which is `SELF` and `$source`.
+  private func condition(_ predicate: Predicate) throws -> CompiledPredicate {
+    var compiler = ExpressionCompiler(graph: graph, mapping: mapping, source: source)
+    do { return try compiler.compile(predicate) } catch let damage as ExpressionDamage {
+      throw unsupported("the predicate \(predicate)", damage)
+    }
+  }
+
+  private func unsupported(_ what: String, _ damage: ExpressionDamage) -> BatchError {
+    BatchError(
+      .badMapping, "\(mapping.name): \(what) is not supported (it \(damage))", hint: "Use a policy in Swift",
+      entity: mapping.destinationEntity)
   }
 }

@@ -10,14 +10,7 @@ struct RulePolicy: EntityMigrationPolicy {
   private init(_ rules: MappingRules, _ program: RuleProgram) { (self.rules, self.program) = (rules, program) }
 
   /// The policy with names resolved, once for all rows. Throws `badMapping` naming the mapping and what the models do not have.
-  func compiled(
-    for mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity,
-    sources: [String: SourceEntity], entities: [String: DestinationEntity], now: Double
-  ) throws -> RulePolicy {
-    let compiler = RuleCompiler(
-      mapping: mapping, source: source, destination: destination, sources: sources, entities: entities, now: now)
-    return RulePolicy(rules, try compiler.compile(rules))
-  }
+  func compiled(_ compiler: RuleCompiler) throws -> RulePolicy { RulePolicy(rules, try compiler.compile(rules)) }
 
   func lookups(for mapping: EntityMapping) -> [Lookup] {
     var found: [Lookup] = []

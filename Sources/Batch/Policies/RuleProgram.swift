@@ -9,6 +9,15 @@ struct RuleRow {
 
   func origin(_ ofItem: Bool) -> SourceObject { ofItem ? item ?? source : source }
 
+  /// Evaluates an expression; what does not fit in it is an error of the row.
+  func evaluating<Result>(_ ofItem: Bool, _ body: (ExpressionScope) throws -> Result) throws -> Result {
+    var scope = ExpressionScope(source: origin(ofItem))
+    (scope.destination, scope.manager) = (object, manager)
+    do { return try body(scope) } catch let damage as ExpressionDamage { throw failure("an expression \(damage)") }
+  }
+
+  func holds(_ condition: CompiledPredicate) throws -> Bool { try evaluating(false) { try condition.holds($0) } }
+
   func failure(_ message: String, _ hint: String? = nil) -> BatchError {
     BatchError(.policyFailed, message, hint: hint, entity: source.entityName, key: source.key)
   }
@@ -83,7 +92,7 @@ enum CompiledRuleTarget {
   func objects(_ row: RuleRow) throws -> [DestinationObject] {
     switch self {
     case .known(.destination): return [row.object]
-    case .known(.item): return try row.item.flatMap { try row.manager.destinationInstance(for: $0) }.map { [$0] } ?? []
+    case .known(.item): return try row.item.flatMap { try row.manager.destination(of: $0) }.map { [$0] } ?? []
     case .known(.related(let name, let ofItem)):
       return try row.manager.destinationInstances(
         forSourceRelationshipNamed: name, sourceInstances: [row.origin(ofItem)])
@@ -99,14 +108,14 @@ struct CompiledObjectRule {
   var entity: String
   var table: Int
   var forEach: String?
-  var condition: CompiledRuleCondition?
+  var condition: CompiledPredicate?
   var key: CompiledRuleAttribute?
   var attributes: [CompiledRuleAttribute]
   var relationships: [CompiledRuleRelationship]
   var link: (name: String, isToMany: Bool)?
 
   func run(_ row: RuleRow) throws {
-    if let condition, try !condition.holds(row) { return }
+    if let condition, try !row.holds(condition) { return }
     guard let forEach else { return try make(row) }
     var row = row
     for item in try row.source.objects(forEach) {
@@ -136,20 +145,5 @@ struct CompiledObjectRule {
     guard value != .null else { return nil }
     return kind == .find
       ? try row.manager.find(entity, key.name, value) : try row.manager.findOrCreate(entity, key.name, value)
-  }
-}
-
-extension AttributeType {
-  /// A value in the form that this type has in memory; nil where it is of another kind or out of range.
-  func fitting(_ value: Value) -> Value? {
-    switch (self, value) {
-    case (_, .null), (.string, .text), (.uri, .text), (.binaryData, .blob), (.transformable, .blob): value
-    case (.uuid, .blob(let bytes)): bytes.count == 16 ? value : nil
-    case (.date, .integer(let integer)): .real(Double(integer))
-    case (.date, .real): value
-    case (_, .integer) where isNumeric: converted(value, from: .integer64)
-    case (_, .real) where isNumeric: converted(value, from: .double)
-    default: nil
-    }
   }
 }

@@ -14,7 +14,7 @@ final class SourceGraph {
   private let fetcherReferences: UnsafeMutableBufferPointer<Unmanaged<RowFetcher>?>
   @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
-  private let rowLimit: Int
+  let rowLimit: Int
   /// Reads what rows of the source refer to. For the transforming thread alone.
   let longValues: LongValueReader
 

@@ -90,8 +90,16 @@ public final class SourceObject {
       throw BatchError(
         .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
     }
+    return try object(relationship.pointee, position)
+  }
+
+  func object(_ relationship: StoredRelationship) throws -> SourceObject? {
+    try relationship.keyPosition.flatMap { try object(relationship, $0) }
+  }
+
+  private func object(_ relationship: StoredRelationship, _ position: Int) throws -> SourceObject? {
     guard let target = try integer(position) else { return nil }
-    return try graph.object(relationship.pointee.destinationNumber, key: target)
+    return try graph.object(relationship.destinationNumber, key: target)
   }
 
   /// Where a to-one relationship leads, read from this row alone; nil when the relationship is a to-many, or when only the
@@ -117,7 +125,11 @@ public final class SourceObject {
   public func objects(_ name: String) throws -> [SourceObject] {
     guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
     if case .ownKey = relationship.storage { return try object(name).map { [$0] } ?? [] }
-    return try graph.keys(of: relationship, named: name, owner: self).compactMap {
+    return try objects(relationship, named: name)
+  }
+
+  func objects(_ relationship: StoredRelationship, named name: String) throws -> [SourceObject] {
+    try graph.keys(of: relationship, named: name, owner: self).compactMap {
       try graph.object(relationship.destinationNumber, key: $0)
     }
   }

@@ -21,8 +21,8 @@ enum ModelFiles {
     try ModelPackageWriter.write(bundle, to: path)
   }
 
-  /// Writes a mapping model. Property mappings without expression are the default; a relationship's may be the instances of
-  /// a mapping.
+  /// Writes a mapping model. Property mappings without expression are the default; others are
+  /// written as the instances of a mapping in Xcode's fields, or as an archive.
   static func write(_ mapping: MappingModel, to path: String) throws {
     var objects: [String] = []
     var next = 2
@@ -40,15 +40,23 @@ enum ModelFiles {
     func properties(_ mappings: [PropertyMapping], _ type: String) -> [String] {
       mappings.map { property in
         let id = new()
+        let expression = property.valueExpression
         var origin: (mapping: String, path: String)?
-        if case .function(_, _, let arguments)? = property.valueExpression, arguments.count == 2,
-          case .constant(.text(let name)) = arguments[0], case .keyPath(_, let path) = arguments[1]
+        if case .function(_, _, let arguments)? = expression, arguments.count == 2,
+          case .constant(.text(let name)) = arguments[0],
+          case .keyPath(_, let path) = arguments[1], expression == .destinationInstances(ofMapping: name, source: arguments[1])
         {
           origin = (name, "$source." + path.joined(separator: "."))
         }
+        var builder = ArchiveBuilder()
+        let root = origin == nil ? expression.map { builder.expression($0) } : nil
+        let archive = root.map { builder.bytes(root: $0) }
         object(
-          type, [("name", property.name), ("sourcemappingname", origin?.mapping), ("sourcekeypath", origin?.path)], [],
-          id: id)
+          type,
+          [
+            ("name", property.name), ("sourcemappingname", origin?.mapping), ("sourcekeypath", origin?.path),
+            ("valueexpressiondata", archive.map { Data($0).base64EncodedString() }),
+          ], [], id: id)
         return id
       }
     }

@@ -1,0 +1,60 @@
+import Streams
+
+/// A predicate that was understood when the plan was made.
+indirect enum CompiledPredicate {
+  case truth(Bool)
+  case compound(Predicate.Junction, [CompiledPredicate])
+  case compare(CompiledExpression, Predicate.Operation, CompiledExpression)
+
+  /// Does it hold? Throws ``ExpressionDamage`` for values that cannot be compared.
+  func holds(_ scope: ExpressionScope) throws -> Bool {
+    switch self {
+    case .truth(let value): return value
+    case .compound(.not, let parts): return try !parts[0].holds(scope)
+    case .compound(.and, let parts): return try parts.allSatisfy { try $0.holds(scope) }
+    case .compound(.or, let parts): return try parts.contains { try $0.holds(scope) }
+    case .compare(let left, let operation, let right):
+      let (left, right) = (try left.evaluate(scope), try right.evaluate(scope))
+      func holds(_ left: ExpressionValue) throws -> Bool {
+        try Comparing.holds(operation.comparison, left, right, options: operation.options)
+      }
+      return switch operation.modifier {
+      case .direct: try holds(left)
+      case .any: try left.members.contains(where: holds)
+      case .all: try left.members.allSatisfy(holds)
+      }
+    }
+  }
+}
+
+/// The filter of an entity mapping: which source objects it takes.
+struct MappingFilter {
+  private let predicate: CompiledPredicate
+  private let name: String
+
+  /// Understands the mapping's filter predicate; nil where it has none. Throws `badMapping`.
+  init?(_ mapping: EntityMapping, source: SourceEntity, graph: SourceGraph) throws {
+    guard let text = mapping.filterPredicate else { return nil }
+    name = mapping.name
+    do {
+      var compiler = ExpressionCompiler(graph: graph, mapping: mapping, source: source)
+      predicate = try compiler.compile(Predicate(format: text))
+    } catch let error as BatchError {
+      throw BatchError(
+        .badMapping, "the filter of \(mapping.name) cannot be read: \(text)", entity: source.name, cause: error)
+    } catch let damage as ExpressionDamage {
+      throw BatchError(
+        .badMapping, "the filter of \(mapping.name) \(damage): \(text)", hint: "Leave objects out in a policy",
+        entity: source.name)
+    }
+  }
+
+  /// Does the mapping take the object?
+  func takes(_ source: SourceObject) throws -> Bool {
+    do { return try predicate.holds(ExpressionScope(source: source)) } catch let damage as ExpressionDamage {
+      throw BatchError(
+        .policyFailed, "the filter of \(name) \(damage)", hint: "Correct the filter predicate of the mapping",
+        entity: source.entity.name, key: source.key)
+    }
+  }
+}
