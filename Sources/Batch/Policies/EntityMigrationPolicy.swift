@@ -94,8 +94,9 @@ public struct PolicyRegistry: Sendable {
     return try type(name, mapping: mapping).init()
   }
 
-  /// The policy's version; nil when the mapping names no policy. Throws `missingPolicy`.
+  /// The version of the policy or of the rules; nil when the mapping has neither. Throws `missingPolicy`.
   public func version(for mapping: EntityMapping) throws -> String? {
+    if mapping.rules != nil { return RulePolicy.version }
     guard let name = mapping.policyClassName else { return nil }
     return try type(name, mapping: mapping).version
   }
