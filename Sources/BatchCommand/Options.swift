@@ -8,7 +8,7 @@ struct ModelOptions: ParsableArguments {
   var models: [String] = []
 
   @Option(
-    name: .long, parsing: .upToNextOption, help: "Mapping models: a .xcmappingmodel, or a folder of them.")
+    name: .long, parsing: .upToNextOption, help: "Mapping models: .xcmappingmodel, .yaml, .yml, .json, or a folder of them.")
   var mappings: [String] = []
 
   @Option(name: .long, help: "The version to migrate to; without it the model's current version.")

@@ -215,8 +215,10 @@ public struct MigrationJob: Sendable {
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
       target: target, extras: request.extras, fuses: request.fuses, steps: plan.steps.count,
-      models: try copies(request.models, "models", ModelReader.extensions, job),
-      mappings: try copies(request.mappings, "mappings", ["xcmappingmodel"], job), now: now,
+      models: try copies(request.models, "models", job) {
+        try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
+      },
+      mappings: try copies(request.mappings, "mappings", job, find: MappingModelReader.documents(below:)), now: now,
       memory: request.memory.total, verifies: request.verifies, indexBuilding: request.indexBuilding,
       backupSuffix: Self.backupSuffix(now), notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(
@@ -253,17 +255,22 @@ public struct MigrationJob: Sendable {
 
   /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide. Only
   /// what the readers read is copied, and it is durable on return.
-  private func copies(_ paths: [String], _ folder: String, _ extensions: Set<String>, _ job: JobDirectory) throws -> [String] {
+  private func copies(
+    _ paths: [String], _ folder: String, _ job: JobDirectory, find: (String) throws -> [String]
+  ) throws -> [String] {
     var packages: [String] = []
     for path in paths {
       let path = try JobDirectory.resolve(path)
       // A file is named by itself: a mapping model's xcmapping.xml.
-      packages += PackageFolders.isFolder(path) ? try PackageFolders.find(extensions, below: path, code: .badModel) : [path]
+      packages += PackageFolders.isFolder(path) ? try find(path) : [path]
     }
     return try packages.enumerated().map { index, package in
       let relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
       try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
       try copy(package, to: job.file(relative), depth: 8)
+      for table in try MappingModelReader.tableFiles(of: package) {
+        try copy(FilePaths.join(FilePaths.directory(of: package), table), to: job.file("\(folder)/\(index)/\(table)"), depth: 0)
+      }
       return relative
     }
   }

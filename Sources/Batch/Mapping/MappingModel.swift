@@ -14,6 +14,12 @@ public struct MappingModel: Sendable, Equatable {
   public var sourceModelName: String?
   /// See ``sourceModelName``.
   public var destinationModelName: String?
+  /// Checksums of the source and destination versions, when the file tells them.
+  public var sourceChecksum: String?
+  /// See ``sourceChecksum``.
+  public var destinationChecksum: String?
+  /// Are entities that both versions have and no mapping names mapped by name?
+  public var mapsOthers = false
 
   /// Makes a mapping model.
   public init(name: String, entityMappings: [EntityMapping]) {
@@ -40,6 +46,10 @@ public struct EntityMapping: Sendable, Equatable {
   public var attributeMappings: [PropertyMapping] = []
   /// Relationship mappings, by the order of the file.
   public var relationshipMappings: [PropertyMapping] = []
+  /// Are properties without a mapping mapped by default all the same? So it is in mapping files; in Xcode's they are left out.
+  public var mapsByName = false
+  /// What is done beyond the mappings, in place of a policy.
+  public var rules: MappingRules?
 
   /// Makes an entity mapping; the default name is `<Source>To<Destination>`, for Add the destination's name (D.2).
   public init(name: String? = nil, sourceEntity: String?, destinationEntity: String?) {

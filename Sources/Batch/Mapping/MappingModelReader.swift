@@ -1,11 +1,15 @@
 import Foundation
 import Streams
 
-/// Reads the mapping models that Xcode writes.
+/// Reads mapping models: those that Xcode writes, and those that people write as YAML or JSON.
 ///
 /// Source of the rules: D.1, D.2 and D.4, measured on mapping models of real applications.
 public enum MappingModelReader {
-  /// Reads an `.xcmappingmodel`, its `xcmapping.xml`, or every mapping model below a folder, in sorted order.
+  /// Extensions of mapping models.
+  private static let extensions = MappingFileReader.extensions.union(["xcmappingmodel"])
+
+  /// Reads an `.xcmappingmodel`, its `xcmapping.xml`, a `.yaml`, `.yml` or `.json`, or every mapping model below a folder: files
+  /// before folders, each in sorted order.
   ///
   /// Throws ``BatchError`` with the code `badMapping` when one cannot be read or none is found.
   public static func read(path: String) throws -> [MappingModel] {
@@ -14,17 +18,35 @@ public enum MappingModelReader {
       let isPackage = (folder as NSString).pathExtension == "xcmappingmodel"
       return [try model(path, name: PackageFolders.stem(isPackage ? folder : path))]
     }
+    if isFile(path), FileManager.default.fileExists(atPath: path) { return [try MappingFileReader.read(path)] }
     guard PackageFolders.isFolder(path) else {
       throw BatchError(
-        .badMapping, "there is no mapping model here", hint: "Name an .xcmappingmodel or a folder that holds one",
-        path: path)
+        .badMapping, "there is no mapping model here",
+        hint: "Name an .xcmappingmodel, a .yaml or .json file, or a folder that holds one", path: path)
     }
-    let folders = try PackageFolders.find(["xcmappingmodel"], below: path, code: .badMapping)
-    guard !folders.isEmpty else {
+    let found = try documents(below: path)
+    guard !found.isEmpty else {
       throw BatchError(
-        .badMapping, "the folder holds no .xcmappingmodel", hint: "Name another folder", path: path)
+        .badMapping, "the folder holds no .xcmappingmodel, .yaml or .json with mappings", hint: "Name another folder", path: path)
     }
-    return try folders.map { try model($0 + "/xcmapping.xml", name: PackageFolders.stem($0)) }
+    return try found.map {
+      isFile($0) ? try MappingFileReader.read($0) : try model($0 + "/xcmapping.xml", name: PackageFolders.stem($0))
+    }
+  }
+
+  /// The mapping models of a folder. Folders of projects hold YAML and JSON for many purposes: files without the word `entities`
+  /// are none of ours.
+  static func documents(below path: String) throws -> [String] {
+    try PackageFolders.find(extensions, below: path, code: .badMapping).filter {
+      !isFile($0) || MappingDocument.holds("entities", $0)
+    }
+  }
+
+  /// The files beside a mapping model that it reads.
+  static func tableFiles(of path: String) throws -> [String] { isFile(path) ? try MappingFileReader.tableFiles(path) : [] }
+
+  private static func isFile(_ path: String) -> Bool {
+    MappingFileReader.extensions.contains((path as NSString).pathExtension)
   }
 
   private static func model(_ path: String, name: String) throws -> MappingModel {

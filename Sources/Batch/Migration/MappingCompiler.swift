@@ -21,7 +21,16 @@ struct MappingCompiler {
     unknown(draft, &columns)
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
-      policy: draft.policy, columns: columns, filter: draft.filter, expressions: expressions)
+      policy: try policy(draft), columns: columns, filter: draft.filter, expressions: expressions)
+  }
+
+  /// Rules find their names once, not with every row.
+  private func policy(_ draft: MappingDraft) throws -> (any EntityMigrationPolicy)? {
+    guard let rules = draft.policy as? RulePolicy else { return draft.policy }
+    return try rules.compiled(
+      RuleCompiler(
+        mapping: draft.mapping, source: draft.source, destination: draft.destination, graph: drafts.graph,
+        entities: drafts.entities, now: now))
   }
 
   /// Columns that the model does not know are kept in an identity migration, the only one whose layout has them.

@@ -4,7 +4,7 @@ import Foundation
 enum PackageFolders {
   private static let greatestDepth = 32
   /// Extensions of documents that are files.
-  private static let fileExtensions: Set<String> = ["mom"]
+  private static let fileExtensions: Set<String> = ["mom", "yaml", "yml", "json"]
 
   /// The path itself or every document below it that has one of the extensions: the files of a folder before its folders,
   /// each sorted. What lies inside a document is its own.

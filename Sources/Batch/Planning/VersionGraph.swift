@@ -61,9 +61,10 @@ struct VersionGraph {
 
   private func pairs(fitting mapping: MappingModel) -> [Pair] {
     let sources = places(
-      mapping.sourceHashes, mapping.sourceModelName, mapping.entityMappings.compactMap(\.sourceEntity))
+      mapping.sourceHashes, mapping.sourceModelName, mapping.sourceChecksum, mapping.entityMappings.compactMap(\.sourceEntity))
     let destinations = places(
-      mapping.destinationHashes, mapping.destinationModelName, mapping.entityMappings.compactMap(\.destinationEntity))
+      mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
+      mapping.entityMappings.compactMap(\.destinationEntity))
     let pairs = sources.flatMap { source in destinations.map { Pair(source: source, destination: $0) } }
       .filter { hashes[$0.source] != hashes[$0.destination] }
     // A mapping model of few entities may fit many pairs, as most entities stay the same from version to version.
@@ -74,9 +75,10 @@ struct VersionGraph {
     return named.isEmpty ? pairs : named
   }
 
-  private func places(_ known: [String: [UInt8]], _ name: String?, _ entities: [String]) -> [Int] {
+  private func places(_ known: [String: [UInt8]], _ name: String?, _ checksum: String?, _ entities: [String]) -> [Int] {
     versions.indices.filter { place in
       guard entities.allSatisfy({ hashes[place][$0] != nil }) else { return false }
+      if let checksum { return ManagedObjectModel.versionChecksum(hashes[place]) == checksum }
       // Without hashes only the name of the version is left; without both a mapping model would fit anything.
       guard !known.isEmpty else { return versions[place].name == name }
       return known.allSatisfy { hashes[place][$0.key] == $0.value }

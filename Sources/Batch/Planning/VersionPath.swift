@@ -81,9 +81,12 @@ private struct PathSearch {
     var found: [(destination: Int, step: MigrationStep)] = []
     var next = graph.successor(of: place, targets: targets)
     let pairs = graph.explicit.filter { $0.key.source == place }.sorted { $0.key.destination < $1.key.destination }
-    for (pair, models) in pairs {
+    for (pair, partial) in pairs {
       let destination = graph.versions[pair.destination]
-      let problems = StepCoverage.problems(models, from: source, to: destination)
+      let models = MappingCompletion(models: partial, source: source, destination: destination).completed()
+      let problems =
+        partial.flatMap { MappingCheck(model: $0, source: source, destination: destination).problems() }
+        + StepCoverage.problems(models, from: source, to: destination)
       if problems.isEmpty {
         let names = models.map(\.name).joined(separator: " and ")
         let reason = models.count == 1 ? "the mapping model \(names) fits" : "the mapping models \(names) fit together"
@@ -94,7 +97,7 @@ private struct PathSearch {
       } else {
         brokenMappings += problems.map { "\(source.name) to \(destination.name): \($0)" }
         // Inference must not pass over a mapping model that its author made for just this step.
-        if pair.destination == next, models.contains(where: { isMade($0, for: pair) }) { next = nil }
+        if pair.destination == next, partial.contains(where: { isMade($0, for: pair) }) { next = nil }
       }
     }
     if let next, let step = inferred(VersionGraph.Pair(source: place, destination: next)) { found.append((next, step)) }

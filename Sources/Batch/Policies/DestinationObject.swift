@@ -101,9 +101,13 @@ public final class DestinationObject {
   /// not read at all. Between attributes of other types the value is converted as by ``set(_:_:)``.
   public func set(_ name: String, from source: SourceObject, _ attribute: String) throws {
     guard let own = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
-    let other = try source.attribute(attribute)
+    try set(own, from: source, source.attribute(attribute))
+  }
+
+  /// The same with attributes that were looked for before.
+  func set(_ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute) throws {
     guard isOpen, own.type == other.type, own.isExternal == other.isExternal, other.position < source.decoder.columnCount else {
-      return try set(name, source.value(attribute))
+      return try assign(column: own.position, own.type.stored(source.value(other)))
     }
     columns.set(own.position, source.decoder, other.position)
   }

@@ -88,14 +88,16 @@ public struct PolicyRegistry: Sendable {
   /// Names of all policies, sorted.
   public var names: [String] { types.keys.sorted() }
 
-  /// Makes the policy of an entity mapping; nil when the mapping names none. Throws `missingPolicy`.
+  /// Makes the policy of an entity mapping, which its rules are as well; nil when the mapping has none. Throws `missingPolicy`.
   public func policy(for mapping: EntityMapping) throws -> (any EntityMigrationPolicy)? {
+    if let rules = mapping.rules { return RulePolicy(rules) }
     guard let name = mapping.policyClassName else { return nil }
     return try type(name, mapping: mapping).init()
   }
 
-  /// The policy's version; nil when the mapping names no policy. Throws `missingPolicy`.
+  /// The version of the policy or of the rules; nil when the mapping has neither. Throws `missingPolicy`.
   public func version(for mapping: EntityMapping) throws -> String? {
+    if mapping.rules != nil { return RulePolicy.version }
     guard let name = mapping.policyClassName else { return nil }
     return try type(name, mapping: mapping).version
   }

@@ -29,14 +29,24 @@ extension MigrationManager {
   public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?
   {
-    let (row, position) = (source.decoder, try source.attribute(name).position)
+    guard let own = try self.entity(entity).attributes.find(attribute)?.pointee else {
+      throw BatchError(.policyFailed, "the entity has no attribute \(attribute)", entity: entity)
+    }
+    return try findOrCreate(entity, attribute, own, from: source, source.attribute(name))
+  }
+
+  /// The same with attributes that were looked for before.
+  func findOrCreate(
+    _ entity: String, _ attribute: String, _ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute
+  ) throws -> DestinationObject? {
+    let (row, position) = (source.decoder, other.position)
     guard position < row.columnCount, row.type(position) >= 12, row.longValue(position) == nil else {
-      let value = try source.value(name)
+      let value = try source.value(other)
       return value == .null ? nil : try findOrCreate(entity, attribute, value)
     }
     if let found = try object(lookups.find(entity, attribute, row: row, position)) { return found }
     let object = try insert(entity: entity)
-    try object.set(attribute, from: source, name)
+    try object.set(own, from: source, other)
     try lookups.add(object.entity, attribute, row: row, position, key: object.key)
     return object
   }

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+struct MappingCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mapping", abstract: "Writes, translates and checks mapping files.",
+    discussion: "A mapping file is a mapping model as YAML or JSON; docs/mapping-files.md has the format.",
+    subcommands: [MappingInitCommand.self, MappingConvertCommand.self, MappingCheckCommand.self])
+}
+
+struct MappingInitCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Prints a mapping file to begin with.",
+    discussion: "It holds what follows from the two versions, and comments where nothing can follow.")
+
+  @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String
+  @Argument(help: "The version after: MODEL, MODEL:VERSION, or a store.") var destination: String
+  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the versions of stores in.") var models: [String] = []
+
+  func run() throws {
+    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
+    Swift.print(MappingFileWriter.draft(from: old.model, to: new.model), terminator: "")
+  }
+}
+
+struct MappingConvertCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert", abstract: "Prints a mapping model of Xcode as a mapping file.",
+    discussion: "The result reads as the same mapping model. Policies stay what they are: names of classes.")
+
+  @Argument(help: "An .xcmappingmodel.") var path: String
+
+  func run() throws {
+    let models = try MappingModelReader.read(path: path)
+    guard models.count == 1 else {
+      throw BatchError(.badMapping, "the folder holds \(models.count) mapping models", hint: "Name one of them", path: path)
+    }
+    Swift.print(try MappingFileWriter.text(models[0]), terminator: "")
+  }
+}
+
+struct MappingCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Says whether mapping models can be read, and whether they fit the models.",
+    discussion: "The exit code is 20 when something is wrong.")
+
+  @Argument(help: "A .yaml, .yml or .json, an .xcmappingmodel, or a folder of them.") var path: String
+  @Option(name: .long, parsing: .upToNextOption, help: "Models that have the versions.") var models: [String] = []
+
+  func run() throws {
+    let mappings = try MappingModelReader.read(path: path)
+    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    var problems: [String] = []
+    for mapping in mappings {
+      let found = library.map { MappingFileCheck(mapping, library: $0) }
+      problems += found?.problems ?? []
+      let count = mapping.entityMappings.count
+      let steps = found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
+      Console.print("\(mapping.name): \(count) entity \(count == 1 ? "mapping" : "mappings"), \(steps)")
+    }
+    guard problems.isEmpty else {
+      throw BatchError(.badMapping, problems.joined(separator: "\n"), path: path)
+    }
+  }
+}
