@@ -3,11 +3,9 @@
 /// An implementation of our own, because version hashes are all it is for: see docs/decisions/0002-own-sha256.md.
 struct SHA256 {
   private var state = initialState
-  private var block: [UInt8] = []
+  /// What does not fill a block yet.
+  private var rest: [UInt8] = []
   private var length: UInt64 = 0
-  private var schedule = [UInt32](repeating: 0, count: 64)
-
-  init() { block.reserveCapacity(64) }
 
   /// The digest of the bytes.
   static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
@@ -18,52 +16,73 @@ struct SHA256 {
 
   /// Adds bytes to what is hashed.
   mutating func update(_ bytes: some Sequence<UInt8>) {
-    for byte in bytes {
-      block.append(byte)
-      length &+= 1
-      if block.count == 64 { compress() }
-    }
+    let added = rest + bytes
+    length &+= UInt64(added.count - rest.count)
+    let whole = added.count & ~63
+    added.withUnsafeBufferPointer { if let base = $0.baseAddress { compress(base, count: whole) } }
+    rest = Array(added[whole...])
   }
 
   /// The digest of everything added. The value must not be used afterwards.
   mutating func finalize() -> [UInt8] {
     let bits = length &* 8
-    update([0x80])
-    while block.count != 56 { update([0]) }
+    update([0x80] + Array(repeating: 0, count: (119 - rest.count) & 63))
     update((0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) })
     return state.flatMap { word in
       (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) }
     }
   }
 
-  private mutating func compress() {
-    var position = 0
-    for t in 0..<16 {
-      var word: UInt32 = 0
-      for byte in block[position..<(position + 4)] { word = word << 8 | UInt32(byte) }
-      schedule[t] = word
-      position += 4
+  /// Takes in whole blocks. Written so that it is quick where nothing is optimized, too: tests hash much.
+  private mutating func compress(_ bytes: UnsafePointer<UInt8>, count: Int) {
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { room in
+      guard let words = room.baseAddress else { return }
+      Self.constants.withUnsafeBufferPointer { constants in
+        state.withUnsafeMutableBufferPointer { state in
+          guard let constants = constants.baseAddress, let state = state.baseAddress else { return }
+          var start = 0
+          while start < count {
+            Self.schedule(bytes + start, words)
+            Self.round(words, constants, state)
+            start &+= 64
+          }
+        }
+      }
     }
-    block.removeAll(keepingCapacity: true)
-    for t in 16..<64 {
-      let (x, y) = (schedule[t - 15], schedule[t - 2])
-      let s0 = turn(x, 7) ^ turn(x, 18) ^ (x >> 3)
-      let s1 = turn(y, 17) ^ turn(y, 19) ^ (y >> 10)
-      schedule[t] = schedule[t - 16] &+ s0 &+ schedule[t - 7] &+ s1
-    }
-    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for t in 0..<64 {
-      let s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
-      let first = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ Self.constants[t] &+ schedule[t]
-      let s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
-      let second = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
-      (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
-    }
-    for (position, word) in [a, b, c, d, e, f, g, h].enumerated() { state[position] &+= word }
   }
 
-  private func turn(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+  private static func schedule(_ block: UnsafePointer<UInt8>, _ words: UnsafeMutablePointer<UInt32>) {
+    var t = 0
+    while t < 16 {
+      words[t] = UnsafeRawPointer(block).loadUnaligned(fromByteOffset: t &* 4, as: UInt32.self).bigEndian
+      t &+= 1
+    }
+    while t < 64 {
+      let (x, y) = (words[t &- 15], words[t &- 2])
+      let s0 = (x &>> 7 | x &<< 25) ^ (x &>> 18 | x &<< 14) ^ (x &>> 3)
+      let s1 = (y &>> 17 | y &<< 15) ^ (y &>> 19 | y &<< 13) ^ (y &>> 10)
+      words[t] = words[t &- 16] &+ s0 &+ words[t &- 7] &+ s1
+      t &+= 1
+    }
+  }
+
+  private static func round(
+    _ words: UnsafeMutablePointer<UInt32>, _ constants: UnsafePointer<UInt32>, _ state: UnsafeMutablePointer<UInt32>
+  ) {
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    var t = 0
+    while t < 64 {
+      let s1 = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
+      let first = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ constants[t] &+ words[t]
+      let s0 = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
+      let second = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
+      (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+      t &+= 1
+    }
+    (state[0], state[1], state[2], state[3]) = (state[0] &+ a, state[1] &+ b, state[2] &+ c, state[3] &+ d)
+    (state[4], state[5], state[6], state[7]) = (state[4] &+ e, state[5] &+ f, state[6] &+ g, state[7] &+ h)
+  }
 
   /// The first 32 bits of the fractional parts of the square roots of the first 8 primes.
   private static let initialState: [UInt32] = [
