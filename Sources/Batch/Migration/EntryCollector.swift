@@ -9,7 +9,9 @@ final class EntryCollector: @unchecked Sendable {
   private let tableNames: [String]
   private let tableCount: Int
   private var entries: IndexEntries
-  private var keys: [TableKeys?]
+  // Read for every record: without counting references.
+  @exclusivity(unchecked) private var keys: [Unmanaged<TableKeys>?] = []
+  private let owned: [TableKeys?]
   private let pages = BoundedQueue<RecordPage>(capacity: 2)
   private var worker: Worker?
 
@@ -22,11 +24,12 @@ final class EntryCollector: @unchecked Sendable {
   ) throws {
     (self.tableNames, tableCount) = (tableNames, tableNames.count)
     var entries = IndexEntries(indexes, files: files)
-    keys = zip(tableNames, isEmpty).map { $1 ? entries.begin(table: $0) : nil }
+    owned = zip(tableNames, isEmpty).map { $1 ? entries.begin(table: $0) : nil }
     self.entries = entries
     let longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
-    for table in keys { table?.longValues = longValues }
-    if keys.allSatisfy({ $0 == nil }) { return nil }
+    for table in owned { table?.longValues = longValues }
+    if owned.allSatisfy({ $0 == nil }) { return nil }
+    keys = owned.map { $0.map { Unmanaged.passUnretained($0) } }
     worker = try Worker { [self] in
       do {
         while let page = try pages.pop() {
@@ -45,27 +48,22 @@ final class EntryCollector: @unchecked Sendable {
   func push(_ page: RecordPage) throws { try pages.push(page) }
 
   private func take(_ page: RecordPage) throws {
-    var current: (number: Int, keys: TableKeys?) = (-1, nil)
     try page.forEach { number, rowid, record in
-      if number != current.number {
-        try flush(current)
-        // Records of a spool come to their table later: not by here.
-        let spooled = KeyAssignment.spoolTable(number)
-        if let spooled { forget(spooled) }
-        current = (number, spooled == nil ? keys[number] : nil)
-      }
-      guard let table = current.keys else { return }
+      // Records of a spool come to their table later: not by here.
+      if let spooled = KeyAssignment.spoolTable(number) { return forget(spooled) }
+      guard let table = keys[number] else { return }
       try IndexPass.adding(to: tableNames[number]) {
-        guard try table.add(rowid: rowid, record: record) else { throw IndexPass.unfit(tableNames[number], rowid) }
+        guard try table._withUnsafeGuaranteedRef({ try $0.add(rowid: rowid, record: record) }) else {
+          throw IndexPass.unfit(tableNames[number], rowid)
+        }
       }
     }
-    try flush(current)
-  }
-
-  private func flush(_ current: (number: Int, keys: TableKeys?)) throws {
-    guard let keys = current.keys else { return }
-    try IndexPass.adding(to: tableNames[current.number]) {
-      if let rowid = try keys.flush() { throw IndexPass.unfit(tableNames[current.number], rowid) }
+    // The page keeps the records until then, so that tables which take turns row by row are sorted by the hundred, too.
+    for number in keys.indices {
+      guard let table = keys[number] else { continue }
+      try IndexPass.adding(to: tableNames[number]) {
+        if let rowid = try table._withUnsafeGuaranteedRef({ try $0.flush() }) { throw IndexPass.unfit(tableNames[number], rowid) }
+      }
     }
   }
 

@@ -5,7 +5,7 @@ public final class TableKeys {
   private let batch: RowBatch
   private let row = RecordDecoder()
   /// Reads the long values that records refer to; without it, they make no keys.
-  public var longValues: LongValueReader?
+  @exclusivity(unchecked) public var longValues: LongValueReader?
 
   /// Prepares for the indexes of one table.
   public init(_ sorters: [IndexSorter]) {

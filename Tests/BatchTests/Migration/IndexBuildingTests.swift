@@ -45,7 +45,7 @@ import Testing
     _ = try folder.migrate(request(whole))
     let expected = try CarriedStore.contents(whole)
     var stops = 0
-    for count in stride(from: 3, to: 10_000, by: 17) {
+    for count in stride(from: 3, to: 10_000, by: 11) {
       let output = try folder.place("stop-\(count)")
       let stop = StopAfter(count)
       let request = request(output)
