@@ -75,7 +75,9 @@ extension Expression: CustomStringConvertible {
     case .real(let number): return number.description
     case .text(let text):
       return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    case .blob(let bytes): return "<\(bytes.count) bytes>"
+    // Not the bytes, but what tells them from others: a plan is known by its expressions' texts.
+    case .blob(let bytes):
+      return "<\(bytes.count) bytes \(SHA256.hash(bytes).prefix(8).map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined())>"
     }
   }
 }
