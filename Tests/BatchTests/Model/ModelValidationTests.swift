@@ -109,6 +109,13 @@ struct ModelValidationTests {
       ])
   }
 
+  @Test("The same index twice is one index, as in models that Core Data wrote into stores")
+  func repeatedIndex() {
+    var entity = EntityDescription(name: "E", attributes: [Self.attribute("a")], relationships: [])
+    entity.indexes = Array(repeating: .init(name: "a", elements: [.init(property: "a")]), count: 2)
+    #expect(Self.problems(entity) == [])
+  }
+
   @Test("Attributes, fetched properties, configurations and what was left out")
   func rest() {
     var composite = Self.attribute("c", .composite)

@@ -62,4 +62,30 @@ struct CorpusPathTests {
     print("steps: \(counts.explicit) by mapping model, \(counts.inferred) inferred")
     #expect(failed == [])
   }
+
+  /// What can be said of a step without its mapping model.
+  enum Verdict: String { case sameHashes, inferable, whileNoValueLacks, impossible }
+
+  @Test("Every step that was shipped without a mapping model can be inferred; figures as in docs/evidence.md")
+  func verdicts() throws {
+    var names: [String: [String]] = [:]
+    for step in try Self.shipped().values.joined() {
+      let difference = ModelDifference(from: step.from, to: step.to, hashes: (step.hashes[0], step.hashes[1]))
+      let kept = difference.entities.filter { $0.kind != .added && $0.kind != .removed }
+      let conditions = kept.flatMap(\.properties).compactMap(\.condition)
+      let verdict: Verdict =
+        !difference.isInferable
+        ? .impossible
+        : !difference.changesVersionHashes ? .sameHashes : conditions.isEmpty ? .inferable : .whileNoValueLacks
+      names["\(step.mapping.isEmpty ? "inferred" : "mapped"), \(verdict)", default: []].append(step.name)
+    }
+    for (verdict, steps) in names.sorted(by: { $0.key < $1.key }) where steps.count < 30 {
+      print("\(verdict): \(steps.sorted().joined(separator: ", "))")
+    }
+    #expect(
+      names.mapValues(\.count) == [
+        "inferred, sameHashes": 9, "inferred, inferable": 273, "inferred, whileNoValueLacks": 2, "mapped, inferable": 46,
+        "mapped, whileNoValueLacks": 5, "mapped, impossible": 1,
+      ])
+  }
 }
