@@ -140,7 +140,8 @@ struct MigrationRun {
     if building == .sqlite { header.version = .rollback }
     let job = StepRunner.Job(
       reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
-      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor
+      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
+      sourceRows: position.rows
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)
@@ -184,7 +185,10 @@ struct MigrationRun {
   /// Proves the finished store through SQLite alone. Nil when the run was asked not to.
   private func verify(_ result: Finished, _ steps: [MigrationStep], _ source: StoreReader) throws -> VerificationReport? {
     guard plan.verifies, let model = steps.last?.destination else { return nil }
-    monitor.update { ($0.activity, $0.fraction) = ("verification", 0.95) }
+    monitor.update { progress in
+      progress.begin("verification")
+      progress.fraction = 0.95
+    }
     let expectation = StoreVerifier.Expectation(
       uuid: source.metadata.uuid, rows: result.tableRows,
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
