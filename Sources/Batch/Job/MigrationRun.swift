@@ -30,8 +30,9 @@ struct MigrationRun {
     do {
       defer { source.close() }
       try checkSource(source)
-      steps = try MigrationPlanner(library: library, mappings: mappings, policies: policies, fuses: plan.fuses)
-        .plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+      steps = try MigrationPlanner(
+        library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses
+      ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
       // Once more at the end: a source that could only be locked for reading may have changed under the run.
