@@ -11,6 +11,7 @@ let package = Package(
   products: [
     .library(name: "Streams", targets: ["Streams"]),
     .library(name: "Batch", targets: ["Batch"]),
+    .library(name: "BatchTesting", targets: ["BatchTesting"]),
     .library(name: "BatchCommand", targets: ["BatchCommand"]),
     .executable(name: "godwit", targets: ["godwit"]),
     .executable(name: "book-migration", targets: ["BookMigration"]),
@@ -33,6 +34,7 @@ let package = Package(
         "Yams",
       ],
       swiftSettings: strict),
+    .target(name: "BatchTesting", dependencies: ["Batch", "Streams"], swiftSettings: strict),
     .target(
       name: "BatchCommand",
       dependencies: [
@@ -51,7 +53,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "BatchTests",
-      dependencies: ["Batch", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Batch", "BatchTesting", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",

@@ -80,7 +80,7 @@ final class ProgressLine: Sendable {
     return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
   }
 
-  func show(_ progress: RunMonitor.Progress) {
+  func show(_ progress: MigrationProgress) {
     guard !isQuiet else { return }
     let pause: Duration = Console.isTerminal ? .milliseconds(100) : .seconds(10)
     let isDue = state.withLock { state in
@@ -93,12 +93,9 @@ final class ProgressLine: Sendable {
     Console.write(Console.isTerminal ? "\r\u{1B}[K" + line(progress) : line(progress) + "\n")
   }
 
-  private func line(_ progress: RunMonitor.Progress) -> String {
-    let elapsed = seconds
-    let rate = elapsed > 0 ? UInt64(Double(progress.rows) / elapsed) : 0
-    let left = progress.fraction > 0.01 ? elapsed / progress.fraction - elapsed : nil
-    var parts = ["\(Int(progress.fraction * 100)) %", "\(Console.count(rate)) rows/s"]
-    if let left { parts.append("ETA \(Console.duration(left))") }
+  private func line(_ progress: MigrationProgress) -> String {
+    var parts = ["\(Int(progress.fraction * 100)) %", "\(Console.count(UInt64(progress.rowsPerSecond))) rows/s"]
+    if let left = progress.secondsLeft { parts.append("ETA \(Console.duration(left))") }
     if progress.steps > 1 { parts.append("step \(progress.step)/\(progress.steps)") }
     if !progress.activity.isEmpty { parts.append(progress.activity) }
     let text = parts.joined(separator: "  ")

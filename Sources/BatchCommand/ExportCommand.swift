@@ -53,8 +53,8 @@ struct ExportCommand: ParsableCommand {
     defer { line.clear() }
     let summary = try ExportFile(path: output, fileSystem: files).write { sink in
       try export.run(to: sink) { rows, fraction in
-        var progress = RunMonitor.Progress()
-        (progress.rows, progress.fraction) = (rows, fraction)
+        var progress = MigrationProgress()
+        (progress.rows, progress.fraction, progress.seconds) = (rows, fraction, line.seconds)
         line.show(progress)
       }
     }

@@ -77,10 +77,8 @@ struct PlanCommand: StoreCommand {
   var changed: String? { nil }
 
   func run() throws {
-    var request = MigrationJob.Request(
-      source: store, models: models.models, mappings: models.mappings, target: models.target)
+    var request = try models.request(store)
     request.extras = extras.options
-    request.fuses = !models.noFuse
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
     Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
     if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }

@@ -22,14 +22,12 @@ struct MigrateCommand: StoreCommand {
 
   func run() throws {
     let monitored = options.monitored(interval: options.checkpointEvery.interval)
-    var request = MigrationJob.Request(
-      source: store, output: output, models: models.models, mappings: models.mappings, target: models.target)
+    var request = try models.request(store, output: output)
     request.memory = MemoryBudget(total: Int(clamping: options.memory.bytes))
     request.interval = options.checkpointEvery.interval
     request.extras = extras.options
     request.verifies = options.verify == .full
     request.indexBuilding = indexBuilder
-    request.fuses = !models.noFuse
     let job = MigrationJob(policies: GodwitCommand.policies)
     try options.finish(monitored) { try job.migrate(request, monitor: monitored.monitor) }
   }

@@ -14,6 +14,17 @@ struct ModelOptions: ParsableArguments {
   @Option(name: .long, help: "The version to migrate to; without it the model's current version.")
   var to: String?
 
+  @Option(
+    name: .long,
+    help: "The versions in their order, A,B,C, or a file with one on each line; the last one is the target without --to.")
+  var versions: String?
+
+  @Flag(name: .long, help: "Versions follow each other by their model identifiers, each one more than the one before.")
+  var byIdentifier = false
+
+  @Option(name: .long, help: "A YAML or JSON file with the stages to pass.")
+  var stages: String?
+
   @Flag(
     name: .long,
     help:
@@ -26,7 +37,23 @@ struct ModelOptions: ParsableArguments {
 
   var target: MigrationTarget { identity ? .identity : to.map { .version($0) } ?? .current }
 
+  /// A migration with these models and mapping models; the rest has its defaults.
+  func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
+    var request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings, target: target)
+    (request.order, request.fuses) = (try order(), !noFuse)
+    return request
+  }
+
+  private func order() throws -> VersionOrder {
+    if let stages { return .stages(try StagedMigration(path: stages)) }
+    if let versions { return .list(try VersionList.names(versions)) }
+    return byIdentifier ? .identifiers : .names
+  }
+
   func validate() throws {
+    guard [versions != nil, byIdentifier, stages != nil, identity].count(where: { $0 }) < 2 else {
+      throw ValidationError("--versions, --by-identifier, --stages and --identity exclude each other")
+    }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
     guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <models> ...'") }
   }

@@ -26,8 +26,8 @@ struct SampleCommand: ParsableCommand {
     defer { line.clear() }
     try StoreSampler(model: model, rows: rows, seed: seed, intoLog: wal).write(to: output, fileSystem: LocalFileSystem()) {
       fraction in
-      var progress = RunMonitor.Progress()
-      progress.fraction = fraction
+      var progress = MigrationProgress()
+      (progress.fraction, progress.seconds) = (fraction, line.seconds)
       progress.rows = UInt64(fraction * Double(rows))
       line.show(progress)
     }

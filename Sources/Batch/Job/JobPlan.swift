@@ -3,7 +3,7 @@ import Streams
 
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 5
+  static let currentFormat = 6
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.
@@ -16,6 +16,10 @@ struct JobPlan: Codable, Equatable {
   /// Where the migration leads, and what becomes of history and CloudKit's tables.
   var target: MigrationTarget
   var extras: ExtrasOptions
+  /// Which version follows which, by checksums; nil where the bundles or stages say it.
+  var successors: [String: String]?
+  /// The stages of a staged migration.
+  var stages: StagedMigration?
   /// Are steps that can be inferred made in one pass where the result is the same?
   var fuses: Bool
   /// Passes over all rows: steps of the path, of which some may be made of several.
@@ -44,6 +48,8 @@ struct JobPlan: Codable, Equatable {
   var policies: [String: String]
 
   var isInPlace: Bool { source == destination }
+
+  var order: VersionOrder { stages.map { .stages($0) } ?? successors.map { .successors($0) } ?? .names }
 
   var interval: RunMonitor.Interval {
     checkpointBytes.map { .bytes($0) } ?? .seconds(checkpointSeconds ?? 1)

@@ -18,6 +18,8 @@ public struct MigrationJob: Sendable {
     public var mappings: [String]
     /// The version to reach.
     public var target: MigrationTarget
+    /// Which version follows which.
+    public var order = VersionOrder.names
     /// What becomes of history and CloudKit's tables.
     public var extras = ExtrasOptions()
     /// Peak memory.
@@ -106,13 +108,14 @@ public struct MigrationJob: Sendable {
   private func planner(_ request: Request) throws -> MigrationPlanner {
     MigrationPlanner(
       library: try ModelLibrary(paths: request.models),
-      mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, fuses: request.fuses)
+      mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, order: request.order,
+      fuses: request.fuses)
   }
 
   /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
   ///
   /// On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
-  /// ``resume(_:monitor:)``.
+  /// ``resume(_:memory:monitor:)``.
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
     let sourcePath = try JobDirectory(destination: request.source).destination
     let job = try JobDirectory(destination: request.output ?? request.source)
@@ -214,7 +217,8 @@ public struct MigrationJob: Sendable {
     var run = JobPlan(
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
-      target: target, extras: request.extras, fuses: request.fuses, steps: plan.steps.count,
+      target: target, extras: request.extras, successors: plan.successors, stages: request.order.stages, fuses: request.fuses,
+      steps: plan.steps.count,
       models: try copies(request.models, "models", job) {
         try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
       },

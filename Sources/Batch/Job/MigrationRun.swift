@@ -30,8 +30,9 @@ struct MigrationRun {
     do {
       defer { source.close() }
       try checkSource(source)
-      steps = try MigrationPlanner(library: library, mappings: mappings, policies: policies, fuses: plan.fuses)
-        .plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+      steps = try MigrationPlanner(
+        library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses
+      ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
       // Once more at the end: a source that could only be locked for reading may have changed under the run.
@@ -140,7 +141,8 @@ struct MigrationRun {
     if building == .sqlite { header.version = .rollback }
     let job = StepRunner.Job(
       reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
-      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor
+      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
+      sourceRows: position.rows
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)
@@ -184,7 +186,10 @@ struct MigrationRun {
   /// Proves the finished store through SQLite alone. Nil when the run was asked not to.
   private func verify(_ result: Finished, _ steps: [MigrationStep], _ source: StoreReader) throws -> VerificationReport? {
     guard plan.verifies, let model = steps.last?.destination else { return nil }
-    monitor.update { ($0.activity, $0.fraction) = ("verification", 0.95) }
+    monitor.update { progress in
+      progress.begin("verification")
+      progress.fraction = 0.95
+    }
     let expectation = StoreVerifier.Expectation(
       uuid: source.metadata.uuid, rows: result.tableRows,
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),

@@ -3,24 +3,6 @@ import Synchronization
 
 /// How a running migration is watched and told to stop. Thread-safe.
 public final class RunMonitor: Sendable {
-  /// How far a run is.
-  public struct Progress: Sendable, Equatable {
-    /// The step at work, from 1.
-    public var step = 1
-    /// Steps of the path.
-    public var steps = 1
-    /// What is being done, in a few words.
-    public var activity = ""
-    /// Done, from 0 to 1; never goes back within a run.
-    public var fraction = 0.0
-    /// Source rows read by this process.
-    public var rows: UInt64 = 0
-    /// Checkpoints published by this process.
-    public var checkpoints: UInt64 = 0
-    /// Nothing done yet.
-    public init() {}
-  }
-
   /// When a checkpoint is due.
   public enum Interval: Sendable, Equatable {
     /// After that many seconds.
@@ -33,13 +15,14 @@ public final class RunMonitor: Sendable {
   public static let standardInterval = Interval.seconds(1)
 
   private let stop = Atomic<Bool>(false)
-  private let state = Mutex(Progress())
-  private let onChange: (@Sendable (Progress) -> Void)?
+  private let state = Mutex(MigrationProgress())
+  private let started = ContinuousClock.now
+  private let onChange: (@Sendable (MigrationProgress) -> Void)?
   /// When a checkpoint is due.
   public let interval: Interval
 
   /// Makes a monitor. `onChange` is called from the migrating thread, a few hundred times a second at most.
-  public init(interval: Interval = RunMonitor.standardInterval, onChange: (@Sendable (Progress) -> Void)? = nil) {
+  public init(interval: Interval = RunMonitor.standardInterval, onChange: (@Sendable (MigrationProgress) -> Void)? = nil) {
     self.interval = interval
     self.onChange = onChange
   }
@@ -49,13 +32,14 @@ public final class RunMonitor: Sendable {
   /// Was a stop asked for?
   public var isStopRequested: Bool { stop.load(ordering: .relaxed) }
   /// How far the run is.
-  public var progress: Progress { state.withLock { $0 } }
+  public var progress: MigrationProgress { state.withLock { $0 } }
 
-  func update(_ body: (inout Progress) -> Void) {
+  func update(_ body: (inout MigrationProgress) -> Void) {
     let progress = state.withLock { progress in
       let before = progress.fraction
       body(&progress)
       progress.fraction = max(before, min(progress.fraction, 1))
+      progress.seconds = (ContinuousClock.now - started) / .seconds(1)
       return progress
     }
     onChange?(progress)

@@ -10,7 +10,7 @@ extension StepRunner {
 
   func finishTables() throws {
     if patches.count > 0 {
-      job.monitor.update { $0.activity = "late changes" }
+      show("late changes")
       output = try PatchPass(job: job, output: output, patches: patches).run(into: Self.workingPath(job.path, patched))
       transformer.state.isPatched = true
     }
@@ -78,11 +78,8 @@ extension StepRunner {
   }
 
   private func show(_ pass: IndexPass, _ written: Int) {
-    job.monitor.update { progress in
-      progress.activity = written < pass.count ? "index \(pass.name(written))" : ""
-      let done = 0.9 + 0.08 * Double(written) / Double(pass.count)
-      progress.fraction = (Double(progress.step - 1) + done) / Double(progress.steps)
-    }
+    show(written < pass.count ? "index \(pass.name(written))" : "")
+    job.monitor.update { $0.fraction = $0.fraction(inStep: 0.9 + 0.08 * Double(written) / Double(pass.count)) }
   }
 
   /// A run that stops within fills all indexes again.
@@ -103,7 +100,7 @@ extension StepRunner {
     let builder = IndexBuilder(root: root, writer: output.database.writer)
     let scan = try IndexScan(snapshot: job.reader.snapshot, root: row.rootPage, rowLimit: job.files.budget.rowLimit)
     let page = RowPage()
-    job.monitor.update { $0.activity = row.name }
+    show(row.name)
     while try scan.next(into: page) {
       for index in 0..<page.count { try builder.append(page.record(index)) }
       // The newest checkpoint stands before the carried indexes: nothing of them is kept.

@@ -17,6 +17,8 @@ final class StepRunner {
     /// What the header says at the end, also where it says another thing while the step works.
     var version: DatabaseHeader.Version
     var monitor: RunMonitor
+    /// Rows of the source's tables, where a step before wrote them.
+    var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
     var publish: @Sendable (StepState, _ builders: [UInt8]) throws -> Void
   }
@@ -30,12 +32,12 @@ final class StepRunner {
   var clock: CheckpointClock
   private let pages = BoundedQueue<RowPage>(capacity: 16)
   private let records = BoundedQueue<RecordPage>(capacity: 16)
-  private var pagesDone: UInt64 = 0
+  private(set) var pagesDone: UInt64 = 0
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
   var indexedLength = 0
-  private var pagesTotal: UInt64 = 1
+  private(set) var pagesTotal: UInt64 = 1
   let indexes: [StoreIndex]
   /// Takes entries of the indexes from the records as they are written.
   private var collector: EntryCollector?
@@ -75,6 +77,7 @@ final class StepRunner {
   func run() throws -> StepState {
     pagesTotal = try max(1, plan.units.reduce(0) { try $0 + pageCount($1) })
     pagesDone = try plan.units.prefix(transformer.state.unit).reduce(0) { try $0 + pageCount($1) }
+    showResumed()
     do {
       if transformer.state.phase == .units { try runUnits() }
     } catch {
@@ -125,7 +128,7 @@ final class StepRunner {
       }
       return transformer.manager.output.reset()
     }
-    job.monitor.update { $0.activity = describe(unit) }
+    show(unit)
     let scan = ScanBox(
       try RowScan(
         snapshot: job.reader.snapshot, root: root, isWithoutRowid: transformer.isWithoutRowid(unit),
@@ -161,25 +164,16 @@ final class StepRunner {
   /// Pages come back empty: who has used one resets it, which gives much memory back at once.
   private func emptyRecords() -> RecordPage { records.tryPop() ?? RecordPage() }
 
-  private func describe(_ unit: StepUnit) -> String {
-    switch unit {
-    case .rows(_, let mappings): mappings.map { plan.mappings[$0].mapping.name }.joined(separator: ", ")
-    case .carried(let index): plan.carried.tables[index].row.name
-    case .links(let link): "links of \(link.name)"
-    case .relationships(_, let mapping): "relationships of \(plan.mappings[mapping].mapping.name)"
-    default: ""
-    }
-  }
-
   private func parcel(bytesRead: UInt64, outsideBytes: Int) throws -> Parcel {
     let records = emptyRecords()
     records.exchange(with: transformer.manager.output)
+    let rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
+    let objects = objectsRead(plan.units[transformer.state.unit])
+    let done = Double(pagesDone) + Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize)
     job.monitor.update { progress in
-      progress.rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
-      let done = Double(pagesDone) + Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize)
+      (progress.rows, progress.objects) = (rows, objects)
       // Indexes and verification take the last tenth.
-      let step = 0.9 * min(1, done / Double(pagesTotal))
-      progress.fraction = (Double(progress.step - 1) + step) / Double(progress.steps)
+      progress.fraction = progress.fraction(inStep: 0.9 * min(1, done / Double(pagesTotal)))
     }
     return Parcel(records: records, mark: clock.isDue(adding: records.byteCount + outsideBytes) ? try mark() : nil)
   }

@@ -7,7 +7,7 @@ public struct MappingFileCheck: Sendable, Equatable {
 
   /// Compares a mapping model with versions.
   public init(_ model: MappingModel, library: ModelLibrary) {
-    var graph = VersionGraph(library: library)
+    var graph = VersionGraph(library: library, successors: nil)
     graph.add([model])
     for (pair, models) in graph.explicit.sorted(by: { ($0.key.source, $0.key.destination) < ($1.key.source, $1.key.destination) })
     {

@@ -18,6 +18,8 @@ public struct MigrationPlan: Sendable {
   public var sourceVersion: ManagedObjectModel
   /// The version to reach.
   public var targetVersion: ManagedObjectModel
+  /// Which version follows which, by checksums; nil where the bundles or stages say it.
+  var successors: [String: String]?
   /// Steps; empty when nothing is to be done. The mapping models of a step stand in the order in which they run.
   public var steps: [MigrationStep]
   /// Rows of the source by entity, in Z_ENT order.
@@ -48,11 +50,15 @@ public struct MigrationPlanner: Sendable {
   private let library: ModelLibrary
   private let mappings: [MappingModel]
   private let policies: PolicyRegistry
+  private let order: VersionOrder
   private let fuses: Bool
 
-  /// Uses these models, mapping models and policies. With `fuses`, steps that can be inferred are made in one pass where the result
-  /// is the same.
-  public init(library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, fuses: Bool = true) {
+  /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that can be
+  /// inferred are made in one pass where the result is the same.
+  public init(
+    library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true
+  ) {
+    self.order = order
     self.library = library
     self.mappings = mappings
     self.policies = policies
@@ -70,7 +76,9 @@ public struct MigrationPlanner: Sendable {
   ) throws -> MigrationPlan {
     let source = try StoreModel.find(of: reader, in: library)
     let destination = try self.destination(target, from: source)
-    var steps = try path(from: source, to: destination, target)
+    // Rules of the caller are asked once.
+    let successors = target == .identity ? nil : try order.successors(in: library)
+    var steps = try path(from: source, to: destination, target, successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
@@ -82,24 +90,36 @@ public struct MigrationPlanner: Sendable {
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes = LeftOut.notes(steps) + (fusion?.notes ?? [])
     return MigrationPlan(
-      source: reader.path, sourceVersion: source, targetVersion: destination, steps: steps, rows: rows, bytes: bytes,
+      source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps, rows: rows,
+      bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
   }
 
   private func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {
     switch target {
-    case .current: try library.target(named: nil, from: source)
+    case .current: try current(from: source)
     case .version(let name): try library.target(named: name, from: source)
     case .identity: source
     }
   }
 
+  private func current(from source: ManagedObjectModel) throws -> ManagedObjectModel {
+    switch order {
+    case .list(let names) where !names.isEmpty: try library.target(named: names.last)
+    case .stages(let staged): try staged.target(in: library)
+    default: try library.target(named: nil, from: source)
+    }
+  }
+
   private func path(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget,
+    _ successors: [String: String]?
   ) throws -> [MigrationStep] {
     guard target == .identity else {
-      return try VersionPath.find(from: source, to: destination, library: library, mappings: mappings)
+      return try VersionPath.find(
+        from: source, to: destination, library: library, mappings: mappings,
+        order: successors.map { .successors($0) } ?? order)
     }
     return [
       MigrationStep(

@@ -30,6 +30,35 @@ public struct MigrationStep: Sendable, Equatable {
   }
 }
 
+extension MigrationStep {
+  /// The step that mapping models make up together; nil with what stands against it.
+  static func mapped(
+    _ partial: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel
+  ) -> (step: MigrationStep?, problems: [String]) {
+    let models = MappingCompletion(models: partial, source: source, destination: destination).completed()
+    let problems =
+      partial.flatMap { MappingCheck(model: $0, source: source, destination: destination).problems() }
+      + StepCoverage.problems(models, from: source, to: destination)
+    guard problems.isEmpty else { return (nil, problems) }
+    let names = models.map(\.name).joined(separator: " and ")
+    let reason = models.count == 1 ? "the mapping model \(names) fits" : "the mapping models \(names) fit together"
+    let step = MigrationStep(
+      source: source, destination: destination, mappingModels: models, isInferred: false, reason: reason)
+    return (step, [])
+  }
+
+  /// The step that is inferred from two versions. Throws ``BatchError`` with what cannot be inferred.
+  static func inferred(
+    from source: ManagedObjectModel, _ sourceHashes: [String: [UInt8]], to destination: ManagedObjectModel,
+    _ destinationHashes: [String: [UInt8]], reason: String
+  ) throws -> MigrationStep {
+    let model = try MappingModel.inferred(
+      from: source, to: destination, sourceHashes: sourceHashes, destinationHashes: destinationHashes)
+    return MigrationStep(
+      source: source, destination: destination, mappingModels: [model], isInferred: true, reason: reason)
+  }
+}
+
 /// Whether mapping models together make up one step.
 enum StepCoverage {
   /// What stands against it: two mapping models that map the same, and entities that none maps. Empty when it fits.

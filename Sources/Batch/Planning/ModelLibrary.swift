@@ -6,6 +6,8 @@ public struct ModelLibrary: Sendable {
   public let versions: [ManagedObjectModel]
   /// Entity hashes of every version, in the order of ``versions``.
   let hashes: [[String: [UInt8]]]
+  /// Checksums of every version (A.6), in the order of ``versions``.
+  let checksums: [String]
 
   /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them.
   ///
@@ -23,6 +25,7 @@ public struct ModelLibrary: Sendable {
   init(bundles: [ModelBundle], hashes: [[String: [UInt8]]]) {
     self.bundles = bundles
     self.hashes = hashes
+    checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
   }
 
@@ -105,6 +108,11 @@ public struct ModelLibrary: Sendable {
   /// Hashes of a model; those of a version are known already.
   func hashes(of model: ManagedObjectModel) -> [String: [UInt8]] {
     versions.firstIndex(of: model).map { hashes[$0] } ?? model.versionHashes
+  }
+
+  /// The checksum of a model (A.6).
+  func checksum(of model: ManagedObjectModel) -> String {
+    versions.firstIndex(of: model).map { checksums[$0] } ?? model.versionChecksum
   }
 
   /// Positions of the versions of that name, also as `Bundle/Version`.

@@ -8,16 +8,21 @@ struct VersionGraph {
 
   private(set) var versions: [ManagedObjectModel]
   private(set) var hashes: [[String: [UInt8]]]
-  /// The version that follows in the same bundle, if one does.
+  /// The version that follows, if one does.
   private var next: [Int?] = []
   /// Mapping models by the pair of versions that they fit.
   private(set) var explicit: [Pair: [MappingModel]] = [:]
   /// Mapping models that fit no pair, with the reason.
   private(set) var unused: [String] = []
 
-  init(library: ModelLibrary) {
+  /// `successors` tells by checksums which version follows which; without it the next one of the same bundle does.
+  init(library: ModelLibrary, successors: [String: String]?) {
     versions = library.versions
     hashes = library.hashes
+    if let successors {
+      next = library.checksums.map { successors[$0].flatMap(library.checksums.firstIndex) }
+      return
+    }
     for bundle in library.bundles {
       let start = next.count
       next += bundle.versions.indices.map { $0 + 1 < bundle.versions.count ? start + $0 + 1 : nil }

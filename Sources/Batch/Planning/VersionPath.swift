@@ -3,18 +3,22 @@ public enum VersionPath {
   /// The shortest list of steps from `source` to `destination`; empty when the hashes of both are equal.
   ///
   /// A step is made up by the mapping models whose hashes fit its two versions (where a mapping model has no hashes,
-  /// by the names of versions and entities), or else inferred, but only from a version to the next one of its bundle. A
-  /// source that is in no bundle may be inferred to the destination directly. Mapping models go before inference.
+  /// by the names of versions and entities), or else inferred, but only from a version to the one that follows in `order`. A
+  /// source that is in no bundle may be inferred to the destination directly. Mapping models go before inference. Stages leave
+  /// no choice: see ``StagedMigration``.
   ///
   /// Throws ``BatchError`` with the code `noPath` that says which step is impossible and why, or `badMapping` when
   /// mapping models of one step map the same entities or leave entities out.
   public static func find(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, library: ModelLibrary,
-    mappings: [MappingModel]
+    mappings: [MappingModel], order: VersionOrder = .names
   ) throws -> [MigrationStep] {
+    if case .stages(let staged) = order {
+      return try StagedPath(staged, from: source, library: library, mappings: mappings).steps(to: destination)
+    }
     let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
     guard start != end else { return [] }
-    var graph = VersionGraph(library: library)
+    var graph = VersionGraph(library: library, successors: try order.successors(in: library))
     graph.add(source, start, before: (destination, end))
     graph.add(mappings)
     var search = PathSearch(graph: graph, targets: graph.places(end))
@@ -83,19 +87,12 @@ private struct PathSearch {
     let pairs = graph.explicit.filter { $0.key.source == place }.sorted { $0.key.destination < $1.key.destination }
     for (pair, partial) in pairs {
       let destination = graph.versions[pair.destination]
-      let models = MappingCompletion(models: partial, source: source, destination: destination).completed()
-      let problems =
-        partial.flatMap { MappingCheck(model: $0, source: source, destination: destination).problems() }
-        + StepCoverage.problems(models, from: source, to: destination)
-      if problems.isEmpty {
-        let names = models.map(\.name).joined(separator: " and ")
-        let reason = models.count == 1 ? "the mapping model \(names) fits" : "the mapping models \(names) fit together"
-        let step = MigrationStep(
-          source: source, destination: destination, mappingModels: models, isInferred: false, reason: reason)
+      let made = MigrationStep.mapped(partial, from: source, to: destination)
+      if let step = made.step {
         found.append((pair.destination, step))
         if pair.destination == next { next = nil }
       } else {
-        brokenMappings += problems.map { "\(source.name) to \(destination.name): \($0)" }
+        brokenMappings += made.problems.map { "\(source.name) to \(destination.name): \($0)" }
         // Inference must not pass over a mapping model that its author made for just this step.
         if pair.destination == next, partial.contains(where: { isMade($0, for: pair) }) { next = nil }
       }
@@ -114,11 +111,8 @@ private struct PathSearch {
   private mutating func inferred(_ pair: VersionGraph.Pair) -> MigrationStep? {
     let (source, destination) = (graph.versions[pair.source], graph.versions[pair.destination])
     do {
-      let model = try MappingModel.inferred(
-        from: source, to: destination, sourceHashes: graph.hashes[pair.source],
-        destinationHashes: graph.hashes[pair.destination])
-      return MigrationStep(
-        source: source, destination: destination, mappingModels: [model], isInferred: true,
+      return try .inferred(
+        from: source, graph.hashes[pair.source], to: destination, graph.hashes[pair.destination],
         reason: "no mapping model fits this step, and it can be inferred")
     } catch {
       let text = (error as? BatchError)?.message ?? "\(error)"

@@ -98,7 +98,7 @@ public final class DestinationObject {
   }
 
   /// Sets an attribute to that of a source object, as it is stored: much quicker than to read and to set it, and long values are
-  /// not read at all. Between attributes of other types the value is converted as by ``set(_:_:)``.
+  /// not read at all. Between attributes of other types the value is converted as by `set(_:_:)`.
   public func set(_ name: String, from source: SourceObject, _ attribute: String) throws {
     guard let own = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
     try set(own, from: source, source.attribute(attribute))

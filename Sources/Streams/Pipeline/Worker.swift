@@ -20,9 +20,13 @@ public final class Worker: @unchecked Sendable {
       }, Unmanaged.passRetained(self).toOpaque())
     guard code == 0 else {
       Unmanaged.passUnretained(self).release()
+      isJoined = true
       throw StreamsError(.inputOutput, "a thread cannot be started (error \(code))")
     }
   }
+
+  // A thread that nobody waits for gives its resources back by itself.
+  deinit { if !isJoined { pthread_detach(thread) } }
 
   /// Waits until the thread has ended and returns the error that it ended with.
   public func join() -> (any Error)? {

@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+import Streams
+import Synchronization
+import Testing
+
+@testable import Batch
+
+/// A small library of version 1: two books by one author, one by another, one user. Removed when the test ends.
+final class ArticleLibrary {
+  let path: String
+  let store: String
+  let model: String
+  /// The mapping file of the article about policies.
+  let mapping: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-article-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    (store, mapping) = (path + "/Library 1.sqlite", path + "/Library1_to_Library2.yaml")
+    model = ExampleLibrary.folder + "/Library.xcdatamodeld"
+    try StoreSampler(model: try ExampleLibrary.version(1), rows: 1000, seed: 1)
+      .write(to: store, fileSystem: LocalFileSystem(), progress: { _ in })
+    let queue = try DatabaseQueue(path: store)
+    defer { try? queue.close() }
+    try queue.write { database in
+      try database.execute(
+        sql: """
+          DELETE FROM ZUSER WHERE Z_PK > 1; UPDATE ZUSER SET Z_PK = 1; DELETE FROM ZBOOK WHERE Z_PK > 3; UPDATE ZBOOK SET ZUSER = 1;
+          UPDATE ZBOOK SET ZAUTHORNAME = 'Jane Austen', ZTITLE = CASE Z_PK WHEN 1 THEN 'Emma' ELSE 'Persuasion' END;
+          UPDATE ZBOOK SET ZAUTHORNAME = 'Mary Shelley', ZTITLE = 'Frankenstein' WHERE Z_PK = 3
+          """)
+    }
+    try #require(ArticleTests.blocks("yaml").first).text.write(toFile: mapping, atomically: true, encoding: .utf8)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+@Suite("Articles of the documentation")
+struct ArticleTests {
+  private static let folder = ExampleLibrary.root + "/Sources/Batch/Batch.docc"
+
+  private static var articles: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+  }
+
+  /// The blocks of code of all articles.
+  static func blocks(_ language: String) throws -> [(article: String, text: String)] {
+    try articles.flatMap { article in
+      let text = try String(contentsOfFile: "\(folder)/\(article)", encoding: .utf8)
+      return text.components(separatedBy: "```\(language)\n").dropFirst()
+        .compactMap { $0.components(separatedBy: "```").first }.map { (article, $0) }
+    }
+  }
+
+  private static func lines(_ text: String) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+
+  @Test("Their code is code that is compiled and run")
+  func code() throws {
+    let path = ExampleLibrary.root + "/Tests/BatchTests/Documentation/DocumentedCode.swift"
+    let compiled = Self.lines(try String(contentsOfFile: path, encoding: .utf8))
+    let blocks = try Self.blocks("swift")
+    #expect(blocks.count == 6)
+    for block in blocks {
+      let wanted = Self.lines(block.text)
+      let isThere = compiled.indices.contains { compiled[$0...].starts(with: wanted) }
+      #expect(isThere, "\(block.article): \(wanted.first ?? "")")
+    }
+  }
+
+  @Test("Types and articles that they link to are there")
+  func links() throws {
+    let declared = try Self.declaredTypes()
+    for article in try Self.articles {
+      let text = try String(contentsOfFile: "\(Self.folder)/\(article)", encoding: .utf8)
+      for name in text.matches(of: /``([A-Z][A-Za-z]*)/).map(\.output.1) where name != "Batch" {
+        #expect(declared.contains(String(name)), "\(article): \(name)")
+      }
+      for name in text.matches(of: /<doc:([A-Za-z]+)>/).map(\.output.1) { #expect(try Self.articles.contains("\(name).md")) }
+    }
+  }
+
+  /// Names of the library's public types.
+  private static func declaredTypes() throws -> Set<String> {
+    let sources = FileManager.default.enumerator(atPath: ExampleLibrary.root + "/Sources/Batch")?.allObjects as? [String] ?? []
+    var names: Set<String> = []
+    for file in sources where file.hasSuffix(".swift") {
+      let text = try String(contentsOfFile: ExampleLibrary.root + "/Sources/Batch/" + file, encoding: .utf8)
+      for line in text.split(separator: "\n") where line.hasPrefix("public ") {
+        let words = line.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        guard let kind = words.firstIndex(where: ["struct", "class", "enum", "protocol"].contains), kind + 1 < words.count else {
+          continue
+        }
+        names.insert(words[kind + 1])
+      }
+    }
+    return names
+  }
+
+  @Test("The first migration, another by stages, and one by the policy do what they say")
+  func run() async throws {
+    let library = try ArticleLibrary()
+    let staged = DocumentedCode(
+      store: library.store, model: library.model, mappings: [ExampleLibrary.root + "/Examples/Mappings/Library"])
+    let refused = await #expect(throws: BatchError.self) { try await staged.goOn() }
+    #expect(refused?.code == .refused)
+    let report = try await staged.chooseTheWay()
+    #expect(report.targetVersion == "Library 3" && report.rows["Author"] == 2 && report.rows["File"] == 3)
+    // Nothing is left to be done.
+    #expect(try await staged.firstMigration().steps == 0)
+  }
+
+  @Test("The three lines migrate a store and show its progress, and the policy is found by its name")
+  func threeLines() async throws {
+    let folder = try MigrationFolder(MigrationModels.all)
+    let store = try folder.sample("V1", rows: 500, seed: 1)
+    let shown = Mutex<[Double]>([])
+    let code = DocumentedCode(store: store, model: folder.models) { fraction, _ in shown.withLock { $0.append(fraction) } }
+    #expect(try await code.firstMigration().targetVersion == "V3")
+    #expect(shown.withLock { $0.last } == 1)
+    let library = try ArticleLibrary()
+    let handed = DocumentedCode(store: library.store, model: library.model)
+    // The mapping file leads to version 2; from there on it is inferred.
+    let report = try await handed.handOver(mapping: library.mapping)
+    #expect(report.targetVersion == "Library 3" && report.rows["Author"] == 2 && report.rows["Book"] == 3)
+  }
+}

@@ -1,0 +1,76 @@
+// The code of the articles in Batch.docc, compiled and run: ArticleTests compares it line by line.
+import Batch
+import BatchTesting
+import Foundation
+import GRDB
+import Testing
+
+struct AuthorPolicy: EntityMigrationPolicy {
+  func lookups(for mapping: EntityMapping) -> [Lookup] { [Lookup(entity: "Author", attribute: "name")] }
+
+  func createDestinationInstances(
+    forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
+  ) throws {
+    let book = try manager.createDestinationInstance(forSource: source, in: mapping)
+    guard let author = try manager.findOrCreate("Author", "name", from: source, "authorName") else { return }
+    try book.add(author, to: "authors")
+  }
+}
+
+/// What the articles call.
+struct DocumentedCode {
+  let store: String
+  let model: String
+  var mappings: [String] = []
+  var show: (_ fraction: Double, _ secondsLeft: Double?) -> Void = { _, _ in }
+
+  func firstMigration() async throws -> MigrationJob.Report {
+    let migration = try Migration(of: store, models: [model])
+    for await progress in migration.progress { show(progress.fraction, progress.secondsLeft) }
+    let report = try await migration.run()
+    return report
+  }
+
+  func goOn() async throws -> MigrationJob.Report {
+    let report = try await Migration(resuming: store).run()
+    return report
+  }
+
+  func chooseTheWay() async throws -> MigrationJob.Report {
+    var request = MigrationJob.Request(source: store, models: [model], mappings: mappings)
+    request.target = .version("Library 3")
+    request.order = .stages(
+      StagedMigration(stages: [
+        .custom(from: "Library 1", to: "Library 2", mappingModels: ["Library1_to_Library2"]),
+        .custom(from: "Library 2", to: "Library 3"),
+      ]))
+    let report = try await Migration(request).run()
+    return report
+  }
+
+  func handOver(mapping: String) async throws -> MigrationJob.Report {
+    let migration = try Migration(of: store, models: [model], mappings: [mapping], policies: [AuthorPolicy.self])
+    return try await migration.run()
+  }
+}
+
+@Suite("The test of the article about tests")
+final class DocumentedTests {
+  private let library: ArticleLibrary
+  private var fixture: String { library.store }
+  private var model: String { library.model }
+  private var mapping: String { library.mapping }
+
+  init() throws { library = try ArticleLibrary() }
+
+  @Test("All books of an author lead to the same object")
+  func authors() async throws {
+    let store = try await MigratedStore(
+      fixture, models: [model], mappings: [mapping], to: "Library 2", policies: [AuthorPolicy.self])
+    let book = try store.object("Book", where: "title", is: "Emma")
+    let authors = try store.objects("Author", of: "authors", in: book)
+    #expect(authors.map { $0["name"] } == ["Jane Austen"])
+    #expect(authors[0]["books"].keys.count == 2)
+    #expect(try store.count("User") == 1)
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+/// The options of `plan` and `migrate` for the order of versions.
+@Suite("Orders of versions in the command")
+struct OrderCommandTests {
+  private static let stages = """
+    stages:
+      - { from: Library 1, to: Library 2 }
+      - from: Library 2
+        to: Library 3
+        mappings: [Library2_to_Library3, Library2_to_Library3_User]
+    """
+
+  @Test("Stages from a file are planned and migrated")
+  func stages() throws {
+    let folder = try CommandFolder()
+    let store = try folder.sample(rows: 400)
+    let file = folder.newPath("stages.yaml")
+    try Self.stages.write(toFile: file, atomically: true, encoding: .utf8)
+    let plan = try folder.run("book-migration", ["plan", store, "--stages", file] + CommandFolder.models)
+    #expect(plan.code == 0 && plan.output.contains("step 1: Library 1 to Library 2, mapped"), "\(plan)")
+    #expect(plan.output.contains("step 2: Library 2 to Library 3, mapped"))
+    let migrated = try folder.run("book-migration", ["migrate", store, "--stages", file] + CommandFolder.models)
+    #expect(migrated.code == 0 && migrated.output.contains("version Library 3"), "\(migrated)")
+    let again = try folder.run("book-migration", ["plan", store, "--check", "--stages", file] + CommandFolder.models)
+    #expect(again.code == 3)
+    try "stages: [a]".write(toFile: file, atomically: true, encoding: .utf8)
+    let wrong = try folder.run("book-migration", ["plan", store, "--stages", file] + CommandFolder.models)
+    #expect(wrong.code == 20 && wrong.error.contains("line 1: a stage has to be keys and values"), "\(wrong)")
+  }
+
+  @Test("Versions are listed in the argument or in a file, and their last one is the target")
+  func versions() throws {
+    let folder = try CommandFolder()
+    let store = try folder.sample(rows: 100)
+    let file = folder.newPath("versions")
+    try "Library 1\n\n  Library 2\n".write(toFile: file, atomically: true, encoding: .utf8)
+    for list in ["Library 1,Library 2", file] {
+      let plan = try folder.run("book-migration", ["plan", store, "--versions", list] + CommandFolder.models)
+      #expect(plan.code == 0 && plan.output.contains("version Library 1 to Library 2"), "\(plan)")
+    }
+    let unknown = try folder.run("book-migration", ["plan", store, "--versions", "Library 1,Moon"] + CommandFolder.models)
+    #expect(unknown.code == 20 && unknown.error.contains("no version is named Moon"))
+    let empty = try folder.run("book-migration", ["plan", store, "--versions", ","] + CommandFolder.models)
+    #expect(empty.code == 20 && empty.error.contains("--versions names no version"))
+    let both = try folder.run("book-migration", ["plan", store, "--versions", "a", "--by-identifier"] + CommandFolder.models)
+    #expect(both.code == 64 && both.error.contains("exclude each other"))
+  }
+}
