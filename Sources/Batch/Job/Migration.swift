@@ -49,6 +49,9 @@ public final class Migration: Sendable {
 
   deinit { state.requestStop() }
 
+  /// Was a stop asked for, by cancelling the task that waits?
+  public var isStopRequested: Bool { state.isStopRequested }
+
   /// How far the migration is, until it ends, well or badly. Who is slow sees the newest only. Leaving the loop does not stop the
   /// migration as long as somebody holds it.
   public var progress: AsyncStream<MigrationProgress> {
@@ -100,6 +103,7 @@ private final class MigrationState: Sendable {
   private let state = Mutex(State())
 
   var isBegun: Bool { state.withLock { $0.isBegun } }
+  var isStopRequested: Bool { state.withLock { $0.isStopRequested } }
 
   /// True for the first who asks.
   func begin() -> Bool {
