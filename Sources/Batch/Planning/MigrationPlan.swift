@@ -20,6 +20,8 @@ public struct MigrationPlan: Sendable {
   public var targetVersion: ManagedObjectModel
   /// Steps; empty when nothing is to be done. The mapping models of a step stand in the order in which they run.
   public var steps: [MigrationStep]
+  /// The independent parts of every step, with the proof.
+  public var splits: [MappingSplit]
   /// Rows of the source by entity, in Z_ENT order.
   public var rows: [EntityRows]
   /// Bytes of the source's database, its log included.
@@ -82,7 +84,8 @@ public struct MigrationPlanner: Sendable {
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes = LeftOut.notes(steps) + (fusion?.notes ?? [])
     return MigrationPlan(
-      source: reader.path, sourceVersion: source, targetVersion: destination, steps: steps, rows: rows, bytes: bytes,
+      source: reader.path, sourceVersion: source, targetVersion: destination, steps: steps,
+      splits: try steps.map { try MappingSplit($0, policies: policies) }, rows: rows, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
   }
