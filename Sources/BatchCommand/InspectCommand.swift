@@ -66,12 +66,14 @@ struct InspectCommand: StoreCommand {
 
 struct PlanCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "plan", abstract: "Says how a store would be migrated. Never writes.")
+    commandName: "plan", abstract: "Says how a store would be migrated. Writes nothing but the file of --graph.")
 
   @Argument(help: "The store.") var store: String
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
+  @Option(name: .long, help: "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.")
+  var graph: String?
   @Flag(name: .long, help: "Print JSON.") var json = false
 
   var changed: String? { nil }
@@ -80,8 +82,24 @@ struct PlanCommand: StoreCommand {
     var request = try models.request(store)
     request.extras = extras.options
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
+    if let graph { try draw(plan, graph) }
     Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
     if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }
+  }
+
+  func validate() throws {
+    guard graph.map({ $0.hasSuffix(".svg") || $0.hasSuffix(".dot") }) ?? true else {
+      throw ValidationError("--graph takes a file that ends in .svg or .dot")
+    }
+  }
+
+  private func draw(_ plan: MigrationPlan, _ path: String) throws {
+    let drawing = SplitDrawing(plan)
+    let text = path.hasSuffix(".dot") ? drawing.dot : try drawing.svg
+    do { try text.write(toFile: path, atomically: false, encoding: .utf8) } catch {
+      throw BatchError(
+        .failed, "the drawing cannot be written", hint: "Name a file in a folder that is there", path: path, cause: error)
+    }
   }
 }
 
@@ -94,6 +112,7 @@ struct PlanText: Codable {
     var inferred: Bool
     var reason: String
     var mappingModels: [Part]
+    var split: MappingSplit
   }
   struct Part: Codable {
     var name: String
@@ -116,7 +135,7 @@ struct PlanText: Codable {
     store = plan.source
     version = plan.sourceVersion.name
     target = plan.targetVersion.name
-    steps = plan.steps.map { step in
+    steps = zip(plan.steps, plan.splits).map { step, split in
       Step(
         from: step.source.name, to: step.destination.name, passedVersions: step.passedVersions, inferred: step.isInferred,
         reason: step.reason,
@@ -124,7 +143,7 @@ struct PlanText: Codable {
           Part(
             name: model.name, entityMappings: model.entityMappings.map(\.name),
             policies: Set(model.entityMappings.compactMap(\.policyClassName)).sorted())
-        })
+        }, split: split)
     }
     rows = Dictionary(plan.rows.map { ($0.entity, $0.rows) }, uniquingKeysWith: { first, _ in first })
     totalRows = plan.rows.reduce(0) { $0 + $1.rows }
@@ -135,6 +154,23 @@ struct PlanText: Codable {
 
   func json() throws -> String { try JSONOutput.text(self) }
 
+  /// A line a part, and what the proof of their independence rests on.
+  private static func lines(_ split: MappingSplit) -> [String] {
+    var lines = split.parts.map { part in
+      let writes = part.writes.isEmpty ? "nothing" : part.writes.joined(separator: ", ")
+      let reads = part.reads.map { "; reads \($0.entity) of part \($0.part)" }.joined()
+      let waits = part.waitsFor.isEmpty ? "" : "; waits for \(part.waitsFor.map(String.init).joined(separator: ", "))"
+      return "  part \(part.number): \(part.entityMappings.joined(separator: ", ")); writes \(writes)\(reads)\(waits)"
+    }
+    if split.parts.count > 1 {
+      lines.append("  proof: no table is written by two parts, and what is read of another part is finished")
+    }
+    if !split.arithmetic.isEmpty {
+      lines.append("  proof: keys move by arithmetic, and need no order: \(split.arithmetic.joined(separator: ", "))")
+    }
+    return lines + split.assumptions.map { "  taken for granted: \($0)" } + split.dependencies.map { "  look out: \($0)" }
+  }
+
   var text: String {
     guard !steps.isEmpty else { return "\(store): at version \(version), nothing to do" }
     var lines = ["\(store): version \(version) to \(target)"]
@@ -144,6 +180,7 @@ struct PlanText: Codable {
         let policies = part.policies.isEmpty ? "" : "; policies: \(part.policies.joined(separator: ", "))"
         lines.append("  \(part.name): \(part.entityMappings.joined(separator: ", "))\(policies)")
       }
+      if !step.inferred { lines += Self.lines(step.split) }
     }
     lines.append("rows: \(Console.count(totalRows)), \(Console.size(bytes))")
     for entity in rows.keys.sorted() { lines.append("  \(entity): \(Console.count(rows[entity] ?? 0))") }

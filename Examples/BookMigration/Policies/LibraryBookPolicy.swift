@@ -5,6 +5,8 @@ import Batch
 struct LibraryBookPolicy: EntityMigrationPolicy {
   func lookups(for mapping: EntityMapping) -> [Lookup] { mapping.modelVersion == "2" ? [.authorByName] : [] }
 
+  func writes(for mapping: EntityMapping) -> [String] { ["Book", mapping.modelVersion == "2" ? "Author" : "File"] }
+
   func createDestinationInstances(
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {

@@ -12,7 +12,7 @@ struct LateRelationships {
     return try drafts.drafts.map { draft in
       try draft.mapping.relationshipMappings.compactMap { property in
         guard let relationship = draft.destination.relationships[property.name],
-          let expression = property.valueExpression, RelationshipOrigin.isLate(expression),
+          let expression = property.valueExpression, expression.isEvaluatedRelationship,
           try isNeeded(relationship, property.name, draft, &joins)
         else { return nil }
         return try MappingCompiler(drafts: drafts, now: now).expression(expression, property.name, .toMany, draft)

@@ -21,7 +21,17 @@ struct MappingCompiler {
     unknown(draft, &columns)
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
-      policy: try policy(draft), columns: columns, filter: draft.filter, expressions: expressions)
+      policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter, expressions: expressions)
+  }
+
+  /// What the policy declares and what evaluated relationships change; rules are known altogether.
+  private func mayWrite(_ draft: MappingDraft) -> [Bool]? {
+    let (mapping, model) = (draft.mapping, layout.model)
+    guard mapping.rules == nil, let declared = draft.policy?.declaredWrites(for: mapping) else { return nil }
+    let evaluated = mapping.relationshipMappings.filter { $0.valueExpression?.isEvaluatedRelationship == true }.compactMap {
+      model.relationship($0.name, of: draft.destination.name)?.destinationEntity
+    }
+    return [false] + layout.entityNames.map { name in (declared + evaluated).contains { model.isKind(name, of: $0) } }
   }
 
   /// Rules find their names once, not with every row.
@@ -149,7 +159,7 @@ struct MappingCompiler {
     guard let relationship = draft.destination.relationships[property.name],
       case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
     else { return }
-    if let expression = property.valueExpression, RelationshipOrigin.isLate(expression) {
+    if let expression = property.valueExpression, expression.isEvaluatedRelationship {
       columns[column] = .expression
       return expressions.append(try self.expression(expression, property.name, .toOne, draft))
     }

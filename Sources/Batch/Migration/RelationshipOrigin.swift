@@ -7,9 +7,6 @@ struct RelationshipOrigin {
   /// The entity mapping whose objects are meant; nil for any that fits.
   var mappingName: String?
 
-  /// Has the expression to be evaluated for every object, since no relationship of the source is simply carried over?
-  static func isLate(_ expression: Expression) -> Bool { expression != .constant(.null) && understand(expression) == nil }
-
   /// The entity whose objects the relationship's links may belong to: the topmost that has it.
   func declaringEntity(_ draft: MappingDraft, _ drafts: StepDraft) throws -> String {
     let model = drafts.graph.binding.layout.model
@@ -27,33 +24,13 @@ struct RelationshipOrigin {
       return
     }
     if expression == .constant(.null) { return nil }
-    guard let (path, mapping) = Self.understand(expression) else { return nil }
+    guard let (path, mapping) = expression.carriedRelationship else { return nil }
     guard let found = draft.source.relationships[path] else {
       throw BatchError(
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(path), which the source does not have",
         entity: draft.source.name)
     }
     (name, relationship, mappingName) = (path, found, mapping)
-  }
-
-  private static func understand(_ expression: Expression) -> (path: String, mapping: String?)? {
-    switch expression {
-    case .keyPath(.variable("source"), let path) where path.count == 1: (path[0], nil)
-    case .function(.some(.variable("manager")), let name, let arguments) where arguments.count == 2:
-      switch (name, arguments[0], arguments[1]) {
-      case (
-        "destinationInstancesForEntityMappingNamed:sourceInstances:", .constant(.text(let mapping)),
-        .keyPath(.variable("source"), let path)
-      ) where path.count == 1:
-        (path[0], mapping)
-      case (
-        "destinationInstancesForSourceRelationshipNamed:sourceInstances:", _, .keyPath(.variable("source"), let path)
-      ) where path.count == 1:
-        (path[0], nil)
-      default: nil
-      }
-    default: nil
-    }
   }
 }
 

@@ -54,6 +54,7 @@ final class RowTransformer {
   private func policy(_ index: Int, _ body: (any EntityMigrationPolicy, EntityMapping) throws -> Void) throws {
     let mapping = plan.mappings[index]
     guard let policy = mapping.policy else { return }
+    manager.enter(index)
     try naming(mapping, key: nil) { try body(policy.policy, mapping.mapping) }
   }
 
@@ -188,6 +189,7 @@ final class RowTransformer {
     let policy = mapping.policy?.policy.createsRelationships == true ? mapping.policy : nil
     let pass = pass(table: table, mappings: [index])
     let hasDropped = state.counts[index].dropped > 0
+    manager.enter(index)
     for rowIndex in 0..<page.count {
       let key = page.rowid(rowIndex)
       // Of this pass, only the mapping's own entity has a way.

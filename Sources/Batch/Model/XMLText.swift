@@ -23,7 +23,8 @@ final class XMLText {
     }
   }
 
-  private static func escaped(_ value: String) throws -> String {
+  /// Text as an element or an attribute holds it. Throws `badModel` for characters that XML cannot hold.
+  static func escaped(_ value: String) throws -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in value.unicodeScalars {
       switch scalar {

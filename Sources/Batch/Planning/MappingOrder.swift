@@ -8,14 +8,11 @@ struct MappingOrder {
   /// Throws `badMapping` when mapping models wait for each other, `missingPolicy` when a policy is not known.
   func ordered() throws -> MigrationStep {
     let models = step.mappingModels
-    let makes = models.map { model in Set(model.entityMappings.compactMap(\.destinationEntity)) }
-    let reads = try models.map { try read($0) }
+    let waits = try waits()
     var left = Array(models.indices)
     var order: [Int] = []
     while !left.isEmpty {
-      let free = left.first { index in
-        left.allSatisfy { other in other == index || makes[other].isDisjoint(with: reads[index]) }
-      }
+      let free = left.first { index in left.allSatisfy { $0 == index || !waits[index].contains($0) } }
       guard let free else {
         let names = left.map { models[$0].name }.joined(separator: ", ")
         throw BatchError(
@@ -30,17 +27,13 @@ struct MappingOrder {
       reason: step.reason, passedVersions: step.passedVersions)
   }
 
-  /// Entities whose objects the policies of a mapping model look up, sub-entities included.
-  private func read(_ model: MappingModel) throws -> Set<String> {
-    var found: Set<String> = []
-    for mapping in model.entityMappings {
-      guard let policy = try policies.policy(for: mapping) else { continue }
-      for lookup in policy.lookups(for: mapping) {
-        for entity in step.destination.entities where step.destination.isKind(entity.name, of: lookup.entity) {
-          found.insert(entity.name)
-        }
-      }
+  /// For every mapping model those that make what its policies read.
+  private func waits() throws -> [Set<Int>] {
+    let graph = try MappingGraph(step: step, policies: policies)
+    var waits: [Set<Int>] = Array(repeating: [], count: step.mappingModels.count)
+    for (reader, node) in graph.nodes.enumerated() {
+      waits[node.model].formUnion(graph.makers[reader].map { graph.nodes[$0].model })
     }
-    return found
+    return waits
   }
 }

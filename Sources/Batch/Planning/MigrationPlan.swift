@@ -22,6 +22,8 @@ public struct MigrationPlan: Sendable {
   var successors: [String: String]?
   /// Steps; empty when nothing is to be done. The mapping models of a step stand in the order in which they run.
   public var steps: [MigrationStep]
+  /// The independent parts of every step, with the proof.
+  public var splits: [MappingSplit]
   /// Rows of the source by entity, in Z_ENT order.
   public var rows: [EntityRows]
   /// Bytes of the source's database, its log included.
@@ -90,8 +92,8 @@ public struct MigrationPlanner: Sendable {
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes = LeftOut.notes(steps) + (fusion?.notes ?? [])
     return MigrationPlan(
-      source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps, rows: rows,
-      bytes: bytes,
+      source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
+      splits: try steps.map { try MappingSplit($0, policies: policies) }, rows: rows, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
   }

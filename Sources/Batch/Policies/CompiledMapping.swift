@@ -26,6 +26,8 @@ final class CompiledMapping: @unchecked Sendable {
   let offset: Int64
   let policy: PolicyCalls?
   let columns: [ColumnSource]
+  /// Which entities the policy may write, by Z_ENT; nil for all.
+  let mayWrite: [Bool]?
   /// Which source objects it takes; nil for all.
   let filter: MappingFilter?
   /// What is evaluated for every object, in the mapping's order.
@@ -39,13 +41,15 @@ final class CompiledMapping: @unchecked Sendable {
 
   init(
     mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
-    policy: (any EntityMigrationPolicy)?, columns: [ColumnSource], filter: MappingFilter?, expressions: [PropertyExpression]
+    policy: (any EntityMigrationPolicy)?, mayWrite: [Bool]?, columns: [ColumnSource], filter: MappingFilter?,
+    expressions: [PropertyExpression]
   ) {
     self.mapping = mapping
     self.source = source
     self.destination = destination
     self.offset = offset
     self.policy = policy.map { PolicyCalls($0, mapping) }
+    self.mayWrite = mayWrite
     self.columns = columns
     (self.filter, self.expressions) = (filter, expressions)
     borrowed = .allocate(capacity: columns.count)

@@ -82,12 +82,18 @@ public final class DestinationObject {
   }
 
   func assign(column: Int, _ value: Value) throws {
-    guard isOpen else { return try manager.patch(entity.table, key: key, column: column, value) }
+    guard isOpen else { return try patch(column, value) }
     columns.set(column, value)
   }
 
+  /// A change to an object that is written, or that another call writes.
+  private func patch(_ column: Int, _ value: Value) throws {
+    try manager.checkDeclared(entity)
+    try manager.patch(entity.table, key: key, column: column, value)
+  }
+
   func assign(column: Int, integer: Int64) throws {
-    guard isOpen else { return try manager.patch(entity.table, key: key, column: column, .integer(integer)) }
+    guard isOpen else { return try patch(column, .integer(integer)) }
     columns.set(column, integer)
   }
 
@@ -180,6 +186,7 @@ public final class DestinationObject {
       try object.assign(column: column, integer: key)
       if let order { try object.assign(column: order, integer: manager.nextOrder()) }
     case .join(let table, let ownerIsSource):
+      try manager.checkDeclared(entity, or: object.entity)
       try manager.linkOnce(table, source: ownerIsSource ? key : object.key, destination: ownerIsSource ? object.key : key)
     }
   }

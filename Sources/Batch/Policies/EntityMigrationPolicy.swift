@@ -16,6 +16,12 @@ public protocol EntityMigrationPolicy: Sendable {
   /// Look-ups that the policy uses in this entity mapping. One policy may serve several steps: it declares only what the
   /// destination of this one has.
   func lookups(for mapping: EntityMapping) -> [Lookup]
+  /// Destination entities whose objects the policy makes or changes, those of its mapping included; sub-entities go with them. Empty, as is
+  /// ``reads(for:)``, where the policy does not say: it may then write anything, and its mapping model cannot be split. Where it
+  /// says something, anything else that it writes is an error.
+  func writes(for mapping: EntityMapping) -> [String]
+  /// Destination entities whose objects must be finished before, besides those that it looks up.
+  func reads(for mapping: EntityMapping) -> [String]
   /// Does ``createRelationships(forDestination:in:manager:)`` do anything? If so the rows are read a second time.
   var createsRelationships: Bool { get }
 
@@ -46,6 +52,10 @@ extension EntityMigrationPolicy {
   public static var version: String { "1" }
   /// None.
   public func lookups(for mapping: EntityMapping) -> [Lookup] { [] }
+  /// None, which says nothing.
+  public func writes(for mapping: EntityMapping) -> [String] { [] }
+  /// None.
+  public func reads(for mapping: EntityMapping) -> [String] { [] }
   /// No.
   public var createsRelationships: Bool { false }
   /// Does nothing.

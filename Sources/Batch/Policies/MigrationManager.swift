@@ -46,7 +46,7 @@ public final class MigrationManager {
   /// The source object and the position of the mapping of the call at work.
   @exclusivity(unchecked) private var current: ObjectIdentifier?
   @exclusivity(unchecked) private var currentMapping = -1
-  @exclusivity(unchecked) private var currentCompiled: Unmanaged<CompiledMapping>?
+  @exclusivity(unchecked) private(set) var currentCompiled: Unmanaged<CompiledMapping>?
   private let mappings: [CompiledMapping]
   /// For every entity, by number: do look-ups want its objects?
   private let feedsLookups: [Bool]
@@ -126,6 +126,7 @@ public final class MigrationManager {
   public func insert(entity name: String) throws -> DestinationObject {
     let entity = try entity(name)
     guard !entity.isAbstract else { throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name) }
+    try checkDeclared(entity)
     let key = nextKeys[entity.table]
     nextKeys[entity.table] += 1
     return objects.open(entity.number, key: key) {
@@ -180,12 +181,16 @@ public final class MigrationManager {
     nextKeys[number] += 1
   }
 
+  /// The calls that follow are those of this mapping.
+  func enter(_ mapping: Int) {
+    guard currentMapping != mapping else { return }
+    // The manager holds it.
+    (currentMapping, currentCompiled) = (mapping, Unmanaged.passUnretained(mappings[mapping]))
+  }
+
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
   func withSource(_ source: SourceObject, mapping: Int, _ body: () throws -> Void) throws -> Bool {
-    if currentMapping != mapping {
-      // The manager holds it.
-      (currentMapping, currentCompiled) = (mapping, Unmanaged.passUnretained(mappings[mapping]))
-    }
+    enter(mapping)
     current = ObjectIdentifier(source)
     defer { current = nil }
     try body()

@@ -25,6 +25,10 @@ struct RulePolicy: EntityMigrationPolicy {
     return found
   }
 
+  func writes(for mapping: EntityMapping) -> [String] {
+    [mapping.destinationEntity].compactMap { $0 } + rules.objects.filter { $0.kind != .find }.map(\.entity)
+  }
+
   func createDestinationInstances(
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {

@@ -77,7 +77,8 @@ extension Expression: CustomStringConvertible {
       return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     // Not the bytes, but what tells them from others: a plan is known by its expressions' texts.
     case .blob(let bytes):
-      return "<\(bytes.count) bytes \(SHA256.hash(bytes).prefix(8).map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined())>"
+      return
+        "<\(bytes.count) bytes \(SHA256.hash(bytes).prefix(8).map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined())>"
     }
   }
 }
