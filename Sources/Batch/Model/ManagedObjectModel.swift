@@ -67,7 +67,15 @@ public struct ManagedObjectModel: Sendable, Equatable {
 
   /// Is `name` the entity `ancestor` or below it?
   public func isKind(_ name: String, of ancestor: String) -> Bool {
-    name == ancestor || ancestors(of: name).contains { $0.name == ancestor }
+    guard name != ancestor else { return true }
+    var position = positions[name]
+    // Parents may form a circle. Asked often: names alone are looked at, no entity is copied.
+    for _ in sorted.indices {
+      guard let child = position, let parent = sorted[child].superentity, let next = positions[parent] else { return false }
+      if parent == ancestor { return true }
+      position = next
+    }
+    return false
   }
 
   /// Own and inherited attributes; own ones first.
