@@ -7,6 +7,8 @@ struct MappingOrder {
   /// The step with its mapping models in the order in which they run; those that do not depend on each other keep theirs.
   /// Throws `badMapping` when mapping models wait for each other, `missingPolicy` when a policy is not known.
   func ordered() throws -> MigrationStep {
+    // Inferred mappings have no policies.
+    guard !step.isInferred else { return step }
     let models = step.mappingModels
     let waits = try waits()
     var left = Array(models.indices)
