@@ -13,7 +13,7 @@ struct MappingComposition {
   /// Where an attribute's value comes from.
   enum AttributeOrigin {
     case constant(Value)
-    /// An attribute of the first version, and its types in all versions, the first and the latest included.
+    /// An attribute of the first version, and the types that it has one after the other, the first and the latest included.
     case source(String, types: [AttributeType])
   }
 
@@ -141,7 +141,8 @@ extension MappingComposition.Origin {
       throw MappingComposition.Obstacle(reason: "\(new.path) changes where its data may lie")
     }
     switch attributes[path] {
-    case .source(let name, let types): return .source(name, types: types + [new.attribute.type])
+    case .source(let name, let types):
+      return .source(name, types: types.last == new.attribute.type ? types : types + [new.attribute.type])
     case .constant(let value):
       guard let converted = new.attribute.type.converted(value, from: old.type) else {
         throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")
