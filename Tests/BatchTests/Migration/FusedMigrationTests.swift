@@ -6,23 +6,6 @@ import Testing
 
 /// Inferred steps behind each other in one pass, held against the same steps one after the other.
 @Suite struct FusedMigrationTests {
-  private static func attribute(
-    _ name: String, _ type: AttributeType = .string, id: String? = nil, value: Value? = nil
-  ) -> AttributeDescription {
-    var attribute = AttributeDescription(name: name, type: type)
-    (attribute.renamingIdentifier, attribute.defaultValue) = (id, value)
-    return attribute
-  }
-
-  private static func entity(
-    _ name: String, parent: String? = nil, id: String? = nil, _ attributes: [AttributeDescription],
-    _ relationships: [RelationshipDescription] = []
-  ) -> EntityDescription {
-    var entity = StoreModels.entity(name, parent: parent, [], relationships)
-    (entity.attributes, entity.renamingIdentifier) = (attributes, id)
-    return entity
-  }
-
   private static func versions(_ entities: [[EntityDescription]]) -> [ManagedObjectModel] {
     entities.enumerated().map { ManagedObjectModel(name: "V\($0 + 1)", entities: $1) }
   }
@@ -58,15 +41,25 @@ import Testing
 
   @Test("What a version on the way dropped stays dropped, though a later one has it again; what it narrowed stays narrow")
   func droppedAndNarrowed() throws {
-    let tag = Self.entity("Tag", [Self.attribute("word")])
+    let tag = MigrationModels.entity("Tag", [MigrationModels.attribute("word")])
     let first = [
-      Self.entity("Note", [Self.attribute("text"), Self.attribute("size", .double), Self.attribute("flag", .integer32)]), tag,
-    ]
-    let second = [Self.entity("Note", [Self.attribute("size", .float), Self.attribute("flag", .boolean)])]
-    let third = [
-      Self.entity(
+      MigrationModels.entity(
         "Note",
-        [Self.attribute("text", value: .text("new")), Self.attribute("size", .double), Self.attribute("flag", .integer64)]),
+        [
+          MigrationModels.attribute("text"), MigrationModels.attribute("size", .double),
+          MigrationModels.attribute("flag", .integer32),
+        ]), tag,
+    ]
+    let second = [
+      MigrationModels.entity("Note", [MigrationModels.attribute("size", .float), MigrationModels.attribute("flag", .boolean)])
+    ]
+    let third = [
+      MigrationModels.entity(
+        "Note",
+        [
+          MigrationModels.attribute("text", value: .text("new")), MigrationModels.attribute("size", .double),
+          MigrationModels.attribute("flag", .integer64),
+        ]),
       tag,
     ]
     let plan = try Self.passes(Self.versions([first, second, third]))
@@ -77,7 +70,7 @@ import Testing
   @Test("A number that does not fit a version on the way is refused by both ways, in the same entity and key")
   func intermediateRefusal() throws {
     let versions = Self.versions(
-      [.integer64, .integer16, .integer32].map { [Self.entity("Note", [Self.attribute("size", $0)])] })
+      [.integer64, .integer16, .integer32].map { [MigrationModels.entity("Note", [MigrationModels.attribute("size", $0)])] })
     let folder = try MigrationFolder(versions)
     let store = try folder.sample("V1", rows: 50, seed: 3)
     try CarriedStore.write(store) {
@@ -95,21 +88,30 @@ import Testing
   func apart() throws {
     let ordered = [true, false, true].map { isOrdered in
       [
-        Self.entity("Book", [], [StoreModels.link("pages", "Page", "book", many: true, ordered: isOrdered)]),
-        Self.entity("Page", [Self.attribute("text")], [StoreModels.link("book", "Book", "pages")]),
+        MigrationModels.entity("Book", [], [StoreModels.link("pages", "Page", "book", many: true, ordered: isOrdered)]),
+        MigrationModels.entity("Page", [MigrationModels.attribute("text")], [StoreModels.link("book", "Book", "pages")]),
       ]
     }
-    let again = try Self.passes(Self.versions(ordered[0..<2] + [ordered[2] + [Self.entity("New", [])]]))
+    let again = try Self.passes(Self.versions(ordered[0..<2] + [ordered[2] + [MigrationModels.entity("New", [])]]))
     #expect(again.steps.count == 2)
     #expect(again.notes.contains { $0.contains("V2 to V3 takes a pass of its own: ") && $0.contains("is ordered again") })
 
-    let parts = [Self.entity("A", parent: "P", [Self.attribute("a")]), Self.entity("B", parent: "P", [Self.attribute("b")])]
-    let split = [Self.entity("A", [Self.attribute("a")]), Self.entity("B", [Self.attribute("b"), Self.attribute("c")])]
-    let moved = try Self.passes(Self.versions([[Self.entity("P", [])] + parts, split, split + [Self.entity("C", [])]]))
+    let parts = [
+      MigrationModels.entity("A", parent: "P", [MigrationModels.attribute("a")]),
+      MigrationModels.entity("B", parent: "P", [MigrationModels.attribute("b")]),
+    ]
+    let split = [
+      MigrationModels.entity("A", [MigrationModels.attribute("a")]),
+      MigrationModels.entity("B", [MigrationModels.attribute("b"), MigrationModels.attribute("c")]),
+    ]
+    let moved = try Self.passes(
+      Self.versions([[MigrationModels.entity("P", [])] + parts, split, split + [MigrationModels.entity("C", [])]]))
     #expect(moved.steps.count == 2 && moved.notes.contains { $0.contains("moves objects to other tables") })
     // Behind steps that keep tables it can be the last of its pass.
     let late = try Self.passes(
-      Self.versions([[Self.entity("P", [Self.attribute("x")])] + parts, [Self.entity("P", [])] + parts, split]))
+      Self.versions([
+        [MigrationModels.entity("P", [MigrationModels.attribute("x")])] + parts, [MigrationModels.entity("P", [])] + parts, split,
+      ]))
     #expect(late.steps.count == 1)
   }
 
@@ -125,14 +127,15 @@ import Testing
   func tableOrder() throws {
     let link = { (inverse: String) in StoreModels.link("owner", "Person", inverse) }
     let first = [
-      Self.entity("Animal", [Self.attribute("name")], [link("pets")]),
-      Self.entity("Zebra", [Self.attribute("stripes", .integer16)]),
-      Self.entity("Person", [Self.attribute("name")], [StoreModels.link("pets", "Animal", "owner", many: true)]),
+      MigrationModels.entity("Animal", [MigrationModels.attribute("name")], [link("pets")]),
+      MigrationModels.entity("Zebra", [MigrationModels.attribute("stripes", .integer16)]),
+      MigrationModels.entity(
+        "Person", [MigrationModels.attribute("name")], [StoreModels.link("pets", "Animal", "owner", many: true)]),
     ]
     let second = [
-      Self.entity("Ape", parent: "Zoo", [Self.attribute("arms", .integer16, value: .integer(2))]), first[2],
-      Self.entity("Horse", id: "Zebra", [Self.attribute("stripes", .integer32)]),
-      Self.entity("Zoo", id: "Animal", [Self.attribute("name")], [link("pets")]),
+      MigrationModels.entity("Ape", parent: "Zoo", [MigrationModels.attribute("arms", .integer16, value: .integer(2))]), first[2],
+      MigrationModels.entity("Horse", id: "Zebra", [MigrationModels.attribute("stripes", .integer32)]),
+      MigrationModels.entity("Zoo", id: "Animal", [MigrationModels.attribute("name")], [link("pets")]),
     ]
     var person = first[2]
     person.relationships = [StoreModels.link("pets", "Zoo", "owner", many: true)]
@@ -140,8 +143,9 @@ import Testing
     middle[1] = person
     let third = [
       middle[0], middle[3],
-      Self.entity("Human", id: "Person", [Self.attribute("name")], [StoreModels.link("pets", "Zoo", "owner", many: true)]),
-      Self.entity("Donkey", id: "Zebra", [Self.attribute("stripes", .double)]),
+      MigrationModels.entity(
+        "Human", id: "Person", [MigrationModels.attribute("name")], [StoreModels.link("pets", "Zoo", "owner", many: true)]),
+      MigrationModels.entity("Donkey", id: "Zebra", [MigrationModels.attribute("stripes", .double)]),
     ].map { entity in
       var entity = entity
       for index in entity.relationships.indices where entity.relationships[index].name == "owner" {
@@ -156,18 +160,26 @@ import Testing
   @Test("Elements of composite attributes are carried over, in one pass and in two")
   func composites() throws {
     func place(_ name: String, _ elements: [AttributeDescription], id: String? = nil) -> AttributeDescription {
-      var place = Self.attribute(name, .composite, id: id)
+      var place = MigrationModels.attribute(name, .composite, id: id)
       (place.elements, place.compositeName) = (elements, "Place")
       return place
     }
-    let (street, number) = (Self.attribute("street"), Self.attribute("number", .integer16))
+    let (street, number) = (MigrationModels.attribute("street"), MigrationModels.attribute("number", .integer16))
     let versions = Self.versions([
-      [Self.entity("Person", [place("home", [street, number])])],
+      [MigrationModels.entity("Person", [place("home", [street, number])])],
       [
-        Self.entity(
-          "Person", [place("home", [street, Self.attribute("number", .integer32), Self.attribute("city", value: .text("?"))])])
+        MigrationModels.entity(
+          "Person",
+          [
+            place(
+              "home",
+              [street, MigrationModels.attribute("number", .integer32), MigrationModels.attribute("city", value: .text("?"))])
+          ])
       ],
-      [Self.entity("Person", [place("address", [street, Self.attribute("number", .integer32)], id: "home")])],
+      [
+        MigrationModels.entity(
+          "Person", [place("address", [street, MigrationModels.attribute("number", .integer32)], id: "home")])
+      ],
     ])
     let folder = try MigrationFolder(versions)
     let store = try folder.sample("V1", rows: 80, seed: 4)
@@ -187,11 +199,12 @@ import Testing
 
   @Test("A later version that would leave a required attribute without value is refused before anything is written")
   func laterRequirement() throws {
-    var required = Self.attribute("title", id: "name")
+    var required = MigrationModels.attribute("title", id: "name")
     required.isOptional = false
     let versions = Self.versions([
-      [Self.entity("Note", [Self.attribute("name")])], [Self.entity("Note", [Self.attribute("title", id: "name")])],
-      [Self.entity("Note", [required])],
+      [MigrationModels.entity("Note", [MigrationModels.attribute("name")])],
+      [MigrationModels.entity("Note", [MigrationModels.attribute("title", id: "name")])],
+      [MigrationModels.entity("Note", [required])],
     ])
     let folder = try MigrationFolder(versions)
     let store = try folder.sample("V1", rows: 50, seed: 5)

@@ -4,8 +4,8 @@ import Streams
 
 /// Three versions with everything that inference carries over.
 enum MigrationModels {
-  private static func attribute(
-    _ name: String, _ type: AttributeType, id: String? = nil, value: Value? = nil
+  static func attribute(
+    _ name: String, _ type: AttributeType = .string, id: String? = nil, value: Value? = nil
   ) -> AttributeDescription {
     var attribute = AttributeDescription(name: name, type: type)
     attribute.renamingIdentifier = id
@@ -13,7 +13,7 @@ enum MigrationModels {
     return attribute
   }
 
-  private static func entity(
+  static func entity(
     _ name: String, parent: String? = nil, id: String? = nil, _ attributes: [AttributeDescription],
     _ relationships: [RelationshipDescription] = []
   ) -> EntityDescription {
