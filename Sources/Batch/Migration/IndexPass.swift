@@ -132,12 +132,12 @@ final class IndexPass: @unchecked Sendable {
   }
 
   /// Says of a value that is too long for an index where it is.
-  static func adding(to table: String, _ body: () throws -> Void) throws {
+  static func adding(to table: @autoclosure () -> String, _ body: () throws -> Void) throws {
     do {
       try body()
     } catch let error as LongKey {
       throw BatchError(
-        .refused, "an index cannot be built over row \(error.rowid) of \(table): \(error.cause.message)", hint: error.cause.hint,
+        .refused, "an index cannot be built over row \(error.rowid) of \(table()): \(error.cause.message)", hint: error.cause.hint,
         path: error.cause.path)
     }
   }

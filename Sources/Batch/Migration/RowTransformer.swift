@@ -95,13 +95,10 @@ final class RowTransformer {
     state.nextKeys = manager.nextKeys
   }
 
-  /// Finds how a row is migrated in this pass, without decoding it where that is not needed.
+  /// Finds how a row is migrated in this pass, by its entity number alone where that is near.
   @inline(__always)
   private func ways(_ page: RowPage, _ index: Int, _ pass: TablePass) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
-    if manager.locator.locate(page.record(index)), let ways = pass.ways(manager.locator.integer(pass.entityPosition)) {
-      return ways
-    }
-    return try decode(page, index, pass)
+    try pass.ways(manager.locator.integer(pass.entityPosition, of: page.record(index))) ?? decode(page, index, pass)
   }
 
   /// Decodes a row and finds how it is migrated in this pass.
@@ -111,6 +108,16 @@ final class RowTransformer {
     guard let ways = pass.ways(row.integer(pass.entityPosition)) else {
       throw damage("has an entity number that its table does not hold", pass, page.rowid(index))
     }
+    return ways
+  }
+
+  /// The same for a row whose columns were located.
+  @inline(__always)
+  private func decodeLocated(
+    _ page: RowPage, _ index: Int, _ pass: TablePass
+  ) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
+    guard let ways = pass.ways(manager.locator.integer(pass.entityPosition)) else { return try decode(page, index, pass) }
+    manager.locator.lend(to: row)
     return ways
   }
 
@@ -139,11 +146,13 @@ final class RowTransformer {
       let (isLocated, isMigrated) = pass.migrate(page.record(index), key, to: manager.output)
       if isMigrated { continue }
       manager.isLocated = isLocated
-      let ways = try decode(page, index, pass)
+      let ways = try isLocated ? decodeLocated(page, index, pass) : decode(page, index, pass)
       for way in ways {
         let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
           try naming(mapping, key: key) {
-            guard try mapping.filter == nil || mapping.takes(manager.source(for: mapping, key: key)) else { return false }
+            guard try mapping.filter == nil || manager.withSource(for: mapping, key: key, { try mapping.takes($0) }) else {
+              return false
+            }
             return try migrate(key, mapping, way.index)
           }
         }
@@ -166,10 +175,9 @@ final class RowTransformer {
 
   @inline(__always)
   private func migrate(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
-    guard let policy = mapping.policy else { return try migrateWithoutPolicy(key, mapping, index) }
-    let source = manager.source(for: mapping, key: key)
-    return try manager.withSource(source, mapping: index) {
-      try policy.createDestinationInstances(forSource: source, manager: manager)
+    guard let calls = mapping.calls else { return try migrateWithoutPolicy(key, mapping, index) }
+    return try manager.migrate(key, by: mapping, index) { source in
+      try calls._withUnsafeGuaranteedRef { try $0.createDestinationInstances(forSource: source, manager: manager) }
     }
   }
 
@@ -178,15 +186,14 @@ final class RowTransformer {
       manager.output.append(table: mapping.destination.table, rowid: key &+ mapping.offset, encoder)
       return true
     }
-    let source = manager.source(for: mapping, key: key)
-    return try manager.withSource(source, mapping: index) {
+    return try manager.migrate(key, by: mapping, index) { source in
       _ = try manager.createDestinationInstance(forSource: source, in: mapping.mapping)
     }
   }
 
   private func relationships(_ page: RowPage, table: Int, mapping index: Int) throws {
     let mapping = plan.mappings[index]
-    let policy = mapping.policy?.policy.createsRelationships == true ? mapping.policy : nil
+    let calls = mapping.policy?.policy.createsRelationships == true ? mapping.calls : nil
     let pass = pass(table: table, mappings: [index])
     let hasDropped = state.counts[index].dropped > 0
     manager.enter(index)
@@ -197,9 +204,9 @@ final class RowTransformer {
       if !plan.late[index].isEmpty { _ = try decode(page, rowIndex, pass) }
       try naming(mapping, key: key) {
         try relate(mapping, plan.late[index], key: key)
-        if let policy {
+        if let calls {
           let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
-          try policy.createRelationships(forDestination: destination, manager: manager)
+          try calls._withUnsafeGuaranteedRef { try $0.createRelationships(forDestination: destination, manager: manager) }
         }
         try manager.closeObjects()
       }
@@ -209,12 +216,13 @@ final class RowTransformer {
   /// Fills to-many relationships by expressions, before a policy adds to them.
   private func relate(_ mapping: CompiledMapping, _ late: [PropertyExpression], key: Int64) throws {
     guard !late.isEmpty else { return }
-    let source = manager.source(for: mapping, key: key)
     let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
-    var scope = ExpressionScope(source: source)
-    (scope.destination, scope.policy, scope.manager) = (destination, mapping.policy?.policy, manager)
-    for expression in late {
-      try expression.naming(mapping.mapping, source) { try expression.apply(to: destination, scope) }
+    try manager.withSource(for: mapping, key: key) { source in
+      var scope = ExpressionScope(source: source)
+      (scope.destination, scope.policy, scope.manager) = (destination, mapping.policy?.policy, manager)
+      for expression in late {
+        try expression.naming(mapping.mapping, source) { try expression.apply(to: destination, scope) }
+      }
     }
   }
 }

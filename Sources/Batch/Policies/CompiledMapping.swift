@@ -25,9 +25,11 @@ final class CompiledMapping: @unchecked Sendable {
   /// What is added to a source key.
   let offset: Int64
   let policy: PolicyCalls?
+  /// The same for rows, without counting references.
+  let calls: Unmanaged<PolicyCalls>?
   let columns: [ColumnSource]
   /// Which entities the policy may write, by Z_ENT; nil for all.
-  let mayWrite: [Bool]?
+  private let mayWrite: UnsafeMutableBufferPointer<Bool>?
   /// Which source objects it takes; nil for all.
   let filter: MappingFilter?
   /// What is evaluated for every object, in the mapping's order.
@@ -38,6 +40,8 @@ final class CompiledMapping: @unchecked Sendable {
   private let constants: ColumnValues
   /// The recipe for rows whose object is not changed, where every column has a simple one. The transforming thread's alone.
   let recipe: RecordProgram?
+  /// The same for rows, without counting references.
+  let recipeForRows: Unmanaged<RecordProgram>?
 
   init(
     mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
@@ -49,7 +53,12 @@ final class CompiledMapping: @unchecked Sendable {
     self.destination = destination
     self.offset = offset
     self.policy = policy.map { PolicyCalls($0, mapping) }
-    self.mayWrite = mayWrite
+    calls = self.policy.map { Unmanaged.passUnretained($0) }
+    self.mayWrite = mayWrite.map { flags in
+      let copy = UnsafeMutableBufferPointer<Bool>.allocate(capacity: flags.count)
+      _ = copy.initialize(from: flags)
+      return copy
+    }
     self.columns = columns
     (self.filter, self.expressions) = (filter, expressions)
     borrowed = .allocate(capacity: columns.count)
@@ -59,10 +68,15 @@ final class CompiledMapping: @unchecked Sendable {
       if case .value(let value) = source { constants.set(column, value) }
     }
     self.constants = constants
-    recipe = Self.recipe(columns)
+    let recipe = Self.recipe(columns)
+    self.recipe = recipe
+    recipeForRows = recipe.map { Unmanaged.passUnretained($0) }
   }
 
-  deinit { borrowed.deallocate() }
+  deinit {
+    borrowed.deallocate()
+    mayWrite?.deallocate()
+  }
 
   private static func recipe(_ columns: [ColumnSource]) -> RecordProgram? {
     var pieces: [RecordProgram.Piece] = [.constant(.null)]
@@ -72,6 +86,9 @@ final class CompiledMapping: @unchecked Sendable {
     }
     return RecordProgram(pieces)
   }
+
+  /// May the policy write objects of an entity, by Z_ENT?
+  func mayWrite(_ number: Int) -> Bool { mayWrite.map { $0[number] } ?? true }
 
   /// Do rows need no object, as far as the mapping is concerned?
   var isPlain: Bool { policy == nil && expressions.isEmpty }

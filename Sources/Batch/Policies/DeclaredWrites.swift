@@ -12,10 +12,11 @@ extension MigrationManager {
   /// Throws `policyFailed` where the policy at work declares what it writes, and the entity is not part of it. A link of a many-to-many
   /// relationship has two entities, of which one is enough.
   func checkDeclared(_ entity: DestinationEntity, or other: DestinationEntity? = nil) throws {
-    guard let mapping = currentCompiled?.takeUnretainedValue(), let mayWrite = mapping.mayWrite else { return }
-    guard !mayWrite[entity.number], other.map({ !mayWrite[$0.number] }) ?? true else { return }
-    throw BatchError(
-      .policyFailed, "the policy \(mapping.mapping.policyClassName ?? "") writes \(entity.name), which it does not declare",
-      hint: "Add \"\(entity.name)\" to writes(for:) of the policy", entity: mapping.source.name)
+    try currentCompiled?._withUnsafeGuaranteedRef { mapping in
+      guard !mapping.mayWrite(entity.number), other.map({ !mapping.mayWrite($0.number) }) ?? true else { return }
+      throw BatchError(
+        .policyFailed, "the policy \(mapping.mapping.policyClassName ?? "") writes \(entity.name), which it does not declare",
+        hint: "Add \"\(entity.name)\" to writes(for:) of the policy", entity: mapping.source.name)
+    }
   }
 }

@@ -10,6 +10,9 @@ final class DestinationEntity: @unchecked Sendable {
   let columnCount: Int
   let attributes: NameTable<StoredAttribute>
   let relationships: NameTable<StoredRelationship>
+  // The same for rows, without counting references.
+  private let attributesForRows: Unmanaged<NameTable<StoredAttribute>>
+  private let relationshipsForRows: Unmanaged<NameTable<StoredRelationship>>
   let isAbstract: Bool
   /// The columns of a new object: its entity's number, Z_OPT 1, default values.
   let template: [Value]
@@ -44,9 +47,21 @@ final class DestinationEntity: @unchecked Sendable {
     for (column, value) in template.enumerated() { defaults.set(column, value) }
     self.defaults = defaults
     relationships = layout.storedRelationships(of: name)
+    attributesForRows = Unmanaged.passUnretained(self.attributes)
+    relationshipsForRows = Unmanaged.passUnretained(relationships)
     ancestors = layout.model.ancestors(of: name).compactMap { layout.entityNumbers[$0.name] }
   }
 
   /// Is the entity that one, by Z_ENT, or below it?
   func isKind(of number: Int) -> Bool { self.number == number || ancestors.contains(number) }
+
+  /// Where the attribute of a name is stored; nil when there is none.
+  func attribute(_ name: String) -> UnsafePointer<StoredAttribute>? {
+    attributesForRows._withUnsafeGuaranteedRef { $0.find(name) }
+  }
+
+  /// Where the relationship of a name is stored; nil when there is none.
+  func relationship(_ name: String) -> UnsafePointer<StoredRelationship>? {
+    relationshipsForRows._withUnsafeGuaranteedRef { $0.find(name) }
+  }
 }

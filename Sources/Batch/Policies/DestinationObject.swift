@@ -10,6 +10,8 @@ public final class DestinationObject {
   let manager: MigrationManager
   /// The mapping that gives the columns which were not set; nil for further objects.
   let mapping: CompiledMapping?
+  /// The mapping's recipe, without counting references.
+  let recipe: Unmanaged<RecordProgram>?
   /// Its kind among ``OpenObjects``.
   let kind: Int
   /// The object's primary key (Z_PK).
@@ -24,6 +26,7 @@ public final class DestinationObject {
   init(_ entity: DestinationEntity, mapping: CompiledMapping?, kind: Int, hasColumns: Bool, manager: MigrationManager) {
     self.entity = entity
     self.mapping = mapping
+    recipe = mapping?.recipeForRows
     self.kind = kind
     self.manager = manager
     columns = ColumnValues(count: hasColumns ? entity.columnCount : 0)
@@ -56,6 +59,7 @@ public final class DestinationObject {
 
   /// Appends the object's record to an encoder.
   func encode(to encoder: RecordEncoder) throws {
+    if encodeByRecipe(to: encoder) { return }
     guard let mapping else {
       encoder.reset()
       encoder.appendNull()
@@ -64,16 +68,19 @@ public final class DestinationObject {
       }
       return
     }
-    if manager.isLocated, let recipe = mapping.recipe, let changed = columns.changed,
-      recipe.encode(manager.locator, to: encoder, except: changed, { _ = columns.append($0, to: encoder) })
-    {
-      return
-    }
     encoder.reset()
     encoder.appendNull()
     let (row, rowid) = (manager.currentRow, key &- mapping.offset)
     for column in 1..<entity.columnCount where !columns.append(column, to: encoder) {
       try mapping.append(column, row: row, rowid: rowid, to: encoder)
+    }
+  }
+
+  /// Appends the object's record by the recipe of its mapping, and what was set; false where the recipe does not fit.
+  private func encodeByRecipe(to encoder: RecordEncoder) -> Bool {
+    guard let recipe, manager.isLocated, let changed = columns.changed else { return false }
+    return recipe._withUnsafeGuaranteedRef {
+      $0.encode(manager.locator, to: encoder, except: changed, { _ = columns.append($0, to: encoder) })
     }
   }
 
@@ -99,14 +106,14 @@ public final class DestinationObject {
 
   /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public func set(_ name: String, _ value: Value) throws {
-    guard let attribute = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
-    try assign(column: attribute.position, attribute.type.stored(value))
+    guard let attribute = entity.attribute(name) else { throw failure("the entity has no attribute \(name)") }
+    try assign(column: attribute.pointee.position, attribute.pointee.type.stored(value))
   }
 
   /// Sets an attribute to that of a source object, as it is stored: much quicker than to read and to set it, and long values are
   /// not read at all. Between attributes of other types the value is converted as by `set(_:_:)`.
   public func set(_ name: String, from source: SourceObject, _ attribute: String) throws {
-    guard let own = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
+    guard let own = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
     try set(own, from: source, source.attribute(attribute))
   }
 
@@ -160,13 +167,13 @@ public final class DestinationObject {
   }
 
   private func relationship(_ name: String) throws -> UnsafePointer<StoredRelationship> {
-    guard let found = entity.relationships.find(name) else { throw failure("the entity has no relationship \(name)") }
+    guard let found = entity.relationship(name) else { throw failure("the entity has no relationship \(name)") }
     return found
   }
 
   /// The other side of a one-to-one holds a key as well.
   private func setInverse(_ inverse: String?, in object: DestinationObject) throws {
-    guard let inverse = inverse.flatMap({ object.entity.relationships.find($0) }),
+    guard let inverse = inverse.flatMap({ object.entity.relationship($0) }),
       case .ownKey(_, let column, let entityColumn, _) = inverse.pointee.storage
     else { return }
     try object.assign(column: column, integer: key)

@@ -29,7 +29,7 @@ extension MigrationManager {
   public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?
   {
-    guard let own = try self.entity(entity).attributes.find(attribute)?.pointee else {
+    guard let own = try self.entity(entity)._withUnsafeGuaranteedRef({ $0.attribute(attribute) })?.pointee else {
       throw BatchError(.policyFailed, "the entity has no attribute \(attribute)", entity: entity)
     }
     return try findOrCreate(entity, attribute, own, from: source, source.attribute(name))
@@ -80,10 +80,11 @@ extension MigrationManager {
     }
   }
 
-  private func destination(_ source: SourceEntity, key: Int64) throws -> DestinationObject? {
-    guard let mapping = bySource[source.number].first else { return nil }
-    guard mapping.filter == nil else { return try graph.object(source.number, key: key).flatMap { try destination(of: $0) } }
-    return reference(to: mapping.destination, key: key &+ mapping.offset)
+  private func destination(_ source: Int, key: Int64) throws -> DestinationObject? {
+    try firstMapping(source)?._withUnsafeGuaranteedRef { mapping in
+      guard mapping.filter == nil else { return try graph.object(source, key: key).flatMap { try destination(of: $0) } }
+      return reference(to: mapping.destination, key: key &+ mapping.offset)
+    }
   }
 
   /// What became of a source object: the first of its mappings that takes it made it.

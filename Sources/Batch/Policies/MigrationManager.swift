@@ -8,8 +8,10 @@ public final class MigrationManager {
   public var model: ManagedObjectModel { layout.model }
 
   let layout: StoreLayout
-  let entities: NameTable<DestinationEntity>
   let byNumber: [DestinationEntity?]
+  // Asked with every row: without counting references to what `byNumber` and `bySource` hold.
+  private let entities: NameTable<Unmanaged<DestinationEntity>>
+  private let firstBySource: UnsafeMutableBufferPointer<Unmanaged<CompiledMapping>?>
   let keys: KeyAssignment
   let graph: SourceGraph
   let lookups: LookupTable
@@ -27,7 +29,7 @@ public final class MigrationManager {
 
   /// Kinds are the entities by number, then the mappings.
   let objects: OpenObjects
-  @exclusivity(unchecked) private var sources: [SourceObject?]
+  private let sources: UnsafeMutableBufferPointer<SourceObject?>
   private let linkColumns: [[LinkColumn]]
   /// Links that policies made in the call at work: a set holds an object once, however often it is added.
   @exclusivity(unchecked) private var madeLinks: [MadeLink] = []
@@ -69,13 +71,16 @@ public final class MigrationManager {
     self.patches = patches
     self.compiled = NameTable(
       Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first }))
-    self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) }))
+    self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, Unmanaged.passUnretained($0)) }))
     byNumber = [nil] + entities
     bySource = graph.byNumber.map { entity in compiled.filter { $0.source === entity } }
+    firstBySource = .allocate(capacity: bySource.count)
+    _ = firstBySource.initialize(from: bySource.map { $0.first.map { Unmanaged.passUnretained($0) } })
     mappings = compiled
     objects = OpenObjects(kinds: entities.count + 1 + compiled.count)
     feedsLookups = [false] + entities.map { lookups.wants($0.name) }
-    sources = Array(repeating: nil, count: graph.byNumber.count)
+    sources = .allocate(capacity: graph.byNumber.count)
+    sources.initialize(repeating: nil)
     linkColumns = layout.joinTables.map { table in
       table.columns.map {
         $0 == table.sourceColumn
@@ -87,12 +92,22 @@ public final class MigrationManager {
     nextKeys = keys.firstNewKeys
   }
 
-  func entity(_ name: String) throws -> DestinationEntity {
+  deinit {
+    sources.deinitialize()
+    sources.deallocate()
+    firstBySource.deallocate()
+  }
+
+  /// The destination's entity of a name, for as long as the manager lives.
+  func entity(_ name: String) throws -> Unmanaged<DestinationEntity> {
     guard let entity = entities.find(name) else {
       throw BatchError(.policyFailed, "the destination model has no entity \(name)")
     }
     return entity.pointee
   }
+
+  /// The first mapping of a source entity, by Z_ENT, for as long as the manager lives.
+  func firstMapping(_ source: Int) -> Unmanaged<CompiledMapping>? { firstBySource[source] }
 
   // MARK: Making objects
 
@@ -124,13 +139,14 @@ public final class MigrationManager {
 
   /// Makes a further object with a key of its own.
   public func insert(entity name: String) throws -> DestinationObject {
-    let entity = try entity(name)
-    guard !entity.isAbstract else { throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name) }
-    try checkDeclared(entity)
-    let key = nextKeys[entity.table]
-    nextKeys[entity.table] += 1
-    return objects.open(entity.number, key: key) {
-      DestinationObject(entity, mapping: nil, kind: entity.number, hasColumns: true, manager: self)
+    try entity(name)._withUnsafeGuaranteedRef { entity in
+      guard !entity.isAbstract else { throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name) }
+      try checkDeclared(entity)
+      let key = nextKeys[entity.table]
+      nextKeys[entity.table] += 1
+      return objects.open(entity.number, key: key) {
+        DestinationObject(entity, mapping: nil, kind: entity.number, hasColumns: true, manager: self)
+      }
     }
   }
 
@@ -157,7 +173,7 @@ public final class MigrationManager {
   /// Adds a row to a join table for a policy, once a call.
   func linkOnce(_ join: Int, source: Int64, destination: Int64) throws {
     let made = MadeLink(join: join, source: source, destination: destination)
-    guard !madeLinks.contains(made) else { return }
+    guard madeLinks.isEmpty || !madeLinks.contains(made) else { return }
     madeLinks.append(made)
     try link(join, source: source, destination: destination)
   }
@@ -189,31 +205,35 @@ public final class MigrationManager {
   }
 
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
-  func withSource(_ source: SourceObject, mapping: Int, _ body: () throws -> Void) throws -> Bool {
-    enter(mapping)
-    current = ObjectIdentifier(source)
-    defer { current = nil }
-    try body()
+  func migrate(_ key: Int64, by mapping: CompiledMapping, _ index: Int, _ body: (SourceObject) throws -> Void) throws -> Bool {
+    enter(index)
+    try withSource(for: mapping, key: key) { source in
+      current = ObjectIdentifier(source)
+      defer { current = nil }
+      try body(source)
+    }
     let madeOne = hasPrimary
     try closeObjects()
     return madeOne
   }
 
-  /// The source object for a row; one that nobody refers to any more is used again.
-  func source(for mapping: CompiledMapping, key: Int64) -> SourceObject {
+  /// Makes the source object for a row; one that nobody refers to any more is used again.
+  @inline(__always)
+  func withSource<R>(for mapping: CompiledMapping, key: Int64, _ body: (SourceObject) throws -> R) rethrows -> R {
     let number = mapping.source.number
-    if sources[number] != nil, isKnownUniquelyReferenced(&sources[number]), let used = sources[number] {
-      used.key = key
-      return used
+    if sources[number] == nil || !isKnownUniquelyReferenced(&sources[number]) {
+      sources[number] = SourceObject(entity: mapping.source, graph: graph, key: key, decoder: currentRow)
     }
-    let source = SourceObject(entity: mapping.source, graph: graph, key: key, decoder: currentRow)
-    sources[number] = source
-    return source
+    // `sources` holds it.
+    return try Unmanaged.passUnretained(sources[number].unsafelyUnwrapped)._withUnsafeGuaranteedRef { source in
+      source.key = key
+      return try body(source)
+    }
   }
 
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
-    try objects.close(write)
+    try objects.close { try write($0) }
     hasPrimary = false
     if !madeLinks.isEmpty { madeLinks.removeAll(keepingCapacity: true) }
   }
@@ -231,14 +251,16 @@ public final class MigrationManager {
 
   /// Writes an object as its mapping alone decides, by the recipe; false where it needs the other way.
   private func appendUnchanged(_ object: DestinationObject) -> Bool {
-    guard isLocated, object.isUnchanged, let recipe = object.mapping?.recipe else { return false }
-    return recipe.append(locator, to: output, table: object.entity.table, rowid: object.key)
+    guard isLocated, object.isUnchanged, let recipe = object.recipe else { return false }
+    return recipe._withUnsafeGuaranteedRef {
+      $0.append(locator, to: output, table: object.entity.table, rowid: object.key)
+    }
   }
 
   /// Lets go of all objects, which hold on to the manager. No call may follow.
   func forgetObjects() {
     objects.removeAll()
-    sources = []
+    sources.update(repeating: nil)
     graph.forgetObjects()
   }
 }

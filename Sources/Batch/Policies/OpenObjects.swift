@@ -70,7 +70,7 @@ final class OpenObjects {
       try order[index]._withUnsafeGuaranteedRef(body)
       index += 1
     }
-    for object in order { object._withUnsafeGuaranteedRef { kinds[$0.kind].used = 0 } }
+    for place in 0..<index { order[place]._withUnsafeGuaranteedRef { kinds[$0.kind].used = 0 } }
     if largest > Self.mostKept { shrink() }
     order.removeAll(keepingCapacity: true)
   }

@@ -8,6 +8,9 @@ final class SourceEntity: Sendable {
   let table: Int
   let attributes: NameTable<StoredAttribute>
   let relationships: NameTable<StoredRelationship>
+  // The same for rows, without counting references.
+  private let attributesForRows: Unmanaged<NameTable<StoredAttribute>>
+  private let relationshipsForRows: Unmanaged<NameTable<StoredRelationship>>
 
   init(name: String, binding: StoreBinding) throws {
     let layout = binding.layout
@@ -31,5 +34,17 @@ final class SourceEntity: Sendable {
     }
     self.attributes = NameTable(attributes)
     relationships = layout.storedRelationships(of: name, positions: binding.tables.map(\.positions))
+    attributesForRows = Unmanaged.passUnretained(self.attributes)
+    relationshipsForRows = Unmanaged.passUnretained(relationships)
+  }
+
+  /// Where the attribute of a name is stored; nil when there is none.
+  func attribute(_ name: String) -> UnsafePointer<StoredAttribute>? {
+    attributesForRows._withUnsafeGuaranteedRef { $0.find(name) }
+  }
+
+  /// Where the relationship of a name is stored; nil when there is none.
+  func relationship(_ name: String) -> UnsafePointer<StoredRelationship>? {
+    relationshipsForRows._withUnsafeGuaranteedRef { $0.find(name) }
   }
 }

@@ -46,7 +46,7 @@ public final class SourceObject {
   public var entityName: String { entity.name }
 
   func attribute(_ name: String) throws -> StoredAttribute {
-    guard let attribute = entity.attributes.find(name) else { throw unknown("attribute", name) }
+    guard let attribute = entity.attribute(name) else { throw unknown("attribute", name) }
     return attribute.pointee
   }
 
@@ -88,7 +88,7 @@ public final class SourceObject {
 
   /// The object at the other end of a to-one relationship; nil when there is none or its row is missing.
   public func object(_ name: String) throws -> SourceObject? {
-    guard let relationship = entity.relationships.find(name) else { throw unknown("relationship", name) }
+    guard let relationship = entity.relationship(name) else { throw unknown("relationship", name) }
     guard let position = relationship.pointee.keyPosition else {
       throw BatchError(
         .policyFailed, "\(name) is a to-many relationship", hint: "Ask for objects(_:)", entity: entity.name, key: key)
@@ -105,17 +105,15 @@ public final class SourceObject {
     return try graph.object(relationship.destinationNumber, key: target)
   }
 
-  /// Where a to-one relationship leads, read from this row alone; nil when the relationship is a to-many, or when only the
+  /// Where a to-one relationship leads, the entity by Z_ENT, read from this row alone; nil when the relationship is a to-many, or when only the
   /// other row tells its entity.
-  func target(_ name: String) throws -> (entity: SourceEntity, key: Int64?)? {
-    guard let relationship = entity.relationships.find(name) else { throw unknown("relationship", name) }
+  func target(_ name: String) throws -> (entity: Int, key: Int64?)? {
+    guard let relationship = entity.relationship(name) else { throw unknown("relationship", name) }
     guard let position = relationship.pointee.keyPosition else { return nil }
     let key = try integer(position)
-    guard let entityPosition = relationship.pointee.entityPosition else {
-      return graph.byNumber[relationship.pointee.destinationNumber].map { ($0, key) }
-    }
+    guard let entityPosition = relationship.pointee.entityPosition else { return (relationship.pointee.destinationNumber, key) }
     guard let number = try integer(entityPosition), number > 0, number < Int64(graph.byNumber.count) else { return nil }
-    return graph.byNumber[Int(number)].map { ($0, key) }
+    return (Int(number), key)
   }
 
   private func integer(_ position: Int) throws -> Int64? {
@@ -126,7 +124,7 @@ public final class SourceObject {
 
   /// The objects of a to-many relationship: in its order when it is ordered, else by key. A to-one gives one or none.
   public func objects(_ name: String) throws -> [SourceObject] {
-    guard let relationship = entity.relationships[name] else { throw unknown("relationship", name) }
+    guard let relationship = entity.relationship(name)?.pointee else { throw unknown("relationship", name) }
     if case .ownKey = relationship.storage { return try object(name).map { [$0] } ?? [] }
     return try objects(relationship, named: name)
   }

@@ -11,11 +11,19 @@ public final class RecordDecoder {
     var offset: Int
   }
 
+  /// Where a column's type and body begin in a record.
+  struct Place {
+    var type: Int
+    var body: Int
+  }
+
   // Plain pointers and private counters: this runs for every row, and the compiler can prove access to them exclusive.
   @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var columns: UnsafeMutablePointer<Column>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
   @exclusivity(unchecked) private var capacity: Int
+  /// Where the columns lie, and behind them the record's end, where others have found that; types are read when they are asked for.
+  @exclusivity(unchecked) private var places: UnsafePointer<Place>?
   /// May the record decoded last hold references to long values?
   @exclusivity(unchecked) private(set) var refers = false
   private let longValues: (any LongValues)?
@@ -31,17 +39,39 @@ public final class RecordDecoder {
   deinit { columns.deallocate() }
 
   /// Lets go of the record, whose memory may vanish: there are no columns then.
-  public func forget() { (count, base) = (0, nil) }
+  public func forget() { (count, base, places) = (0, nil, nil) }
+
+  /// Takes a record whose columns were found already, and checked to lie in it. Record and places stay until the next one.
+  func take(_ record: UnsafeRawPointer, _ places: UnsafePointer<Place>, count: Int, refers: Bool) {
+    (base, self.places, self.count, self.refers) = (record, places, count, refers)
+  }
 
   /// The number of values in the record.
   public var columnCount: Int { count }
 
   /// The serial type of a column; NULL's for a column that the record does not hold.
-  public func type(_ column: Int) -> UInt64 { column < count ? columns[column].type : SerialType.null }
+  public func type(_ column: Int) -> UInt64 { column < count ? known(column).type : SerialType.null }
+
+  /// A column that the record holds.
+  @inline(__always)
+  private func known(_ column: Int) -> Column {
+    guard let places, let base else { return columns[column] }
+    let place = places[column]
+    var type = UInt64(base.load(fromByteOffset: place.type, as: UInt8.self))
+    if type >= 0x80 {
+      var position = place.type
+      let header = UnsafeRawBufferPointer(start: base, count: places[column + 1].type)
+      type = Varint.read(header, at: &position) ?? SerialType.null
+    }
+    return Column(type: type, offset: place.body)
+  }
 
   /// The bytes of a column's value; valid as long as the record's memory.
   public func body(_ column: Int) -> UnsafeRawBufferPointer {
     guard column < count, let base else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    if let places {
+      return UnsafeRawBufferPointer(start: base + places[column].body, count: places[column + 1].body - places[column].body)
+    }
     let found = columns[column]
     return UnsafeRawBufferPointer(start: base + found.offset, count: length(found.type) ?? 0)
   }
@@ -59,7 +89,7 @@ public final class RecordDecoder {
 
   /// Decodes a record; false when its header or a length contradicts its size.
   public func decode(_ record: UnsafeRawBufferPointer) -> Bool {
-    count = 0
+    (count, places) = (0, nil)
     base = record.baseAddress
     var position = 0
     guard let headerEnd = headerEnd(record, &position) else { return false }
@@ -101,7 +131,7 @@ public final class RecordDecoder {
 
   /// Decodes the columns whose bodies lie within the beginning of a record of a file; false when not even its header does.
   public func decodeBeginning(_ record: UnsafeRawBufferPointer) -> Bool {
-    (count, refers) = (0, false)
+    (count, refers, places) = (0, false, nil)
     base = record.baseAddress
     var position = 0
     guard let size = Varint.read(record, at: &position), size <= UInt64(record.count), size >= 1 else { return false }
@@ -128,7 +158,7 @@ public final class RecordDecoder {
   /// The integer in a column; nil when the column holds something else.
   public func integer(_ column: Int) -> Int64? {
     guard column < count, let base else { return nil }
-    let found = columns[column]
+    let found = known(column)
     guard SerialType.isInteger(found.type) else { return nil }
     return SerialType.readInteger(found.type, base + found.offset)
   }

@@ -6,7 +6,7 @@ public final class RecordLocator {
   /// Columns that a record must have.
   @exclusivity(unchecked) public private(set) var columnCount: Int
   // Plain pointers: this runs for every row, and the compiler can prove access to them exclusive.
-  @exclusivity(unchecked) private var offsets: UnsafeMutablePointer<(type: Int, body: Int)>
+  @exclusivity(unchecked) private var offsets: UnsafeMutablePointer<RecordDecoder.Place>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
   /// May the record located last hold references to long values? Its first byte is the mark then.
   @exclusivity(unchecked) private(set) var refers = false
@@ -48,7 +48,7 @@ public final class RecordLocator {
     var body = headerEnd
     for column in 0..<columnCount {
       guard position < headerEnd else { return false }
-      offsets[column] = (position, body)
+      offsets[column] = RecordDecoder.Place(type: position, body: body)
       let first = base.load(fromByteOffset: position, as: UInt8.self)
       if first < 0x80 {
         var length = Int(lengths[Int(first)])
@@ -59,11 +59,11 @@ public final class RecordLocator {
         body += length
         position += 1
       } else {
-        guard let length = longType(base, &position, headerEnd) else { return false }
+        guard let length = longType(base, &position, headerEnd), length <= record.count else { return false }
         body += length
       }
     }
-    offsets[columnCount] = (position, body)
+    offsets[columnCount] = RecordDecoder.Place(type: position, body: body)
     self.base = base
     return position == headerEnd && body <= record.count
   }
@@ -89,10 +89,16 @@ public final class RecordLocator {
     return SerialType.length(type)
   }
 
+  /// Has a decoder go on with the record located last, as long as that is the last.
+  public func lend(to decoder: RecordDecoder) {
+    guard let base else { return decoder.forget() }
+    decoder.take(base, offsets, count: columnCount, refers: refers)
+  }
+
   /// The integer in a column of the record located last; nil when it holds something else.
   public func integer(_ column: Int) -> Int64? {
     guard let base else { return nil }
-    let (type, body) = offsets[column]
+    let (type, body) = (offsets[column].type, offsets[column].body)
     let serial = UInt64(base.load(fromByteOffset: type, as: UInt8.self))
     guard SerialType.isInteger(serial) else { return nil }
     return SerialType.readInteger(serial, base + body)
@@ -102,6 +108,24 @@ public final class RecordLocator {
   @inline(__always)
   func isShortest(_ column: Int, _ value: Int64) -> Bool {
     base.map { UInt64($0.load(fromByteOffset: offsets[column].type, as: UInt8.self)) == SerialType.integer(value) } ?? false
+  }
+
+  /// The integer in one of the first columns of another record, found without a look at those behind it; nil where the record has
+  /// something else there, or where that takes a longer look.
+  @inline(__always)
+  public func integer(_ column: Int, of record: UnsafeRawBufferPointer) -> Int64? {
+    guard let base = record.baseAddress, record.count > column + 1 else { return nil }
+    let size = base.load(as: UInt8.self)
+    guard size < 0x80, Int(size) > column + 1, Int(size) <= record.count else { return nil }
+    var body = Int(size)
+    for before in 0..<column {
+      let type = base.load(fromByteOffset: before + 1, as: UInt8.self)
+      guard type < 0x80, lengths[Int(type)] != 255 else { return nil }
+      body += Int(lengths[Int(type)])
+    }
+    let type = UInt64(base.load(fromByteOffset: column + 1, as: UInt8.self))
+    guard SerialType.isInteger(type), let length = SerialType.length(type), body + length <= record.count else { return nil }
+    return SerialType.readInteger(type, base + body)
   }
 
   /// Was a record located?

@@ -85,7 +85,7 @@ public final class SpillingMap {
     let tables = spilled..<(spilled + 1)
     let writer = try SpilledRunWriter(
       path: Self.runPath(path, tables), fileSystem: fileSystem, largestCount: UInt64(table.count))
-    try table.drain { try writer.append(hash: $0.hash, Entry(key: $0.key, entity: $0.entity), table.key($0)) }
+    try table.drain { try writer.append(hash: $0.hash, $0.entry, $0.key) }
     try writer.finish()
     table.removeAll()
     runs.append((tables, try SpilledRun(path: Self.runPath(path, tables), fileSystem: fileSystem)))
