@@ -1,11 +1,13 @@
 import Streams
 
-/// One inferred step, as a composition looks at it.
+/// One step without policies, as a composition looks at it.
 struct ComposedStep {
   let source: StoreLayout
   let destination: StoreLayout
   /// By source entity, the destination entity of its objects.
   let heirs: [String: String]
+  /// By name of a mapping, the source entity of its objects.
+  let named: [String: String]
 
   /// Do the rows of every table go into one table, and no others into that?
   var keepsTables: Bool {
@@ -37,20 +39,27 @@ struct ComposedStep {
   func source(
     _ property: PropertyMapping, _ attributes: [String: AttributeDescription], _ rest: Substring
   ) throws -> (path: String, attribute: AttributeDescription)? {
-    let path: String
     switch property.valueExpression {
-    case nil: path = property.name + rest
-    case .keyPath(.variable("source"), let names) where names.count == 1: path = names[0] + rest
+    case nil: return attributes[property.name + rest].map { (property.name + rest, $0) }
+    case .keyPath(.variable("source"), let names) where names.count == 1:
+      if let found = attributes[names[0] + rest] { return (names[0] + rest, found) }
+      // An element that the source's composite attribute does not have is left at its default value.
+      guard !rest.isEmpty else { throw MappingComposition.Obstacle(reason: "\(property.name) reads \(names[0])") }
+      return nil
     case .constant: return nil
     case .some(let expression): throw MappingComposition.Obstacle(reason: "\(property.name) is computed by \(expression)")
     }
-    return attributes[path].map { (path, $0) }
   }
 
   /// The value, as stored, of an attribute that is taken from no other.
   func constant(_ property: PropertyMapping?, _ attribute: AttributeDescription) throws -> Value {
-    if case .constant(let value) = property?.valueExpression { return attribute.type.stored(value) }
-    return attribute.defaultValue.map(attribute.type.stored) ?? .null
+    guard case .constant(let value) = property?.valueExpression else {
+      return attribute.defaultValue.map(attribute.type.stored) ?? .null
+    }
+    guard let fitting = attribute.type.fitting(value) else {
+      throw MappingComposition.Obstacle(reason: "\(property?.name ?? attribute.name) gets a value that is no \(attribute.type)")
+    }
+    return attribute.type.stored(fitting)
   }
 
   /// The source relationship that a relationship mapping carries over; nil for none.
@@ -58,12 +67,24 @@ struct ComposedStep {
     switch property.valueExpression {
     case nil: return source.model.relationship(property.name, of: entity) == nil ? nil : property.name
     case .constant(.null): return nil
-    case .function(
-      .some(.variable("manager")), "destinationInstancesForSourceRelationshipNamed:sourceInstances:", let arguments):
-      if arguments.count == 2, case .keyPath(.variable("source"), let path) = arguments[1], path.count == 1 { return path[0] }
-    default: break
+    case .some(let expression):
+      guard let (name, mapping) = expression.carriedRelationship else {
+        throw MappingComposition.Obstacle(reason: "\(property.name) is computed by \(expression)")
+      }
+      if let mapping { try check(mapping, carriesAllOf: name, entity) }
+      return name
     }
-    throw MappingComposition.Obstacle(reason: "\(property.name) is computed")
+  }
+
+  /// Makes sure that a mapping makes all objects that a relationship leads to.
+  private func check(_ mapping: String, carriesAllOf name: String, _ entity: String) throws {
+    let destination = source.model.relationship(name, of: entity)?.destinationEntity
+    let others = heirs.keys.filter { heir in
+      heir != named[mapping] && destination.map { source.model.isKind(heir, of: $0) } ?? true
+    }
+    guard named[mapping] != nil, others.isEmpty else {
+      throw MappingComposition.Obstacle(reason: "\(mapping) makes a part of what \(name) leads to")
+    }
   }
 
   /// Makes sure that whatever a relationship leads to is still led to, or is gone with its entity.
@@ -137,6 +158,44 @@ extension StoreLayout {
     case .join(let table, let ownerIsSource):
       let (source, destination) = (joinTables[table].sourceOrderColumn, joinTables[table].destinationOrderColumn)
       return ownerIsSource ? [destination != nil, source != nil] : [source != nil, destination != nil]
+    }
+  }
+}
+
+extension Expression {
+  /// Is an attribute's value more than a constant or an attribute of the source?
+  var isComputed: Bool {
+    switch self {
+    case .constant: false
+    case .keyPath(.variable("source"), let path): path.count > 1
+    default: true
+    }
+  }
+
+  /// Does the expression need nothing but the source object?
+  var asksSourceAlone: Bool {
+    switch self {
+    case .constant, .decimal, .date, .variable("source"): true
+    case .keyPath(let operand, _): operand.asksSourceAlone
+    case .function(let operand, _, let arguments):
+      operand?.asksSourceAlone ?? true && arguments.allSatisfy(\.asksSourceAlone)
+    case .aggregate(let elements): elements.allSatisfy(\.asksSourceAlone)
+    case .set(_, let left, let right): left.asksSourceAlone && right.asksSourceAlone
+    case .evaluatedObject, .variable, .subquery, .conditional, .fetch: false
+    }
+  }
+
+  /// The expression with the attributes that values come from; nil where one of them is another on the way.
+  func moved(to origin: MappingComposition.Origin) -> Expression? {
+    switch self {
+    case .constant, .decimal, .date: return self
+    case .keyPath(.variable("source"), let path) where path.count == 1:
+      guard case .source(let name, let types) = origin.attributes[path[0]], types.count == 1 else { return nil }
+      return .keyPath(operand: .variable("source"), path: [name])
+    case .function(nil, let name, let arguments):
+      let moved = arguments.compactMap { $0.moved(to: origin) }
+      return moved.count == arguments.count ? .function(operand: nil, name: name, arguments: moved) : nil
+    default: return nil
     }
   }
 }

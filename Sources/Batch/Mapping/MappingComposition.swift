@@ -1,6 +1,7 @@
 import Streams
 
-/// Inferred mappings one after the other as one mapping: what every object of the latest version has of an object of the first.
+/// Mappings without policies one after the other as one mapping: what every object of the latest version has of an object of the
+/// first.
 ///
 /// What it gives is what walking version by version gives, to the byte, or it refuses to go on: values pass all types on their
 /// way, what was dropped stays dropped, and tables are read in the order in which the last step alone would read them.
@@ -15,6 +16,8 @@ struct MappingComposition {
     case constant(Value)
     /// An attribute of the first version, and the types that it has one after the other, the first and the latest included.
     case source(String, types: [AttributeType])
+    /// What an expression of the first step gives, and the types that it has one after the other behind that step.
+    case computed(Expression, types: [AttributeType])
   }
 
   /// Where the objects of an entity come from.
@@ -33,6 +36,8 @@ struct MappingComposition {
   private var order: [String]
   /// Has every table's rows kept to one table, with no others?
   private var keepsTables = true
+  /// Is it about the first version still? Then expressions mean what they say.
+  private var isAtBeginning = true
 
   /// Begins with a version as it is.
   init(_ layout: StoreLayout) {
@@ -52,16 +57,18 @@ struct MappingComposition {
     }
   }
 
-  /// Goes on by one inferred step. Throws ``Obstacle`` where the result would not be that of two steps.
-  mutating func append(_ model: MappingModel, to next: StoreLayout) throws {
+  /// Goes on by one step. Throws ``Obstacle`` where the result would not be that of two steps.
+  mutating func append(_ mappings: [EntityMapping], to next: StoreLayout) throws {
     guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
-    let pairs = model.entityMappings.compactMap { mapping in
-      mapping.sourceEntity.flatMap { source in
+    let pairs = try mappings.compactMap { mapping in
+      try Self.check(mapping)
+      return mapping.sourceEntity.flatMap { source in
         mapping.destinationEntity.map { (source: source, destination: $0, mapping: mapping) }
       }
     }
     let step = ComposedStep(
-      source: latest, destination: next, heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first })
+      source: latest, destination: next, heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first },
+      named: Dictionary(pairs.map { ($0.mapping.name, $0.source) }) { first, _ in first })
     guard step.heirs.count == pairs.count, Set(step.heirs.values).count == pairs.count else {
       throw Obstacle(reason: "an entity has several mappings")
     }
@@ -74,7 +81,14 @@ struct MappingComposition {
     }
     keepsTables = step.keepsTables
     order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
-    (origins, latest) = (found, next)
+    (origins, latest, isAtBeginning) = (found, next, false)
+  }
+
+  /// Makes sure that a mapping decides about each object by its own row.
+  private static func check(_ mapping: EntityMapping) throws {
+    if let policy = mapping.policyClassName { throw Obstacle(reason: "\(mapping.name) has the policy \(policy)") }
+    if mapping.rules != nil { throw Obstacle(reason: "\(mapping.name) has rules") }
+    if mapping.filterPredicate != nil { throw Obstacle(reason: "\(mapping.name) has a filter") }
   }
 
   private func attributes(_ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep) throws -> [String: AttributeOrigin] {
@@ -87,6 +101,10 @@ struct MappingComposition {
     for attribute in step.destination.model.attributes(of: entity).filter({ !$0.isTransient }) {
       for leaf in attribute.leaves {
         let rest = leaf.path.dropFirst(attribute.name.count)
+        if let expression = mapped[attribute.name]?.valueExpression, expression.isComputed, rest.isEmpty {
+          found[leaf.path] = .computed(try moved(expression, attribute.name, origin), types: [leaf.attribute.type])
+          continue
+        }
         let value = try mapped[attribute.name].flatMap { try step.source($0, old, rest) }
         found[leaf.path] =
           try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf) }
@@ -94,6 +112,15 @@ struct MappingComposition {
       }
     }
     return found
+  }
+
+  /// An expression of the step at hand as one of the first version's objects.
+  private func moved(_ expression: Expression, _ name: String, _ origin: Origin) throws -> Expression {
+    guard expression.asksSourceAlone else { throw Obstacle(reason: "\(name) asks for more than its object in \(expression)") }
+    guard let moved = isAtBeginning ? expression : expression.moved(to: origin) else {
+      throw Obstacle(reason: "\(name) is computed by \(expression) of values that changed on the way")
+    }
+    return moved
   }
 
   private func relationships(
@@ -143,6 +170,8 @@ extension MappingComposition.Origin {
     switch attributes[path] {
     case .source(let name, let types):
       return .source(name, types: types.last == new.attribute.type ? types : types + [new.attribute.type])
+    case .computed(let expression, let types):
+      return .computed(expression, types: types.last == new.attribute.type ? types : types + [new.attribute.type])
     case .constant(let value):
       guard let converted = new.attribute.type.converted(value, from: old.type) else {
         throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")
@@ -157,6 +186,9 @@ extension PropertyMapping {
   fileprivate init(_ name: String, _ origin: MappingComposition.AttributeOrigin) {
     switch origin {
     case .constant(let value): self.init(name: name, valueExpression: .constant(value))
+    case .computed(let expression, let types):
+      self.init(name: name, valueExpression: expression)
+      passedTypes = types.dropLast()
     case .source(let source, let types):
       self.init(name: name, valueExpression: .keyPath(operand: .variable("source"), path: [source]))
       passedTypes = Array(types.dropFirst().dropLast())

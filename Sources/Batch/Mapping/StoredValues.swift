@@ -61,6 +61,21 @@ extension AttributeType {
     }
   }
 
+  /// The value as an attribute of this type takes it: numbers are cut to integers and Booleans, as NSNumber does. Nil for a value
+  /// of another kind, and for an integer out of range.
+  func fitting(_ value: Value) -> Value? {
+    switch (self, value) {
+    case (_, .null), (.string, .text), (.uri, .text), (.uuid, .blob), (.binaryData, _), (.transformable, _), (.undefined, _),
+      (.objectID, _), (.composite, _):
+      value
+    case (.date, .integer(let integer)): .real(Double(integer))
+    case (.date, .real): value
+    case (_, .integer(let integer)): converted(.integer(integer), from: .integer64)
+    case (_, .real(let double)): converted(.real(double), from: .double)
+    default: nil
+    }
+  }
+
   var integerRange: ClosedRange<Int64> {
     switch self {
     case .integer16: Int64(Int16.min)...Int64(Int16.max)

@@ -137,7 +137,8 @@ final class IndexPass: @unchecked Sendable {
       try body()
     } catch let error as LongKey {
       throw BatchError(
-        .refused, "an index cannot be built over row \(error.rowid) of \(table()): \(error.cause.message)", hint: error.cause.hint,
+        .refused, "an index cannot be built over row \(error.rowid) of \(table()): \(error.cause.message)",
+        hint: error.cause.hint,
         path: error.cause.path)
     }
   }

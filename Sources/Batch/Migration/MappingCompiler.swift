@@ -101,10 +101,11 @@ struct MappingCompiler {
     case nil: break
     case .keyPath(.variable("source"), let path) where path.count == 1: sourceName = path[0]
     case .some(let expression):
+      let types = property.passedTypes + [target.type]
       let compiled = try self.expression(
-        expression, property.name, .attribute(column: target.position, target.type), draft)
+        expression, property.name, .attribute(column: target.position, through: types), draft)
       if case .constant(.value(let value)) = compiled.expression {
-        columns[target.position] = .value(target.type.stored(try fitting(value, target, property, draft)))
+        columns[target.position] = .value(try stored(value, through: types, property, draft))
       } else {
         columns[target.position] = .expression
         expressions.append(compiled)
@@ -120,15 +121,15 @@ struct MappingCompiler {
     columns[target.position] = try copy(source, to: target, draft, property)
   }
 
-  private func fitting(_ value: Value, _ target: StoredAttribute, _ property: PropertyMapping, _ draft: MappingDraft) throws
-    -> Value
-  {
-    guard let value = target.type.fitting(value) else {
+  private func stored(
+    _ value: Value, through types: [AttributeType], _ property: PropertyMapping, _ draft: MappingDraft
+  ) throws -> Value {
+    do { return try PropertyExpression.stored(value, through: types) } catch is ExpressionDamage {
+      let last = types.last.map { "\($0)" } ?? "value"
       throw BatchError(
-        .badMapping, "the value expression of \(draft.mapping.name).\(property.name) gives a constant that is no \(target.type)",
+        .badMapping, "the value expression of \(draft.mapping.name).\(property.name) gives a constant that is no \(last)",
         hint: "Write a constant of that type", entity: draft.mapping.destinationEntity)
     }
-    return value
   }
 
   private func copy(

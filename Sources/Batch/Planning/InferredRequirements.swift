@@ -22,7 +22,7 @@ struct InferredRequirements {
       guard step.isInferred, let model = step.mappingModels.first else { return }
       for mapping in model.entityMappings { add(mapping, step, composition) }
       // What objects look like behind a step that cannot be composed is not known before it is made.
-      guard (try? composition.append(model, to: layout)) != nil else { return }
+      guard (try? composition.append(model.entityMappings, to: layout)) != nil else { return }
     }
   }
 

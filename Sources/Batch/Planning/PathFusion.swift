@@ -1,9 +1,15 @@
-/// Makes one step of inferred steps behind each other, wherever that gives the same store, to the byte, as one after the other.
+/// Makes one step of steps behind each other, wherever that gives the same store, to the byte, as one after the other.
 struct PathFusion {
   /// The steps, some of them made of several.
   private(set) var steps: [MigrationStep] = []
-  /// Why inferred steps behind each other stay apart.
+  /// Why steps behind each other stay apart.
   private(set) var notes: [String] = []
+
+  /// Steps that become one.
+  private struct Stretch {
+    let first: Int
+    var composition: MappingComposition
+  }
 
   /// Prepares a path for a store. `layouts` are those of the steps' destinations.
   init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreBinding, schema: StoreSchema) {
@@ -16,53 +22,49 @@ struct PathFusion {
       notes = ["the steps are made one after the other, because the store has \(stranger), which no model knows"]
       return
     }
-    var stretch: (first: Int, composition: MappingComposition)?
+    var stretch: Stretch?
     for (index, step) in path.enumerated() {
+      let mappings = step.mappingModels.flatMap(\.entityMappings)
+      let before = index == 0 ? source.layout : layouts[index - 1]
       do {
-        guard step.isInferred, let model = step.mappingModels.first, step.mappingModels.count == 1 else {
-          throw MappingComposition.Obstacle(reason: "")
-        }
-        var composition = stretch?.composition ?? MappingComposition(index == 0 ? source.layout : layouts[index - 1])
-        try composition.append(model, to: layouts[index])
-        stretch = (stretch?.first ?? index, composition)
+        var longer = stretch ?? Stretch(first: index, composition: MappingComposition(before))
+        try longer.composition.append(mappings, to: layouts[index])
+        stretch = longer
       } catch {
-        let wasInferred = stretch != nil && step.isInferred
-        close(&stretch, path, before: index)
-        if wasInferred, let obstacle = error as? MappingComposition.Obstacle {
+        if stretch != nil, let obstacle = error as? MappingComposition.Obstacle {
           notes.append("\(step.source.name) to \(step.destination.name) takes a pass of its own: \(obstacle.reason)")
         }
-        stretch = step.isInferred ? begin(step, index, layouts, source) : nil
-        if stretch == nil { steps.append(step) }
+        close(&stretch, path, before: index)
+        var composition = MappingComposition(before)
+        let isFitting = (try? composition.append(mappings, to: layouts[index])) != nil
+        if isFitting { stretch = Stretch(first: index, composition: composition) } else { steps.append(step) }
       }
     }
     close(&stretch, path, before: path.count)
   }
 
-  /// A stretch of that one step; nil where even that cannot be composed.
-  private func begin(
-    _ step: MigrationStep, _ index: Int, _ layouts: [StoreLayout], _ source: StoreBinding
-  ) -> (first: Int, composition: MappingComposition)? {
-    var composition = MappingComposition(index == 0 ? source.layout : layouts[index - 1])
-    guard let model = step.mappingModels.first, (try? composition.append(model, to: layouts[index])) != nil else { return nil }
-    return (index, composition)
-  }
-
-  private mutating func close(
-    _ stretch: inout (first: Int, composition: MappingComposition)?, _ path: [MigrationStep], before end: Int
-  ) {
-    guard let (first, composition) = stretch else { return }
+  private mutating func close(_ stretch: inout Stretch?, _ path: [MigrationStep], before end: Int) {
+    guard let closed = stretch else { return }
     stretch = nil
-    guard end - first > 1 else { return steps.append(path[first]) }
-    let (source, destination) = (path[first].source, path[end - 1].destination)
-    var model = MappingModel(name: "inferred", entityMappings: composition.entityMappings())
-    (model.sourceModelName, model.destinationModelName) = (source.name, destination.name)
-    (model.sourceHashes, model.destinationHashes) =
-      (path[first].mappingModels[0].sourceHashes, path[end - 1].mappingModels[0].destinationHashes)
+    guard end - closed.first > 1 else { return steps.append(path[closed.first]) }
+    let joined = path[closed.first..<end]
+    let mapped = joined.filter { !$0.isInferred }.flatMap(\.mappingModels).map(\.name)
+    let first = joined[closed.first]
+    let last = joined[end - 1]
+    var model = MappingModel(
+      name: mapped.isEmpty ? "inferred" : mapped.joined(separator: " and "),
+      entityMappings: closed.composition.entityMappings())
+    (model.sourceModelName, model.destinationModelName) = (first.source.name, last.destination.name)
+    model.sourceHashes = first.mappingModels.reduce(into: [:]) { $0.merge($1.sourceHashes) { first, _ in first } }
+    model.destinationHashes = last.mappingModels.reduce(into: [:]) { $0.merge($1.destinationHashes) { first, _ in first } }
+    let reason =
+      mapped.isEmpty
+      ? "\(joined.count) steps that can be inferred, in one pass"
+      : "\(joined.count) steps in one pass, by \(mapped.joined(separator: ", ")) and inference"
     steps.append(
       MigrationStep(
-        source: source, destination: destination, mappingModels: [model], isInferred: true,
-        reason: "\(end - first) steps that can be inferred, in one pass",
-        passedVersions: path[first + 1..<end].map(\.source.name)))
+        source: first.source, destination: last.destination, mappingModels: [model], isInferred: mapped.isEmpty,
+        reason: reason, passedVersions: joined.dropFirst().map(\.source.name)))
   }
 
   /// Something that steps carry or leave by what the versions between have: a table of other code, a trigger, history.

@@ -4,7 +4,8 @@ import Streams
 struct PropertyExpression {
   /// Where the value goes.
   enum Target {
-    case attribute(column: Int, AttributeType)
+    /// With the attribute's types, one after the other where several steps are made in one.
+    case attribute(column: Int, through: [AttributeType])
     case toOne
     /// Once all objects of the step exist.
     case toMany
@@ -17,10 +18,8 @@ struct PropertyExpression {
   /// Sets the property.
   func apply(to object: DestinationObject, _ scope: ExpressionScope) throws {
     switch target {
-    case .attribute(let column, let type):
-      let value = try expression.evaluate(scope).single()
-      guard let fitting = type.fitting(value) else { throw ExpressionDamage("gives a value that is no \(type)") }
-      try object.assign(column: column, type.stored(fitting))
+    case .attribute(let column, let types):
+      try object.assign(column: column, Self.stored(expression.evaluate(scope).single(), through: types))
     case .toOne:
       let objects = try expression.related(scope)
       guard objects.count <= 1 else { throw ExpressionDamage("gives \(objects.count) objects for a to-one relationship") }
@@ -29,29 +28,24 @@ struct PropertyExpression {
     }
   }
 
+  /// A value as an attribute of these types stores it that has them one after the other.
+  static func stored(_ value: Value, through types: [AttributeType]) throws -> Value {
+    guard let first = types.first, let fitting = first.fitting(value) else {
+      throw ExpressionDamage("gives a value that is no \(types.first.map { "\($0)" } ?? "value")")
+    }
+    guard let stored = types.converted(first.stored(fitting)) else {
+      throw ExpressionDamage(
+        "gives a value that does not fit the type \(types.dropFirst().map { "\($0)" }.joined(separator: " and then "))")
+    }
+    return stored
+  }
+
   /// Says of damage in which mapping, property and object it was found.
   func naming(_ mapping: EntityMapping, _ source: SourceObject, _ body: () throws -> Void) throws {
     do { try body() } catch let damage as ExpressionDamage {
       throw BatchError(
         .policyFailed, "the value expression of \(mapping.name).\(name) \(damage)",
         hint: "Correct the expression, or set the property in a policy", entity: source.entity.name, key: source.key)
-    }
-  }
-}
-
-extension AttributeType {
-  /// The value as an attribute of this type takes it: numbers are cut to integers and Booleans, as NSNumber does. Nil for a value
-  /// of another kind, and for an integer out of range.
-  func fitting(_ value: Value) -> Value? {
-    switch (self, value) {
-    case (_, .null), (.string, .text), (.uri, .text), (.uuid, .blob), (.binaryData, _), (.transformable, _), (.undefined, _),
-      (.objectID, _), (.composite, _):
-      value
-    case (.date, .integer(let integer)): .real(Double(integer))
-    case (.date, .real): value
-    case (_, .integer(let integer)): converted(.integer(integer), from: .integer64)
-    case (_, .real(let double)): converted(.real(double), from: .double)
-    default: nil
     }
   }
 }

@@ -79,6 +79,13 @@ final class MigrationFolder {
     }
   }
 
+  /// Changes a store.
+  static func execute(_ store: String, _ sql: String) throws {
+    let queue = try DatabaseQueue(path: store)
+    defer { try? queue.close() }
+    try queue.write { try $0.execute(sql: sql) }
+  }
+
   static func rows(_ store: String, _ sql: String, _ arguments: StatementArguments = []) throws -> [String] {
     let queue = try DatabaseQueue(path: store)
     defer { try? queue.close() }
