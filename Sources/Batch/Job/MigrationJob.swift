@@ -32,6 +32,8 @@ public struct MigrationJob: Sendable {
     public var verifies = true
     /// Make steps that can be inferred in one pass, where the result is the same?
     public var fuses = true
+    /// Which parts of the steps are made; other than all only to an ``output``.
+    public var parts = PartSelection()
 
     /// Makes a request with the defaults.
     public init(
@@ -109,7 +111,7 @@ public struct MigrationJob: Sendable {
     MigrationPlanner(
       library: try ModelLibrary(paths: request.models),
       mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, order: request.order,
-      fuses: request.fuses)
+      fuses: request.fuses, parts: request.parts)
   }
 
   /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
@@ -119,6 +121,11 @@ public struct MigrationJob: Sendable {
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
     let sourcePath = try JobDirectory(destination: request.source).destination
     let job = try JobDirectory(destination: request.output ?? request.source)
+    guard request.parts.isAll || job.destination != sourcePath else {
+      throw BatchError(
+        .refused, "a store of some parts cannot take the place of the whole one",
+        hint: "Give it a path of its own with --output; nothing was written", path: sourcePath)
+    }
     try refuseExistingRun(job)
     let plan = try plan(request, countsRows: false)
     guard !plan.isUpToDate else {
@@ -218,6 +225,7 @@ public struct MigrationJob: Sendable {
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
       target: target, extras: request.extras, successors: plan.successors, stages: request.order.stages, fuses: request.fuses,
+      parts: request.parts.isAll ? nil : request.parts,
       steps: plan.steps.count,
       models: try copies(request.models, "models", job) {
         try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
