@@ -96,11 +96,13 @@ public struct MigrationJob: Sendable {
       source, target: request.target, countsRows: countsRows)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
-    // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
-    if let first = plan.steps.first {
+    // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known.
+    for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
       let step = try StepPlan(
-        step: first, reader: source, policies: policies, files: files, now: 0, extras: request.extras)
+        step: planned, reader: index == 0 ? source : EmptyStore.reader(of: planned.source), policies: policies, files: files,
+        now: 0, extras: request.extras)
+      guard index == 0 else { continue }
       plan.notes += step.carried.notes
       plan.notes += try ExternalDataSurvey(source, step.binding, fileSystem: fileSystem)?.notes ?? []
     }
