@@ -71,6 +71,7 @@ struct PlanCommand: StoreCommand {
   @Argument(help: "The store.") var store: String
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
+  @OptionGroup var parts: PartArguments
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
   @Option(name: .long, help: "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.")
   var graph: String?
@@ -81,6 +82,7 @@ struct PlanCommand: StoreCommand {
   func run() throws {
     var request = try models.request(store)
     request.extras = extras.options
+    request.parts = parts.selection
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
     if let graph { try draw(plan, graph) }
     Console.print(json ? try PlanText(plan).json() : PlanText(plan).text)
@@ -160,7 +162,8 @@ struct PlanText: Codable {
       let writes = part.writes.isEmpty ? "nothing" : part.writes.joined(separator: ", ")
       let reads = part.reads.map { "; reads \($0.entity) of part \($0.part)" }.joined()
       let waits = part.waitsFor.isEmpty ? "" : "; waits for \(part.waitsFor.map(String.init).joined(separator: ", "))"
-      return "  part \(part.number): \(part.entityMappings.joined(separator: ", ")); writes \(writes)\(reads)\(waits)"
+      let skipped = part.isSkipped ? "; skipped" : ""
+      return "  part \(part.number): \(part.entityMappings.joined(separator: ", ")); writes \(writes)\(reads)\(waits)\(skipped)"
     }
     if split.parts.count > 1 {
       lines.append("  proof: no table is written by two parts, and what is read of another part is finished")

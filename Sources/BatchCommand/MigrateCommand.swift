@@ -13,6 +13,7 @@ struct MigrateCommand: StoreCommand {
   @Argument(help: "The store.") var store: String
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
+  @OptionGroup var parts: PartArguments
   @Option(name: .long, help: "Where the result goes; the source is not touched then.") var output: String?
   @Option(name: .long, help: "Who builds the indexes: engine, or sqlite, which is slower and sure.")
   var indexBuilder = IndexBuilding.engine
@@ -26,6 +27,7 @@ struct MigrateCommand: StoreCommand {
     request.memory = MemoryBudget(total: Int(clamping: options.memory.bytes))
     request.interval = options.checkpointEvery.interval
     request.extras = extras.options
+    request.parts = parts.selection
     request.verifies = options.verify == .full
     request.indexBuilding = indexBuilder
     let job = MigrationJob(policies: GodwitCommand.policies)

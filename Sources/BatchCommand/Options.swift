@@ -59,6 +59,22 @@ struct ModelOptions: ParsableArguments {
   }
 }
 
+struct PartArguments: ParsableArguments {
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: "Of steps that have them, only these parts: mapping models, entity mappings, or STEP.PART as in plan. Needs --output.")
+  var only: [String] = []
+
+  @Option(name: .long, parsing: .upToNextOption, help: "All parts but these, named alike. Needs --output.")
+  var skip: [String] = []
+
+  var selection: PartSelection { PartSelection(only: only, skip: skip) }
+
+  func validate() throws {
+    guard only.isEmpty || skip.isEmpty else { throw ValidationError("--only and --skip exclude each other") }
+  }
+}
+
 struct ExtrasArguments: ParsableArguments {
   @Option(name: .long, help: "Persistent history: keep it, or refuse where it would become untrue; or empty it.")
   var history = ExtrasOptions.History.keep

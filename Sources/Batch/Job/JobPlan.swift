@@ -22,6 +22,8 @@ struct JobPlan: Codable, Equatable {
   var stages: StagedMigration?
   /// Are steps that can be inferred made in one pass where the result is the same?
   var fuses: Bool
+  /// Which parts of the steps are made; nil for all.
+  var parts: PartSelection?
   /// Passes over all rows: steps of the path, of which some may be made of several.
   var steps: Int
   /// Copies of models and mapping models, relative to the job directory.

@@ -32,6 +32,8 @@ public struct MigrationJob: Sendable {
     public var verifies = true
     /// Make steps that can be inferred in one pass, where the result is the same?
     public var fuses = true
+    /// Which parts of the steps are made; other than all only to an ``output``.
+    public var parts = PartSelection()
 
     /// Makes a request with the defaults.
     public init(
@@ -94,11 +96,13 @@ public struct MigrationJob: Sendable {
       source, target: request.target, countsRows: countsRows)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
-    // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet.
-    if let first = plan.steps.first {
+    // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known.
+    for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
       let step = try StepPlan(
-        step: first, reader: source, policies: policies, files: files, now: 0, extras: request.extras)
+        step: planned, reader: index == 0 ? source : EmptyStore.reader(of: planned.source), policies: policies, files: files,
+        now: 0, extras: request.extras)
+      guard index == 0 else { continue }
       plan.notes += step.carried.notes
       plan.notes += try ExternalDataSurvey(source, step.binding, fileSystem: fileSystem)?.notes ?? []
     }
@@ -109,7 +113,7 @@ public struct MigrationJob: Sendable {
     MigrationPlanner(
       library: try ModelLibrary(paths: request.models),
       mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, order: request.order,
-      fuses: request.fuses)
+      fuses: request.fuses, parts: request.parts)
   }
 
   /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
@@ -119,6 +123,11 @@ public struct MigrationJob: Sendable {
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
     let sourcePath = try JobDirectory(destination: request.source).destination
     let job = try JobDirectory(destination: request.output ?? request.source)
+    guard request.parts.isAll || job.destination != sourcePath else {
+      throw BatchError(
+        .refused, "a store of some parts cannot take the place of the whole one",
+        hint: "Give it a path of its own with --output; nothing was written", path: sourcePath)
+    }
     try refuseExistingRun(job)
     let plan = try plan(request, countsRows: false)
     guard !plan.isUpToDate else {
@@ -218,6 +227,7 @@ public struct MigrationJob: Sendable {
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
       target: target, extras: request.extras, successors: plan.successors, stages: request.order.stages, fuses: request.fuses,
+      parts: request.parts.isAll ? nil : request.parts,
       steps: plan.steps.count,
       models: try copies(request.models, "models", job) {
         try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)

@@ -31,7 +31,8 @@ struct MigrationRun {
       defer { source.close() }
       try checkSource(source)
       steps = try MigrationPlanner(
-        library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses
+        library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses,
+        parts: plan.parts ?? PartSelection()
       ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
@@ -109,6 +110,10 @@ struct MigrationRun {
     var notes: [String] = []
     let mappings = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
     for (mapping, counts) in zip(mappings, state.counts) where counts.dropped > 0 {
+      guard !mapping.isSkipped else {
+        notes.append("\(counts.dropped) objects of \(mapping.sourceEntity ?? "") were left out: \(mapping.name) was skipped")
+        continue
+      }
       let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName].compactMap {
         $0
       }

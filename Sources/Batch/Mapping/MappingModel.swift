@@ -50,6 +50,8 @@ public struct EntityMapping: Sendable, Equatable {
   public var mapsByName = false
   /// What is done beyond the mappings, in place of a policy.
   public var rules: MappingRules?
+  /// Does the run at hand leave it out? No object is made by it then; see ``PartSelection``.
+  public var isSkipped = false
 
   /// Makes an entity mapping; the default name is `<Source>To<Destination>`, for Add the destination's name (D.2).
   public init(name: String? = nil, sourceEntity: String?, destinationEntity: String?) {

@@ -24,7 +24,9 @@ struct CarriedRelationships {
   private func arrives(_ relationship: StoredRelationship, _ origin: RelationshipOrigin) -> Bool {
     // Where the source has no objects at the other end that are carried over, nothing can be lost.
     let model = drafts.graph.binding.layout.model
-    let others = compiled.filter { model.isKind($0.source.name, of: origin.relationship.destination) }
+    let others = compiled.filter {
+      !$0.mapping.isSkipped && model.isKind($0.source.name, of: origin.relationship.destination)
+    }
     switch relationship.storage {
     case .ownKey: return true
     case .join(let table, _): return others.isEmpty || links.contains { $0.join == table }

@@ -146,9 +146,11 @@ struct MappingCompiler {
     let types = [source.type] + property.passedTypes + [target.type]
     guard types.contains(where: { $0 != source.type }) else { return .borrow(source.position, missing: missing) }
     guard types.allSatisfy(\.isNumeric) else {
+      let message = "\(name) changes from \(source.type) to \(target.type)"
+      // A policy may set it; rules are known altogether.
+      if draft.policy != nil, draft.mapping.rules == nil { return .unfit(source.position, message) }
       throw BatchError(
-        .badMapping, "\(name) changes from \(source.type) to \(target.type), which needs a value expression or a policy",
-        entity: draft.destination.name)
+        .badMapping, "\(message), which needs a value expression or a policy", entity: draft.destination.name)
     }
     return .convert(source.position, missing: missing, through: types)
   }

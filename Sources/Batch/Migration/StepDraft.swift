@@ -47,7 +47,7 @@ struct StepDraft {
   /// twice needs a scan for each.
   private mutating func add(_ model: MappingModel, _ policies: PolicyRegistry) throws {
     let first = scans.count
-    for mapping in model.entityMappings {
+    for mapping in model.entityMappings.map(\.withoutWork) {
       let policy = try policies.policy(for: mapping)
       guard let sourceName = mapping.sourceEntity, let destinationName = mapping.destinationEntity else {
         guard policy == nil else {
@@ -123,5 +123,15 @@ struct StepDraft {
     }
     units += withPolicy.map { .validation(mapping: $0) } + withPolicy.map { .end(mapping: $0) }
     return units
+  }
+}
+
+extension EntityMapping {
+  /// A mapping that the run skips keeps its place, so that all keys are those of a whole run, and does nothing.
+  fileprivate var withoutWork: EntityMapping {
+    guard isSkipped else { return self }
+    var mapping = EntityMapping(name: name, sourceEntity: sourceEntity, destinationEntity: destinationEntity)
+    mapping.isSkipped = true
+    return mapping
   }
 }

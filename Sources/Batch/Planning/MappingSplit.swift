@@ -23,6 +23,8 @@ public struct MappingSplit: Sendable, Equatable, Codable {
     public var writes: [String]
     /// What it reads of other parts.
     public var reads: [Read]
+    /// Does the run leave it out?
+    public var isSkipped = false
 
     /// The numbers of the parts that have to be finished before, rising.
     public var waitsFor: [Int] { Set(reads.map(\.part)).sorted() }
@@ -75,7 +77,8 @@ public struct MappingSplit: Sendable, Equatable, Codable {
       number: index + 1, mappingModels: Set(nodes.map { graph.nodes[$0].model }).sorted().map { step.mappingModels[$0].name },
       entityMappings: nodes.map { graph.nodes[$0].mapping.name },
       writes: nodes.reduce(into: Set<String>()) { $0.formUnion(graph.nodes[$1].writes) }.sorted(),
-      reads: reads.sorted { ($0.part, $0.entity) < ($1.part, $1.entity) })
+      reads: reads.sorted { ($0.part, $0.entity) < ($1.part, $1.entity) },
+      isSkipped: nodes.contains { graph.nodes[$0].mapping.isSkipped })
   }
 
   private static func arithmetic(_ part: [Int], _ graph: MappingGraph, _ step: MigrationStep) -> [String] {

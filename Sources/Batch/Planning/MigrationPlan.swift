@@ -54,13 +54,16 @@ public struct MigrationPlanner: Sendable {
   private let policies: PolicyRegistry
   private let order: VersionOrder
   private let fuses: Bool
+  private let parts: PartSelection
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that can be
-  /// inferred are made in one pass where the result is the same.
+  /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
   public init(
-    library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true
+    library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true,
+    parts: PartSelection = PartSelection()
   ) {
     self.order = order
+    self.parts = parts
     self.library = library
     self.mappings = mappings
     self.policies = policies
@@ -87,13 +90,14 @@ public struct MigrationPlanner: Sendable {
     let layouts = try steps.map { try StoreLayout(model: $0.destination, purpose: .reading) }
     if checksValues { try InferredRequirements(steps, layouts: layouts, source: binding.layout).check(reader, binding) }
     let fusion = fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: reader.schema) : nil
-    steps = fusion?.steps ?? steps
+    steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
+    let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let rows = countsRows ? try Self.rows(reader, binding) : []
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes = LeftOut.notes(steps) + (fusion?.notes ?? [])
+    let notes = LeftOut.notes(steps) + (fusion?.notes ?? []) + (try PartSelection.notes(steps, splits, policies: policies))
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
-      splits: try steps.map { try MappingSplit($0, policies: policies) }, rows: rows, bytes: bytes,
+      splits: splits, rows: rows, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
   }

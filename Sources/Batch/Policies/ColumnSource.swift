@@ -18,6 +18,8 @@ enum ColumnSource {
   case carried(Int, CarriedTargets, CarriedPart)
   /// What an expression gives: it is set in the object.
   case expression
+  /// What only the policy can set: the source's value has another type, and nothing converts it.
+  case unfit(Int, String)
 }
 
 /// What a column tells of an object that a key leads to.
@@ -44,7 +46,7 @@ extension ColumnSource {
       }
     case .keyEntity(let position, let map):
       map.entityPosition.map { .number(key: position, of: $0, numbers: map.byNumber.map { $0.map { Int64($0.number) } }) }
-    case .order, .carried, .expression: nil
+    case .order, .carried, .expression, .unfit: nil
     }
   }
 }

@@ -142,6 +142,11 @@ final class CompiledMapping: @unchecked Sendable {
     case .order(let position): return row.integer(position) == nil ? .null : .integer(rowid &* 1024)
     case .carried(let position, let targets, let part): return try carried(position, targets, part, row: row, rowid: rowid)
     case .expression: return .null
+    case .unfit(let position, let message):
+      guard position < row.columnCount, try row.value(position) != .null else { return .null }
+      throw BatchError(
+        .policyFailed, "\(message), and the policy does not set it", hint: "Set it in the policy", entity: destination.name,
+        key: rowid)
     }
   }
 

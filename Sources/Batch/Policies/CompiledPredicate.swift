@@ -33,9 +33,14 @@ struct MappingFilter {
   private let name: String
 
   /// Understands the mapping's filter predicate; nil where it has none. Throws `badMapping`.
+  /// That of a mapping which the run skips takes nothing.
   init?(_ mapping: EntityMapping, source: SourceEntity, graph: SourceGraph) throws {
-    guard let text = mapping.filterPredicate else { return nil }
     name = mapping.name
+    guard !mapping.isSkipped else {
+      predicate = .truth(false)
+      return
+    }
+    guard let text = mapping.filterPredicate else { return nil }
     do {
       var compiler = ExpressionCompiler(graph: graph, mapping: mapping, source: source)
       predicate = try compiler.compile(Predicate(format: text))

@@ -105,8 +105,10 @@ public struct PolicyRegistry: Sendable {
     return try type(name, mapping: mapping).init()
   }
 
-  /// The version of the policy or of the rules; nil when the mapping has neither. Throws `missingPolicy`.
+  /// The version of the policy or of the rules; nil when the mapping has neither or is skipped. Throws `missingPolicy`.
   public func version(for mapping: EntityMapping) throws -> String? {
+    // What is skipped may be mended meanwhile.
+    guard !mapping.isSkipped else { return nil }
     if mapping.rules != nil { return RulePolicy.version }
     guard let name = mapping.policyClassName else { return nil }
     return try type(name, mapping: mapping).version

@@ -51,4 +51,9 @@ public indirect enum Expression: Sendable, Equatable {
 struct ExpressionDamage: Error, CustomStringConvertible {
   let description: String
   init(_ reason: String) { description = reason }
+
+  /// The same with its place in the text, which is found by a byte and told as a character, from 1.
+  func near(_ byte: Int, of text: String) -> ExpressionDamage {
+    ExpressionDamage("\(description), near character \(String(decoding: text.utf8.prefix(byte), as: UTF8.self).count + 1)")
+  }
 }

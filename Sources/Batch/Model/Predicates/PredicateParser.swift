@@ -11,6 +11,7 @@ struct PredicateParser {
   private static let mostBytes = 1 << 20
 
   private let tokens: [PredicateTokens.Token]
+  private let starts: [Int]
   /// For every opening bracket, the position of the one that closes it.
   private let closing: [Int: Int]
   /// Are functions refused that are not known by name?
@@ -20,23 +21,29 @@ struct PredicateParser {
   private var operators = 0
 
   static func predicate(_ text: String, isStrict: Bool = false) throws -> Predicate {
-    var parser = try PredicateParser(text, isStrict: isStrict)
-    let predicate = try parser.predicate(depth: 0)
-    try parser.finish()
-    return predicate
+    try parse(text, isStrict) { try $0.predicate(depth: 0) }
   }
 
   static func expression(_ text: String, isStrict: Bool = false) throws -> Expression {
+    try parse(text, isStrict) { try $0.expression(depth: 0) }
+  }
+
+  /// Damage tells the last token that was read.
+  private static func parse<R>(_ text: String, _ isStrict: Bool, _ body: (inout PredicateParser) throws -> R) throws -> R {
     var parser = try PredicateParser(text, isStrict: isStrict)
-    let expression = try parser.expression(depth: 0)
-    try parser.finish()
-    return expression
+    do {
+      let result = try body(&parser)
+      try parser.finish()
+      return result
+    } catch let damage as ExpressionDamage {
+      throw damage.near(parser.starts.prefix(max(1, parser.position)).last ?? 0, of: text)
+    }
   }
 
   private init(_ text: String, isStrict: Bool) throws {
     guard text.utf8.count <= Self.mostBytes else { throw ExpressionDamage("has more than \(Self.mostBytes) bytes") }
     self.isStrict = isStrict
-    tokens = try PredicateTokens.split(text)
+    (tokens, starts) = try PredicateTokens.split(text)
     var (open, closing): ([Int], [Int: Int]) = ([], [:])
     for (index, token) in tokens.enumerated() {
       if token == .symbol("(") { open.append(index) }

@@ -30,17 +30,31 @@ struct PredicateTokens {
   private let bytes: [UInt8]
   private var position = 0
   private var tokens: [Token] = []
+  /// The byte at which each token begins.
+  private var starts: [Int] = []
 
-  static func split(_ text: String) throws -> [Token] {
+  /// The tokens of a text with the bytes at which they begin. Damage tells its place.
+  static func split(_ text: String) throws -> (tokens: [Token], starts: [Int]) {
     var tokens = PredicateTokens(bytes: Array(text.utf8))
-    while let token = try tokens.next() { tokens.tokens.append(token) }
-    return tokens.tokens
+    var start = 0
+    do {
+      while true {
+        tokens.skipSpace()
+        start = tokens.position
+        guard let token = try tokens.next() else { return (tokens.tokens, tokens.starts) }
+        tokens.tokens.append(token)
+        tokens.starts.append(start)
+      }
+    } catch let damage as ExpressionDamage { throw damage.near(start, of: text) }
   }
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
-  private mutating func next() throws -> Token? {
+  private mutating func skipSpace() {
     while position < bytes.count, bytes[position] <= UInt8(ascii: " ") { position += 1 }
+  }
+
+  private mutating func next() throws -> Token? {
     guard position < bytes.count else { return nil }
     let character = Character(UnicodeScalar(bytes[position]))
     switch character {
@@ -58,7 +72,7 @@ struct PredicateTokens {
       throw ExpressionDamage("has the placeholder \(name), which only code can fill")
     default:
       guard let symbol = Self.symbols.first(where: { bytes[position...].starts(with: $0.utf8) }) else {
-        throw ExpressionDamage("has \"\(character)\" at byte \(position), which is not understood")
+        throw ExpressionDamage("has \"\(character)\", which is not understood")
       }
       position += symbol.utf8.count
       return .symbol(symbol)
