@@ -24,10 +24,12 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+    .systemLibrary(name: "CSQLiteGuard", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "Streams", dependencies: ["CLZ4"], swiftSettings: strict),
     .target(
       name: "Batch",
       dependencies: [
+        "CSQLiteGuard",
         "Streams",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),

@@ -17,6 +17,9 @@ struct MigrateCommand: StoreCommand {
   @Option(name: .long, help: "Where the result goes; the source is not touched then.") var output: String?
   @Option(name: .long, help: "Who builds the indexes: engine, or sqlite, which is slower and sure.")
   var indexBuilder = IndexBuilding.engine
+  @Option(
+    name: .long, help: "How many backups of the store stay, the new one included: a number, or an age as 30d; without it all.")
+  var keepBackups: BackupLimit?
   @OptionGroup var options: RunOptions
 
   var changed: String? { output ?? store }
@@ -30,6 +33,7 @@ struct MigrateCommand: StoreCommand {
     request.parts = parts.selection
     request.verifies = options.verify == .full
     request.indexBuilding = indexBuilder
+    request.keepsBackups = keepBackups
     let job = MigrationJob(policies: GodwitCommand.policies)
     try options.finish(monitored) { try job.migrate(request, monitor: monitored.monitor) }
   }
@@ -42,6 +46,8 @@ struct ResumeCommand: StoreCommand {
 
   @Argument(help: "The store, or the output of the interrupted migration.") var store: String
   @Option(name: .long, help: "Peak memory, for example 64M; without it that of the run.") var memory: ByteCount?
+  @Flag(name: .long, help: "Kill the process that has the run, if it gives no sign of life for five seconds, and go on.")
+  var takeOver = false
   @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON.") var json = false
 
@@ -52,7 +58,7 @@ struct ResumeCommand: StoreCommand {
     let job = MigrationJob(policies: GodwitCommand.policies)
     var monitored: RunOptions.Monitored?
     try options.finish(monitored) {
-      try job.resume(store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }) { interval in
+      try job.resume(store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }, takeOver: takeOver) { interval in
         let made = options.monitored(interval: interval)
         monitored = made
         return made.monitor

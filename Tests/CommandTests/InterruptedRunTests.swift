@@ -41,6 +41,70 @@ struct InterruptedRunTests {
     #expect(outcome.code == 0 && outcome.output.contains("verified"), "\(outcome)")
   }
 
+  /// The bytes that a migration of the same objects has which nobody disturbs.
+  private func undisturbedBytes() throws -> Data {
+    let other = try folder.sample("Undisturbed.sqlite", rows: 6000)
+    let outcome = try folder.run("book-migration", ["migrate", other] + CommandFolder.models)
+    #expect(outcome.code == 0, "\(outcome)")
+    return try CommandFolder.bytes(other)
+  }
+
+  // Trap 12.
+  @Test("A stopped owner is killed by its successor, which ends with the bytes of an undisturbed run")
+  func takeOver() throws {
+    let undisturbed = try undisturbedBytes()
+    let (process, _) = try folder.running(store)
+    process.send(SIGSTOP)
+    let outcome = try folder.run("book-migration", ["resume", store, "--take-over"])
+    #expect(outcome.code == 0 && outcome.output.contains("verified"), "\(outcome)")
+    #expect(try process.wait().code == 128 + SIGKILL)
+    #expect(try CommandFolder.bytes(store) == undisturbed)
+  }
+
+  @Test("A second SIGINT ends a run at once, and it can be resumed")
+  func secondInterrupt() throws {
+    let (process, _) = try folder.running(store)
+    while process.isRunning {
+      process.send(SIGINT)
+      usleep(300)
+    }
+    // Where the first one alone was quick enough, the run left in good order.
+    let code = try process.wait().code
+    #expect([75, 130].contains(code), "\(code)")
+    try expectResumable()
+  }
+
+  enum Place: CaseIterable { case moved, moreMemory, otherMachine }
+
+  @Test("Moved, with other memory, or on another machine: the bytes of an undisturbed run", arguments: Place.allCases)
+  func elsewhere(_ place: Place) throws {
+    let undisturbed = try undisturbedBytes()
+    let job = try folder.interrupted(store)
+    var (path, memory) = (store, "64M")
+    switch place {
+    case .moved:
+      let moved = folder.newPath("moved")
+      try FileManager.default.moveItem(atPath: folder.path, toPath: moved)
+      path = moved + "/Library.sqlite"
+    case .moreMemory: memory = "256M"
+    case .otherMachine:
+      let lease = try String(contentsOfFile: job + "/lease", encoding: .utf8)
+      try lease.replacing(#/"bootID":"[^"]*"/#, with: #""bootID":"00000000-0000-4000-8000-000000000000""#)
+        .write(toFile: job + "/lease", atomically: false, encoding: .utf8)
+    }
+    let outcome = try folder.run("book-migration", ["resume", path, "--memory", memory])
+    #expect(outcome.code == 0 && outcome.output.contains("verified"), "\(outcome)")
+    #expect(try CommandFolder.bytes(path) == undisturbed)
+  }
+
+  @Test("A source that was written without a trace in its fingerprint is refused for its time of change")
+  func changedTime() throws {
+    _ = try folder.interrupted(store)
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 5)], ofItemAtPath: store)
+    let outcome = try folder.run("book-migration", ["resume", store])
+    #expect(outcome.code == 22 && outcome.error.contains("time of change"), "\(outcome)")
+  }
+
   enum Damage: String, CaseIterable {
     case truncated
     case flipped

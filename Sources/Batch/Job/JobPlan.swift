@@ -41,11 +41,15 @@ struct JobPlan: Codable, Equatable {
   /// Who builds the indexes.
   var indexBuilding: IndexBuilding
   var backupSuffix: String
+  /// How many backups stay behind the cut-over; nil for all.
+  var keepsBackups: BackupLimit?
   /// What a person should know, as the plan says it.
   var notes: [String]
   /// Hexadecimal: the plan, the source and the policies that the run began with.
   var planFingerprint: String
   var sourceFingerprint: String
+  /// Last change of the source's main file, nanoseconds since 1970: in WAL mode a write can leave fingerprint and log as they were.
+  var sourceModified: Int64?
   /// Policy class names and versions.
   var policies: [String: String]
 
@@ -63,6 +67,26 @@ struct JobPlan: Codable, Equatable {
     try fileSystem.writeDurably([UInt8](try encoder.encode(self)), to: job.plan)
   }
 
+  /// The plan of a job directory that was moved with its destination, and with its source where that lay beside it.
+  private func moved(to job: JobDirectory) -> JobPlan {
+    var plan = self
+    let (old, new) = (FilePaths.directory(of: destination), FilePaths.directory(of: job.destination))
+    if isInPlace {
+      plan.source = job.destination
+    } else if FilePaths.directory(of: source) == old {
+      plan.source = FilePaths.join(new, FilePaths.name(of: source))
+    }
+    plan.destination = job.destination
+    return plan
+  }
+
+  /// Is a time of change that of the source at the beginning? Archives keep whole seconds only.
+  func isSourceTime(_ time: Int64) -> Bool {
+    guard let sourceModified else { return true }
+    let second: Int64 = 1_000_000_000
+    return time == sourceModified || (time % second == 0 && time / second == sourceModified / second)
+  }
+
   static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> JobPlan {
     let bytes = try fileSystem.readAll(job.plan, cap: 1 << 20)
     do {
@@ -72,7 +96,7 @@ struct JobPlan: Codable, Equatable {
           .badCheckpoint, "the run was begun by another version of the program (plan format \(plan.format))",
           hint: "Finish it with that version, or remove the job directory and start again", path: job.plan)
       }
-      return plan
+      return plan.moved(to: job)
     } catch let error as DecodingError {
       throw BatchError(
         .badCheckpoint, "the plan of the run is damaged",

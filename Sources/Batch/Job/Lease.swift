@@ -4,15 +4,18 @@ import Streams
 /// The right to write to a job directory: one process at a time.
 ///
 /// It is a lock on an open file, kept for the whole run. The kernel drops it when the process ends in whatever way, so
-/// the lease of a dead owner heals by itself, and one of a stopped owner stays held: nobody can come between.
+/// the lease of a dead owner heals by itself, and one of a stopped owner stays held: nobody can come between, but for
+/// ``takeOver(_:_:patience:)``, which kills it.
 public final class Lease: Sendable {
   /// This process, as the lease file names it.
   public let owner: LeaseOwner
   private let file: any File
+  private let heartbeat: Heartbeat
 
   private init(_ owner: LeaseOwner, _ file: any File) {
     self.owner = owner
     self.file = file
+    heartbeat = Heartbeat(file)
   }
 
   /// Takes the lease, without waiting. Throws `leaseHeld` naming the owner when another holds it.
@@ -43,7 +46,10 @@ public final class Lease: Sendable {
   }
 
   /// Gives the lease up. The file stays, and names the last owner.
-  public func release() { file.close() }
+  public func release() {
+    heartbeat.stop()
+    file.close()
+  }
 
   /// One more than the last owner's. A record that cannot be read has an unknown one: seconds since 1970 are more
   /// than any count reaches.
@@ -58,7 +64,9 @@ public final class Lease: Sendable {
   private static func held(_ owner: LeaseOwner?, _ job: JobDirectory) -> BatchError {
     let who = owner.map { "process \($0.pid) on \($0.host), since \($0.started)," } ?? "another process"
     return BatchError(
-      .leaseHeld, "\(who) is running this job", hint: "Wait for it to end, or stop that process; then start again",
+      .leaseHeld, "\(who) is running this job",
+      hint:
+        "Wait for it to end, or stop that process; then start again. One that is stuck is replaced by \(ProgramName.current) resume --take-over",
       path: job.lease)
   }
 }

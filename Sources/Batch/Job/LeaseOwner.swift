@@ -45,14 +45,20 @@ public struct LeaseOwner: Codable, Sendable, Equatable {
     try? JSONDecoder().decode(LeaseOwner.self, from: Data(try fileSystem.readAll(path, cap: 4096)))
   }
 
+  /// Is it a process of this boot of this machine?
+  var isOnThisMachine: Bool { bootID == Self.bootID() && !bootID.isEmpty }
+
+  /// Is it running, and not another process that got its number? Only on this machine.
+  var isRunning: Bool { processStart > 0 && Self.processStart("\(pid)") == processStart }
+
   private static func bootID() -> String {
     let bytes = (try? LocalFileSystem().readAll("/proc/sys/kernel/random/boot_id", cap: 128)) ?? []
     return String(String(decoding: bytes, as: UTF8.self).prefix { $0.isHexDigit || $0 == "-" })
   }
 
-  /// Field 22 of /proc/self/stat. The command's name before it may hold spaces and parentheses, so count from its end.
-  private static func processStart() -> UInt64 {
-    let bytes = (try? LocalFileSystem().readAll("/proc/self/stat", cap: 8192)) ?? []
+  /// Field 22 of /proc/PID/stat. The command's name before it may hold spaces and parentheses, so count from its end.
+  static func processStart(_ process: String = "self") -> UInt64 {
+    let bytes = (try? LocalFileSystem().readAll("/proc/\(process)/stat", cap: 8192)) ?? []
     guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return 0 }
     let fields = bytes[end...].split(separator: UInt8(ascii: " "))
     return fields.count > 20 ? UInt64(String(decoding: fields[20], as: UTF8.self)) ?? 0 : 0

@@ -35,6 +35,9 @@ public struct MigrationJob: Sendable {
     /// Which parts of the steps are made; other than all only to an ``output``.
     public var parts = PartSelection()
 
+    /// How many backups stay when the store was replaced, the new one included; nil for all.
+    public var keepsBackups: BackupLimit?
+
     /// Makes a request with the defaults.
     public init(
       source: String, output: String? = nil, models: [String], mappings: [String] = [], target: MigrationTarget = .current
@@ -156,7 +159,7 @@ public struct MigrationJob: Sendable {
   }
 
   /// Refuses when a run of this destination exists, alive or interrupted.
-  private func refuseExistingRun(_ job: JobDirectory) throws {
+  func refuseExistingRun(_ job: JobDirectory) throws {
     guard try job.exists(fileSystem) else { return }
     guard try isBegun(job) else { return try removeLeftover(job) }
     // A live run first: the advice to remove its directory would be a trap.
@@ -164,7 +167,7 @@ public struct MigrationJob: Sendable {
     guard try isBegun(job) else { return }
     throw BatchError(
       .refused, "an interrupted migration to this store exists",
-      hint: "Run godwit resume, or remove \(job.path) to give it up; nothing was written", path: job.path)
+      hint: "Run \(ProgramName.current) resume, or remove \(job.path) to give it up; nothing was written", path: job.path)
   }
 
   /// Has the directory's run a plan, or a cut-over to finish? A kill in the removal of the directory leaves only the latter.
@@ -173,7 +176,7 @@ public struct MigrationJob: Sendable {
   }
 
   /// Removes a directory that a kill left before its run had a plan, or after its end: nothing in it means anything.
-  private func removeLeftover(_ job: JobDirectory) throws {
+  func removeLeftover(_ job: JobDirectory) throws {
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
     if try !isBegun(job) { try job.remove(fileSystem) }
@@ -234,11 +237,12 @@ public struct MigrationJob: Sendable {
       },
       mappings: try copies(request.mappings, "mappings", job, find: MappingModelReader.documents(below:)), now: now,
       memory: request.memory.total, verifies: request.verifies, indexBuilding: request.indexBuilding,
-      backupSuffix: Self.backupSuffix(now), notes: plan.notes,
+      backupSuffix: StoreBackup.suffix(.replaced, now), keepsBackups: request.keepsBackups, notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(
         try PlanFingerprint.of(
           steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: now)),
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
+      sourceModified: try fileSystem.status(source)?.modified,
       policies: try policyVersions(plan.steps))
     switch request.interval {
     case .seconds(let seconds): run.checkpointSeconds = seconds
@@ -252,11 +256,6 @@ public struct MigrationJob: Sendable {
       try log.append("the run cannot be found by its source, only by its destination: \(error)")
     }
     return run
-  }
-
-  private static func backupSuffix(_ now: Double) -> String {
-    let stamp = Date(timeIntervalSinceReferenceDate: now).formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
-    return "backup-\(stamp)"
   }
 
   private func policyVersions(_ steps: [MigrationStep]) throws -> [String: String] {
@@ -303,17 +302,20 @@ public struct MigrationJob: Sendable {
 
   /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none.
   ///
-  /// `memory` replaces the run's own budget; the finished bytes do not depend on it.
-  public func resume(_ path: String, memory: MemoryBudget? = nil, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws
-    -> Report
-  {
+  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. With `takeOver` a process that has the lease
+  /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
+  public func resume(
+    _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false,
+    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report {
     let found = try JobRegistry(fileSystem).find(path)
     guard let job = found, try isBegun(job) else {
       if let found { try removeLeftover(found) }
       throw BatchError(
-        .refused, "no interrupted migration of this store is known", hint: "Start one with godwit migrate", path: path)
+        .refused, "no interrupted migration of this store is known", hint: "Start one with \(ProgramName.current) migrate",
+        path: path)
     }
-    let lease = try Lease.take(in: job, fileSystem)
+    let lease = takeOver ? try Lease.takeOver(job, fileSystem) : try Lease.take(in: job, fileSystem)
     defer { lease.release() }
     guard try fileSystem.status(job.plan) != nil else { return try endRemoval(job) }
     var plan = try JobPlan.read(job, fileSystem)

@@ -43,11 +43,29 @@ struct MigrationRun {
     try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
     try log.sync()
     // Before the store gets its name: nobody then sees it without its values.
-    if !plan.isInPlace { try ExternalDataCopy(fileSystem: fileSystem).take(from: plan.source, to: plan.destination) }
-    let finished = try cutOver.run(
-      newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
-    ) { try recheckSource() }
+    if !plan.isInPlace { try takeExternalData() }
+    let finished: CutOverResult
+    do {
+      finished = try cutOver.run(
+        newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
+      ) { try recheckSource() }
+    } catch {
+      // What belongs to no store yet does not stay; the run takes it along again.
+      if !plan.isInPlace, try !cutOver.isPending() { try ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination) }
+      throw error
+    }
     return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
+  }
+
+  private func takeExternalData() throws {
+    let folders = ExternalDataCopy(fileSystem: fileSystem)
+    do {
+      try folders.take(from: plan.source, to: plan.destination)
+    } catch {
+      // Also on a full disk, where it matters most; the error is the first one's.
+      try? folders.remove(from: plan.destination)
+      throw error
+    }
   }
 
   private func recheckSource() throws {
@@ -62,6 +80,12 @@ struct MigrationRun {
       throw BatchError(
         .badCheckpoint, "the source changed since the run began: it was \(plan.sourceFingerprint), now it is \(found)",
         hint: "Remove \(job.path) and start again; the source is untouched", path: plan.source)
+    }
+    guard let modified = try fileSystem.status(plan.source)?.modified, plan.isSourceTime(modified) else {
+      throw BatchError(
+        .badCheckpoint, "the source changed since the run began: its fingerprint is the same, its time of change is not",
+        hint: "A copy has to keep that time (cp -p). Otherwise remove \(job.path) and start again; the source is untouched",
+        path: plan.source)
     }
   }
 
@@ -200,7 +224,7 @@ struct MigrationRun {
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
       hasModelNames: plan.target != .identity)
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
-      .verify(expectation) { fraction, what in
+      .verify(expectation, monitor: monitor) { fraction, what in
         monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
       }
     do {
@@ -231,12 +255,16 @@ struct MigrationRun {
   private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, notes: [String]) throws
     -> MigrationJob.Report
   {
+    if plan.isInPlace, let limit = plan.keepsBackups {
+      try StoreBackup.remove(beyond: limit, of: plan.destination, fileSystem)
+    }
+    let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
     try job.remove(fileSystem)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.fraction = 1 }
     return MigrationJob.Report(
-      destination: finished.destination, backup: finished.backup, sourceVersion: plan.sourceVersion,
+      destination: finished.destination, backup: backup, sourceVersion: plan.sourceVersion,
       targetVersion: plan.targetVersion,
       steps: plan.steps,
       rowsRead: rowsRead,

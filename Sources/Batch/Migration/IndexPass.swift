@@ -9,6 +9,7 @@ final class IndexPass: @unchecked Sendable {
   private let database: DatabaseBuilder
   private let header: DatabaseHeader
   private let files: StepFiles
+  private let monitor: RunMonitor
   private let indexes: [StoreIndex]
   private var entries: IndexEntries
   private let filled = BoundedQueue<Batch>(capacity: 4)
@@ -17,9 +18,11 @@ final class IndexPass: @unchecked Sendable {
   /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from whose
   /// first row on they were collected.
   init(
-    _ indexes: [StoreIndex], database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles, collected: IndexEntries? = nil
+    _ indexes: [StoreIndex], database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles,
+    monitor: RunMonitor = RunMonitor(),
+    collected: IndexEntries? = nil
   ) {
-    (self.database, self.header, self.files, self.indexes) = (database, header, files, indexes)
+    (self.database, self.header, self.files, self.indexes, self.monitor) = (database, header, files, indexes, monitor)
     entries = collected ?? IndexEntries(indexes, files: files)
   }
 
@@ -77,6 +80,8 @@ final class IndexPass: @unchecked Sendable {
   private func write(_ position: Int) throws {
     let builder = try builder(indexes[position])
     while let batch = try filled.pop() {
+      // Between two indexes there is a checkpoint; within one nothing is kept, and a large one takes long.
+      if !batch.isLast { try monitor.throwIfStopRequested() }
       try builder.append(batch.cells)
       try used.push(batch.cells)
       if batch.isLast { break }
@@ -121,6 +126,7 @@ final class IndexPass: @unchecked Sendable {
     let scan = TableScan(snapshot: snapshot, root: root, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
     let page = RowPage()
     while try scan.next(into: page) {
+      try monitor.throwIfStopRequested()
       try Self.adding(to: table) {
         for row in 0..<page.count {
           guard try keys.add(rowid: page.rowid(row), record: page.record(row)) else { throw Self.unfit(table, page.rowid(row)) }

@@ -13,6 +13,7 @@ struct PatchPass {
       memoryBytes: job.files.budget.sortBytes, path: job.files.path("patches.sort"), fileSystem: job.files.fileSystem)
     var key: [UInt8] = []
     try patches.forEach { patch in
+      try job.monitor.throwIfStopRequested()
       key.removeAll(keepingCapacity: true)
       withUnsafeBytes(of: UInt32(patch.table).bigEndian) { key.append(contentsOf: $0) }
       withUnsafeBytes(of: (UInt64(bitPattern: patch.key) ^ 1 << 63).bigEndian) { key.append(contentsOf: $0) }
@@ -31,7 +32,8 @@ struct PatchPass {
       path: path, plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
       files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
       from: snapshot, restoring: nil)
-    let merge = PatchMerge(snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit)
+    let merge = PatchMerge(
+      snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit, monitor: job.monitor)
     try sorter.drain { try merge.apply($0) }
     try merge.finish()
     return patched
@@ -45,6 +47,7 @@ private final class PatchMerge {
   private let names: [String]
   private let roots: [UInt32]
   private let rowLimit: Int
+  private let monitor: RunMonitor
   private var table = 0
   private var scan: TableScan
   private let page = RowPage()
@@ -57,10 +60,11 @@ private final class PatchMerge {
   private var changedKey: Int64 = 0
   private let values = RecordDecoder()
 
-  init(snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int) {
+  init(snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int, monitor: RunMonitor) {
     self.snapshot = snapshot
     self.to = to
     self.rowLimit = rowLimit
+    self.monitor = monitor
     names = from.plan.tableNames
     roots = names.map { from.database.root(of: $0) ?? 0 }
     scan = Self.scan(snapshot, roots[0], rowLimit)
@@ -119,6 +123,8 @@ private final class PatchMerge {
     while true {
       if position >= page.count {
         position = 0
+        // The pass is done again from the log of changes: nothing of it has to be kept.
+        try monitor.throwIfStopRequested()
         guard try scan.next(into: page) else { return }
       }
       while position < page.count {

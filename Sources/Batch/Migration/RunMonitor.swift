@@ -16,6 +16,8 @@ public final class RunMonitor: Sendable {
 
   private let stop = Atomic<Bool>(false)
   private let state = Mutex(MigrationProgress())
+  private let watches = Mutex<[UInt64: @Sendable () -> Void]>([:])
+  private let numbers = Atomic<UInt64>(0)
   private let started = ContinuousClock.now
   private let onChange: (@Sendable (MigrationProgress) -> Void)?
   /// When a checkpoint is due.
@@ -28,9 +30,35 @@ public final class RunMonitor: Sendable {
   }
 
   /// Asks the run to publish a checkpoint and end; it throws ``BatchError`` (`stopped`) then.
-  public func requestStop() { stop.store(true, ordering: .relaxed) }
+  public func requestStop() {
+    stop.store(true, ordering: .relaxed)
+    // Under the lock, so that whoever ends its watch knows that nobody is about to call it.
+    watches.withLock { for body in $0.values { body() } }
+  }
   /// Was a stop asked for?
   public var isStopRequested: Bool { stop.load(ordering: .relaxed) }
+  /// What ``onStop(_:)`` gives: to be ended before what its body touches goes away.
+  struct Watch: Sendable {
+    fileprivate let monitor: RunMonitor
+    fileprivate let number: UInt64
+
+    /// The body is not called any more; waits for a call that is under way.
+    func end() { monitor.watches.withLock { $0[number] = nil } }
+  }
+
+  /// Has a body called, on any thread, when a stop is asked for; at once where one was.
+  func onStop(_ body: @escaping @Sendable () -> Void) -> Watch {
+    let number = numbers.add(1, ordering: .relaxed).newValue
+    watches.withLock { $0[number] = body }
+    if isStopRequested { body() }
+    return Watch(monitor: self, number: number)
+  }
+
+  /// Throws `stopped` once a stop was asked for.
+  func throwIfStopRequested() throws {
+    guard isStopRequested else { return }
+    throw BatchError(.stopped, "the migration stopped on request", hint: "Run \(ProgramName.current) resume to go on")
+  }
   /// How far the run is.
   public var progress: MigrationProgress { state.withLock { $0 } }
 

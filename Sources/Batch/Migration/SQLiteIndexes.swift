@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import Streams
 
 /// Who builds the indexes of a finished store.
@@ -16,6 +17,7 @@ public enum IndexBuilding: String, Codable, Sendable, CaseIterable {
 struct SQLiteIndexes {
   let path: String
   let memory: MemoryBudget
+  let monitor: RunMonitor
 
   /// Fills them one by one, within half of the memory for sorting; `body` is called after each with the number of those that are filled, and ends the work by an error.
   func fill(_ names: [String], _ body: (Int) throws -> Void) throws {
@@ -24,9 +26,17 @@ struct SQLiteIndexes {
       _ = try String.fetchAll(db, sql: "PRAGMA journal_mode = OFF")
       try db.execute(
         sql: "PRAGMA synchronous = OFF; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(memory.sortBytes >> 11)")
+      // Behind the journal, which a guarded connection keeps.
+      try GuardedConnection.harden(db.sqliteConnection, path: path)
+      nonisolated(unsafe) let handle = db.sqliteConnection
+      let watch = monitor.onStop { sqlite3_interrupt(handle) }
+      defer { watch.end() }
       for (position, name) in names.enumerated() {
         do {
           try db.execute(sql: "REINDEX \(name.quotedDatabaseIdentifier)")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+          try monitor.throwIfStopRequested()
+          throw error
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
           throw BatchError(
             .policyFailed, "two rows have equal values under the unique index \(name)",

@@ -51,7 +51,7 @@ extension StepRunner {
 
   func buildIndexes() throws {
     let pass = IndexPass(
-      indexes, database: output.database, header: job.header, files: job.files, collected: collected)
+      indexes, database: output.database, header: job.header, files: job.files, monitor: job.monitor, collected: collected)
     collected = nil
     if job.indexBuilding == .engine { try build(pass) } else { try pass.writeEmpty() }
     for row in plan.carried.trees { try copyTree(row) }
@@ -69,7 +69,7 @@ extension StepRunner {
       show(pass, written)
       if job.monitor.isStopRequested {
         try publishIndexState()
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+        try job.monitor.throwIfStopRequested()
       }
       let length = Int(clamping: output.database.writer.length)
       if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
@@ -84,12 +84,10 @@ extension StepRunner {
 
   /// A run that stops within fills all indexes again.
   private func fillBySQLite(_ pass: IndexPass) throws {
-    let indexes = SQLiteIndexes(path: output.path, memory: job.files.budget)
+    let indexes = SQLiteIndexes(path: output.path, memory: job.files.budget, monitor: job.monitor)
     try indexes.fill((0..<pass.count).map(pass.name)) { written in
       show(pass, written)
-      guard !job.monitor.isStopRequested else {
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
-      }
+      try job.monitor.throwIfStopRequested()
     }
     try indexes.finish(job.version, job.files.fileSystem)
   }
@@ -104,9 +102,7 @@ extension StepRunner {
     while try scan.next(into: page) {
       for index in 0..<page.count { try builder.append(page.record(index)) }
       // The newest checkpoint stands before the carried indexes: nothing of them is kept.
-      if job.monitor.isStopRequested {
-        throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
-      }
+      try job.monitor.throwIfStopRequested()
     }
     try builder.finish()
   }

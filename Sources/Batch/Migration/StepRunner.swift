@@ -157,7 +157,7 @@ final class StepRunner {
     pagesDone += try pageCount(unit)
     if job.monitor.isStopRequested {
       try checkpoint()
-      throw BatchError(.stopped, "the migration stopped on request", hint: "Run godwit resume to go on")
+      try job.monitor.throwIfStopRequested()
     }
   }
 

@@ -45,7 +45,7 @@ extension ModelLibrary {
     if let named = try? target(named: reference) { return named }
     throw BatchError(
       .noModel, "stage \(stage) names the version \(reference), which no model has, or several have",
-      hint: "Supply its model, or use the checksum that godwit models prints. \(knownVersions)")
+      hint: "Supply its model, or use the checksum that \(ProgramName.current) models prints. \(knownVersions)")
   }
 }
 

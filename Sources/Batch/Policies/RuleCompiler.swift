@@ -19,7 +19,7 @@ struct RuleCompiler {
   private func failure(_ what: String) -> BatchError {
     BatchError(
       .badMapping, "\(mapping.name) names \(what), which the models do not have",
-      hint: "godwit mapping check says what they have", entity: mapping.destinationEntity)
+      hint: "\(ProgramName.current) mapping check says what they have", entity: mapping.destinationEntity)
   }
 
   private func entity(_ name: String) throws -> DestinationEntity {

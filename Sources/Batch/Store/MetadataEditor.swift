@@ -14,7 +14,7 @@ public enum MetadataEditor {
     let connection = try MetadataConnection(path)
     // Before the first read, so that a store in WAL mode is locked by its file and no -shm appears.
     try connection.run("PRAGMA locking_mode = EXCLUSIVE")
-    for pragma in ["trusted_schema = OFF", "foreign_keys = OFF", "cell_size_check = ON", "mmap_size = 0", "synchronous = FULL"] {
+    for pragma in ["foreign_keys = OFF", "synchronous = FULL"] {
       try connection.run("PRAGMA \(pragma)")
     }
     try connection.run("BEGIN EXCLUSIVE")
@@ -100,6 +100,7 @@ private final class MetadataConnection {
       throw BatchError(.refused, "SQLite cannot open the store (error \(code)); nothing was written", path: path)
     }
     handle = opened
+    try GuardedConnection.harden(handle, path: path)
   }
 
   // Closing the only connection of a store in WAL mode brings its log into the main file.

@@ -82,7 +82,7 @@ final class RecoveredCopy: Sendable {
   /// SQLite recovers when it first reads.
   private func recover(_ original: String) throws {
     do {
-      let queue = try DatabaseQueue(path: path)
+      let queue = try DatabaseQueue(path: path, configuration: GuardedConnection.configuration)
       _ = try queue.inDatabase { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
       try queue.close()
     } catch let error as DatabaseError {

@@ -12,9 +12,8 @@ final class SchemaParser {
   init(rows: [SchemaRow]) { self.rows = rows }
 
   func run() throws {
-    var configuration = Configuration()
+    var configuration = GuardedConnection.configuration
     configuration.foreignKeysEnabled = false
-    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
     let queue = try DatabaseQueue(configuration: configuration)
     defer { try? queue.close() }
     try queue.inDatabase { database in

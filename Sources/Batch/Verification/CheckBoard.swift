@@ -44,14 +44,16 @@ final class CheckBoard: Sendable {
   private static let threads = 2
 
   private let path: String
+  private let monitor: RunMonitor?
   private let checks: [StoreCheck]
   private let order: [Int]
   private let total: Double
   private let state: Mutex<State>
   private let events = BoundedQueue<(Double, String)>(capacity: 16)
 
-  init(path: String, checks: [StoreCheck]) {
+  init(path: String, checks: [StoreCheck], monitor: RunMonitor? = nil) {
     self.path = path
+    self.monitor = monitor
     self.checks = checks
     order = checks.indices.sorted {
       checks[$0].weight == checks[$1].weight ? $0 < $1 : checks[$0].weight > checks[$1].weight
@@ -86,7 +88,7 @@ final class CheckBoard: Sendable {
 
   private func work() throws {
     do {
-      let connection = try StoreConnection(path: path)
+      let connection = try StoreConnection(path: path, monitor: monitor)
       while let position = next() {
         let check = checks[position]
         let findings = try Self.findings(of: check, on: connection)

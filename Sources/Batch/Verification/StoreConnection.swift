@@ -11,9 +11,13 @@ final class StoreConnection {
 
   let path: String
   private let handle: OpaquePointer
+  private let monitor: RunMonitor?
+  private var watch: RunMonitor.Watch?
 
-  init(path: String) throws {
+  /// Opens a store; queries end with an error when the monitor is asked to stop.
+  init(path: String, monitor: RunMonitor? = nil) throws {
     self.path = path
+    self.monitor = monitor
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(Self.uri(path), &opened, flags, nil)
@@ -24,15 +28,17 @@ final class StoreConnection {
     handle = opened
     // A name in quotes must never turn into a text when the column is missing.
     _disableDoubleQuotedStringLiterals(handle)
-    for pragma in [
-      "trusted_schema = OFF", "query_only = ON", "cell_size_check = ON", "mmap_size = 0",
-      "cache_size = -\(Self.cacheKilobytes)",
-    ] {
-      try rows("PRAGMA \(pragma)") { _ in }
-    }
+    try GuardedConnection.harden(handle, path: path)
+    for pragma in ["query_only = ON", "cache_size = -\(Self.cacheKilobytes)"] { try rows("PRAGMA \(pragma)") { _ in } }
+    // One statement can take a minute: it is interrupted, not waited for.
+    nonisolated(unsafe) let interrupted = handle
+    watch = monitor?.onStop { sqlite3_interrupt(interrupted) }
   }
 
-  deinit { sqlite3_close_v2(handle) }
+  deinit {
+    watch?.end()
+    sqlite3_close_v2(handle)
+  }
 
   /// The path as a URI: every byte that is not plain is escaped, so that a `?` or `#` in a name stays part of it.
   private static func uri(_ path: String) -> String {
@@ -50,6 +56,8 @@ final class StoreConnection {
 
   /// Compiles a statement.
   func statement(_ sql: String) throws -> StoreStatement {
+    // A stop between two statements interrupts none.
+    try monitor?.throwIfStopRequested()
     var statement: OpaquePointer?
     let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
     guard code == SQLITE_OK, let statement else { throw failure(code) }
@@ -82,6 +90,9 @@ struct StoreFailure: Error, CustomStringConvertible {
 
   /// Is the file itself at fault? Then it is a finding; else the verification cannot go on.
   var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(code & 0xFF) }
+
+  /// Was the query ended by a stop?
+  var isInterrupt: Bool { code & 0xFF == SQLITE_INTERRUPT }
 
   /// Was a value longer than the connection may read?
   var isTooLong: Bool { code & 0xFF == SQLITE_TOOBIG }

@@ -42,24 +42,26 @@ public struct StoreVerifier: Sendable {
   ///
   /// - Parameters:
   ///   - expectation: what a store must be that was built just now; nil for any other.
+  ///   - monitor: may ask the verification to stop; it throws `stopped` then, at once.
   ///   - progress: fraction done and what was finished last; called on the caller's thread.
   /// - Returns: what was found. A damaged file is a finding, not an error.
   /// - Throws: ``BatchError``: `bad-store` when there is no file, or one with a -wal or -journal beside it (the file alone
   ///   is then not the store); `bad-model` or `refused` for a model without layout; `failed` when the disk fails.
   public func verify(
-    _ expectation: Expectation? = nil,
+    _ expectation: Expectation? = nil, monitor: RunMonitor? = nil,
     progress: (Double, String) -> Void = { _, _ in }
   ) throws -> VerificationReport {
     let clock = ContinuousClock()
     let start = clock.now
     try checkFile()
     let layout = try StoreLayout(model: model, purpose: .reading)
-    var run = VerificationRun(path: path, layout: layout, expectation: expectation)
+    var run = VerificationRun(path: path, layout: layout, expectation: expectation, monitor: monitor)
     do {
       try run.run(progress: progress)
     } catch let failure as StoreFailure where failure.isDamage {
       run.findings.add(Violation(kind: .damaged, message: "SQLite cannot read the file: \(failure.message)"))
     } catch let failure as StoreFailure {
+      if failure.isInterrupt { try monitor?.throwIfStopRequested() }
       throw BatchError(
         .failed, "the verification cannot go on", hint: "Check the disk and SQLite's folder for temporary files",
         path: path, cause: failure)

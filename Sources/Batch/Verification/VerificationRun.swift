@@ -3,13 +3,15 @@ struct VerificationRun {
   let path: String
   let layout: StoreLayout
   let expectation: StoreVerifier.Expectation?
+  let monitor: RunMonitor?
 
   var findings = CheckFindings()
   private var tables: [VerificationReport.Rows] = []
   private var entityRows: [String: UInt64] = [:]
 
-  init(path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?) {
+  init(path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, monitor: RunMonitor?) {
     self.path = path
+    self.monitor = monitor
     self.layout = layout
     self.expectation = expectation
   }
@@ -17,7 +19,7 @@ struct VerificationRun {
   private static let fixedTables = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
 
   mutating func run(progress: (Double, String) -> Void) throws {
-    let connection = try StoreConnection(path: path)
+    let connection = try StoreConnection(path: path, monitor: monitor)
     let schema = try readSchema(on: connection)
     let binding: StoreBinding
     do {
@@ -29,7 +31,7 @@ struct VerificationRun {
       return
     }
     let plan = try CheckPlan(binding: binding, schema: schema, on: connection)
-    take(try CheckBoard(path: path, checks: plan.checks()).run(progress: progress))
+    take(try CheckBoard(path: path, checks: plan.checks(), monitor: monitor).run(progress: progress))
     take(try differences(plan, on: connection))
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)

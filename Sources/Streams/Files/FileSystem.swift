@@ -24,6 +24,8 @@ public protocol FileSystem: Sendable {
   func statusOfName(_ path: String) throws -> FileStatus?
   /// Gives a file the owner, group and permission bits of another, as far as this user may; durable on return.
   func adopt(_ status: FileStatus, on path: String) throws
+  /// Gives a file the extended attributes of another, those of users and access lists; durable on return.
+  func adoptAttributes(of original: String, on path: String) throws
   /// Removes an empty directory; a missing one is not an error.
   func removeDirectory(_ path: String) throws
 }
@@ -34,6 +36,10 @@ extension FileSystem {
   public func statusOfName(_ path: String) throws -> FileStatus? { try LocalFileSystem().statusOfName(path) }
   /// Gives a file the owner, group and permission bits of another.
   public func adopt(_ status: FileStatus, on path: String) throws { try LocalFileSystem().adopt(status, on: path) }
+  /// Gives a file the extended attributes of another.
+  public func adoptAttributes(of original: String, on path: String) throws {
+    try LocalFileSystem().adoptAttributes(of: original, on: path)
+  }
   /// Removes an empty directory.
   public func removeDirectory(_ path: String) throws { try LocalFileSystem().removeDirectory(path) }
 }
@@ -80,6 +86,8 @@ public protocol File: AnyObject, Sendable {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws
   /// Asks for bytes that were written to go to the disk soon, without waiting: the next ``sync()`` has less to do. Promises nothing.
   func beginSync(at offset: UInt64, length: Int)
+  /// Sets the time of the last change to now: a sign of life. Promises nothing.
+  func touch()
   /// Makes everything written so far durable, with the file's length.
   func sync() throws
   /// Sets the length in bytes.
@@ -95,6 +103,9 @@ public protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  /// Gives no sign.
+  public func touch() {}
+
   /// Leaves all to ``sync()``.
   public func beginSync(at offset: UInt64, length: Int) {}
 

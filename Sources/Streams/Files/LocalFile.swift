@@ -59,6 +59,11 @@ public final class LocalFile: File {
     _ = Self.syncFileRange?(descriptor, position, Int64(length), Self.writeOut)
   }
 
+  /// Sets the time of the last change to now.
+  public func touch() {
+    if let descriptor = try? open() { _ = futimens(descriptor, nil) }
+  }
+
   /// Makes everything written so far durable, with the file's length.
   ///
   /// Never repeated after a failure: Linux reports a lost write once and marks the page clean, so a second call that

@@ -121,6 +121,16 @@ public struct LocalFileSystem: FileSystem {
     try file.adopt(status)
   }
 
+  /// Gives a file the extended attributes of another: those of users, and its access list; durable on return.
+  public func adoptAttributes(of original: String, on path: String) throws {
+    let names = try ExtendedAttributes.names(original)
+    guard !names.isEmpty else { return }
+    for name in names { try ExtendedAttributes.copy(name, from: original, to: path) }
+    let file = try open(path, .update)
+    defer { file.close() }
+    try file.sync()
+  }
+
   private func retry(_ action: String, _ path: String, _ call: () -> Int32) throws -> Int32 {
     while true {
       let result = call()
@@ -148,4 +158,7 @@ extension FileStatus {
 
   /// True for a symbolic link; only a status of the name itself can be one.
   public var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
+
+  /// True for a plain file.
+  public var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
 }

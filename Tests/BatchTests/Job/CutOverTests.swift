@@ -38,7 +38,7 @@ import Testing
     #expect(try StoreFixture.look(at: folder.destination, in: folder) == StoreFixture.wholeNew, "\(note)")
     #expect(try StoreFixture.look(at: folder.file("Store.sqlite.v1"), in: folder) == StoreFixture.wholeOld, "\(note)")
     let names = try LocalFileSystem().list(folder.path)
-    #expect(names == [".Store.sqlite.godwit", "Store.sqlite", "Store.sqlite.v1"], "\(note)")
+    #expect(names == [".Store.sqlite.godwit", "Store.sqlite", "Store.sqlite.v1", "Store.sqlite.v1.json"], "\(note)")
     #expect(try LocalFileSystem().list(job.path) == ["checkpoints", "cutover.json", "mappings", "models"], "\(note)")
   }
 

@@ -46,13 +46,14 @@ public struct CutOver: Sendable {
   ///   - destination: the path that the job directory was made for.
   ///   - inPlace: replace the store there and keep it as `<destination>.<backupSuffix>`; otherwise nothing may exist.
   ///   - backupSuffix: used only in place.
+  ///   - restores: the backup that `newStore` is, for a rollback: it keeps its own owner and mode, and its name goes.
   ///   - verifySourceUnchanged: throws when the source is not the one that was read. Called once, in place only,
   ///     before the old store is touched. The caller holds no lock and no connection on the old store by then.
   ///
   /// On return everything is durable. Throws `refused` before any change when the names are taken or the old store is
   /// in use.
   public func run(
-    newStore: String, destination: String, inPlace: Bool, backupSuffix: String = "backup",
+    newStore: String, destination: String, inPlace: Bool, backupSuffix: String = "backup", restores: String? = nil,
     verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverResult {
     if let finished = try resume() { return finished }
@@ -60,10 +61,11 @@ public struct CutOver: Sendable {
       try JobDirectory.resolve(FilePaths.directory(of: newStore)) == job.path
     else { throw BatchError(.refused, "the new store and the destination are not those of this job", path: newStore) }
     let new = try readyStore(newStore)
-    let journal =
+    var journal =
       inPlace
-      ? try startInPlace(new, newStore, backupSuffix, verifySourceUnchanged)
+      ? try startInPlace(new, newStore, backupSuffix, adopts: restores == nil, verifySourceUnchanged)
       : try startBeside(new, newStore)
+    journal.restores = restores
     try journal.write(job, fileSystem)
     return try finish(journal)
   }
@@ -106,6 +108,7 @@ public struct CutOver: Sendable {
       } else {
         try replace(&journal)
       }
+      try endRestoring(journal)
       journal.phase = .done
       try journal.write(job, fileSystem)
     }

@@ -6,11 +6,11 @@ import Streams
 /// removed; a second name for the old file; only then the rename that shows the new one.
 extension CutOver {
   /// SQLite's lock bytes: all locks that any connection to a database holds lie in this range of its file.
-  private static var sqliteLockStart: UInt64 { 1 << 30 }
-  private static var sqliteLockLength: UInt64 { 512 }
+  static var sqliteLockStart: UInt64 { 1 << 30 }
+  static var sqliteLockLength: UInt64 { 512 }
 
   func startInPlace(
-    _ new: FileIdentity, _ newStore: String, _ backupSuffix: String, _ verifySourceUnchanged: () throws -> Void
+    _ new: FileIdentity, _ newStore: String, _ backupSuffix: String, adopts: Bool, _ verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverJournal {
     let backup = job.destination + "." + backupSuffix
     guard !backupSuffix.isEmpty, !backupSuffix.contains("/") else {
@@ -26,7 +26,10 @@ extension CutOver {
     guard let status = try fileSystem.status(job.destination) else {
       throw Self.changed("while it was being verified", job.destination)
     }
-    try fileSystem.adopt(status, on: newStore)
+    if adopts {
+      try fileSystem.adopt(status, on: newStore)
+      try fileSystem.adoptAttributes(of: job.destination, on: newStore)
+    }
     let isWhole = old.wal == nil && old.rollbackJournal == nil
     return CutOverJournal(
       phase: isWhole ? .whole : .started, newStore: FilePaths.name(of: newStore), new: new,
@@ -45,6 +48,7 @@ extension CutOver {
       try checkUntouched(journal)
       try file.sync()
       try removeFilesBeside(journal.destination)
+      try keepCompanions(journal)
       try keepBackup(&journal, file)
       try fileSystem.rename(job.file(journal.newStore), to: journal.destination)
     }
@@ -89,6 +93,27 @@ extension CutOver {
     if isAny { try fileSystem.syncDirectory(FilePaths.directory(of: path)) }
   }
 
+  /// What goes with the backup: values outside of it, in a folder of its own (by links: the new store may lose them), and a
+  /// receipt. A rollback brings back what the backup's folder has.
+  private func keepCompanions(_ journal: CutOverJournal) throws {
+    guard let backup = journal.backup else { return }
+    let folders = ExternalDataCopy(fileSystem: fileSystem)
+    try folders.take(from: journal.destination, to: backup)
+    if let restored = journal.restores {
+      try folders.take(from: restored, to: journal.destination)
+    } else {
+      try BackupReceipt(new: try StoreState(job.file(journal.newStore), fileSystem)).write(for: backup, fileSystem)
+    }
+  }
+
+  /// The backup has its old name again; the other one goes, with what told of the migration that is undone.
+  func endRestoring(_ journal: CutOverJournal) throws {
+    guard let restored = journal.restores else { return }
+    if journal.old == nil { try ExternalDataCopy(fileSystem: fileSystem).take(from: restored, to: journal.destination) }
+    for file in [restored, restored + "-shm", BackupReceipt.path(of: restored)] { try fileSystem.remove(file) }
+    try fileSystem.syncDirectory(FilePaths.directory(of: restored))
+  }
+
   /// A second name for the old file, which costs nothing; a copy where the file system knows no second names.
   private func keepBackup(_ journal: inout CutOverJournal, _ file: any File) throws {
     guard let backup = journal.backup, let main = journal.whole else { return }
@@ -105,26 +130,8 @@ extension CutOver {
         try journal.write(job, fileSystem)
       }
     }
-    try copy(file, to: backup)
+    try StoreCopy(fileSystem: fileSystem).copy(file, to: backup)
     try fileSystem.syncDirectory(directory)
-  }
-
-  private func copy(_ file: any File, to path: String) throws {
-    let target = try fileSystem.open(path + ".new", .create)
-    defer { target.close() }
-    let length = try file.size()
-    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
-    defer { chunk.deallocate() }
-    var position: UInt64 = 0
-    while position < length {
-      let count = try file.read(into: chunk, at: position)
-      guard count > 0 else { throw Self.changed("while it was being copied", file.path) }
-      try target.write(UnsafeRawBufferPointer(rebasing: chunk[..<count]), at: position)
-      position += UInt64(count)
-    }
-    try target.sync()
-    if let status = try fileSystem.status(file.path) { try fileSystem.adopt(status, on: path + ".new") }
-    try fileSystem.rename(path + ".new", to: path)
   }
 
   private func isSecondName(_ path: String, of main: FileIdentity) throws -> Bool {

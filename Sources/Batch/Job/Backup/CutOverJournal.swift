@@ -27,7 +27,7 @@ struct OldStoreIdentity: Codable, Equatable {
   var rollbackJournal: FileIdentity?
 
   init(_ path: String, _ fileSystem: any FileSystem) throws {
-    guard let status = try fileSystem.statusOfName(path), status.mode & 0o170000 == 0o100000 else {
+    guard let status = try fileSystem.statusOfName(path), status.isRegularFile else {
       throw BatchError(.refused, "there is no file to be replaced", path: path)
     }
     main = FileIdentity(status)
@@ -63,6 +63,8 @@ struct CutOverJournal: Codable {
   var destination: String
   /// Nil for a destination that did not exist.
   var backup: String?
+  /// The backup that a rollback puts in place, and whose name then goes; nil for a migration.
+  var restores: String?
   /// The old store as it was when the source was verified; nil for a destination that did not exist.
   var old: OldStoreIdentity?
   /// The old main file once the old store is whole in it.
@@ -86,6 +88,9 @@ struct CutOverJournal: Codable {
     guard journal.format == format else { throw unusable("it has format \(journal.format)", job) }
     guard journal.destination == job.destination, !journal.newStore.contains("/") else {
       throw unusable("it is about another destination", job)
+    }
+    guard journal.restores.map({ StoreBackup(path: $0)?.store == job.destination }) != false else {
+      throw unusable("it is about a backup of another store", job)
     }
     return journal
   }

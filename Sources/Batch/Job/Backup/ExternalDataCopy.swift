@@ -22,6 +22,31 @@ struct ExternalDataCopy {
     return try fileSystem.list(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }
   }
 
+  /// Removes a store's folder with everything in it, where there is one. A symbolic link inside is removed, not followed.
+  func remove(from store: String) throws {
+    let path = ExternalDataFolder(store: store).path
+    guard try fileSystem.statusOfName(path)?.isDirectory == true else { return }
+    try remove(folder: path, depth: 0)
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+  }
+
+  private func remove(folder: String, depth: Int) throws {
+    guard depth <= Self.greatestDepth else { throw Self.tooDeep(folder) }
+    for name in try fileSystem.list(folder) {
+      let path = FilePaths.join(folder, name)
+      if try fileSystem.statusOfName(path)?.isDirectory == true {
+        try remove(folder: path, depth: depth + 1)
+      } else {
+        try fileSystem.remove(path)
+      }
+    }
+    try fileSystem.removeDirectory(folder)
+  }
+
+  private static func tooDeep(_ path: String) -> BatchError {
+    BatchError(.refused, "folders of external data are nested too deeply", path: path)
+  }
+
   /// Takes everything along; durable on return. What an interrupted call left is used.
   func take(from source: String, to destination: String) throws {
     let (old, new) = (ExternalDataFolder(store: source).path, ExternalDataFolder(store: destination).path)
@@ -31,16 +56,14 @@ struct ExternalDataCopy {
   }
 
   private func take(folder: String, to target: String, depth: Int) throws {
-    guard depth <= Self.greatestDepth else {
-      throw BatchError(.refused, "folders of external data are nested too deeply", path: folder)
-    }
+    guard depth <= Self.greatestDepth else { throw Self.tooDeep(folder) }
     try fileSystem.makeDirectory(target)
     for name in try fileSystem.list(folder) {
       let (from, to) = (FilePaths.join(folder, name), FilePaths.join(target, name))
       guard let status = try fileSystem.statusOfName(from) else { continue }
       if status.isDirectory {
         try take(folder: from, to: to, depth: depth + 1)
-      } else if status.mode & 0o170000 == 0o100000 {
+      } else if status.isRegularFile {
         try take(file: from, status, to: to)
       }
       // Anything else, as a symbolic link, is nothing that Core Data makes; it is not followed.

@@ -7,7 +7,7 @@ enum OldStore {
   /// Recovers a hot journal or copies every frame of the WAL into the main file and syncs it, then calls `record` while
   /// the connection keeps writers out of the WAL's end. The WAL stays, complete, for the caller to remove.
   static func makeWhole(_ path: String, record: () throws -> Void) throws {
-    var configuration = Configuration()
+    var configuration = GuardedConnection.configuration
     configuration.busyMode = .timeout(2)
     let queue: DatabaseQueue
     do {

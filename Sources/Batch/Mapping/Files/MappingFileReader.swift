@@ -61,7 +61,8 @@ struct MappingFileReader {
     for (entity, hash) in try fields["hashes"]?.pairs("hashes") ?? [] {
       let text = try hash.text("a version hash")
       guard text.utf8.count == 64, text.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else {
-        throw hash.failure("the version hash of \(entity) has to be 64 hexadecimal digits", "godwit hash prints them")
+        throw hash.failure(
+          "the version hash of \(entity) has to be 64 hexadecimal digits", "\(ProgramName.current) hash prints them")
       }
       hashes[entity] = stride(from: 0, to: 64, by: 2).map { place in
         let start = text.utf8.index(text.startIndex, offsetBy: place)

@@ -1,0 +1,45 @@
+import Foundation
+import Streams
+
+/// `<backup>.json`: which store took the place of a backup, so that a rollback can tell whether that one was written since.
+///
+/// It names no paths: backup, receipt and store may be moved together. Layout: FORMAT.md, "Backups".
+struct BackupReceipt: Codable, Equatable {
+  static let currentFormat = 1
+
+  var format = BackupReceipt.currentFormat
+  /// The new store at its cut-over.
+  var new: StoreState
+
+  static func path(of backup: String) -> String { backup + ".json" }
+
+  func write(for backup: String, _ fileSystem: any FileSystem) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    try fileSystem.writeDurably(Array(try encoder.encode(self)), to: Self.path(of: backup))
+  }
+
+  /// Nil where there is none that can be understood: then nothing is known of the new store.
+  static func read(for backup: String, _ fileSystem: any FileSystem) throws -> BackupReceipt? {
+    let path = path(of: backup)
+    guard let status = try fileSystem.statusOfName(path), status.isRegularFile, status.size <= 1 << 16 else { return nil }
+    let receipt = try? JSONDecoder().decode(BackupReceipt.self, from: Data(try fileSystem.readAll(path, cap: 1 << 16)))
+    return receipt?.format == currentFormat ? receipt : nil
+  }
+}
+
+/// What a store was at a moment, in a way that every later write shows.
+struct StoreState: Codable, Equatable {
+  /// The source fingerprint of FORMAT.md, hexadecimal.
+  var fingerprint: String
+  /// Last change of the main file, nanoseconds since 1970: in WAL mode a change can leave page 1, and with it the counter, as it was.
+  var modified: Int64
+
+  /// Looks at a store; its `-wal` counts. Nothing is written.
+  init(_ path: String, _ fileSystem: any FileSystem) throws {
+    let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .none)
+    defer { snapshot.close() }
+    fingerprint = PlanFingerprint.hex(try SourceFingerprint.of(snapshot))
+    modified = try fileSystem.status(path)?.modified ?? 0
+  }
+}

@@ -1,0 +1,123 @@
+@preconcurrency import Dispatch
+import Glibc
+import Streams
+
+// A successor for an owner that lives and does nothing: stopped, or stuck.
+extension Lease {
+  /// How long an owner may give no sign of life, in seconds: it gives one every second.
+  public static let patience = 5.0
+
+  /// Takes the lease, from an owner that gives no sign of life too: it is killed first, and its end is waited for, so that it
+  /// can write nothing any more.
+  ///
+  /// Throws `leaseHeld` when the owner gives a sign, within ``patience``; and `refused` when it cannot be shown that
+  /// the owner is the process of that number on this machine: then nobody is killed.
+  public static func takeOver(_ job: JobDirectory, _ fileSystem: any FileSystem, patience: Double = patience) throws -> Lease {
+    do {
+      return try take(in: job, fileSystem)
+    } catch let error as BatchError where error.code == .leaseHeld {
+      let sign = try fileSystem.status(job.lease)?.modified
+      guard let owner = try LeaseOwner.read(job.lease, fileSystem) else { throw error }
+      for _ in 0..<Int(patience * 10) {
+        usleep(100_000)
+        // The clock is not asked: a sign is any change of the time, whatever it is.
+        guard try fileSystem.status(job.lease)?.modified == sign else {
+          if try isFree(job, fileSystem) { break }
+          throw alive(owner, job)
+        }
+      }
+      if try !isFree(job, fileSystem) { try end(owner, job) }
+      return try takeAfterEnd(of: owner, job, fileSystem)
+    }
+  }
+
+  private static func isFree(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {
+    if case .live = try inspect(job, fileSystem) { return false }
+    return true
+  }
+
+  private static func takeAfterEnd(of owner: LeaseOwner, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
+    // A process that is writing to a slow disk ends when that call returns.
+    for _ in 0..<100 where try !isFree(job, fileSystem) { usleep(100_000) }
+    return try take(in: job, fileSystem)
+  }
+
+  /// Kills the owner, if it is what the record says and has the lease file open.
+  private static func end(_ owner: LeaseOwner, _ job: JobDirectory) throws {
+    guard owner.isOnThisMachine else {
+      throw BatchError(
+        .refused, "process \(owner.pid) on \(owner.host) has the lease and gives no sign of life; this is another machine",
+        hint: "End that process there, then run \(ProgramName.current) resume", path: job.lease)
+    }
+    // The handle first, the proof after: a number that is used again between the two cannot be mistaken.
+    guard let process = ProcessHandle(owner.pid) else { return }
+    defer { process.close() }
+    guard owner.isRunning, process.hasOpen(job.lease) else {
+      throw BatchError(
+        .refused, "the lease is held, but not by process \(owner.pid), which its record names",
+        hint: "Find who has it open (lsof), end that process, then run \(ProgramName.current) resume", path: job.lease)
+    }
+    process.kill()
+  }
+
+  private static func alive(_ owner: LeaseOwner, _ job: JobDirectory) -> BatchError {
+    BatchError(
+      .leaseHeld, "process \(owner.pid) on \(owner.host) is running this job, and gives signs of life",
+      hint: "Wait for it to end, or stop that process", path: job.lease)
+  }
+}
+
+/// A process that keeps its identity while it is held, by pidfd_open(2); by its number alone on a kernel without.
+private struct ProcessHandle {
+  private typealias Open = @convention(c) (pid_t, UInt32) -> CInt
+  private typealias Send = @convention(c) (CInt, CInt, UnsafeMutableRawPointer?, UInt32) -> CInt
+  private static let open = dlsym(nil, "pidfd_open").map { unsafeBitCast($0, to: Open.self) }
+  private static let send = dlsym(nil, "pidfd_send_signal").map { unsafeBitCast($0, to: Send.self) }
+
+  private let pid: Int32
+  private let descriptor: CInt
+
+  /// Nil when there is no such process any more.
+  init?(_ pid: Int32) {
+    self.pid = pid
+    descriptor = Self.open?(pid, 0) ?? -1
+    if descriptor < 0, errno == ESRCH { return nil }
+  }
+
+  func kill() {
+    if descriptor >= 0, let send = Self.send { _ = send(descriptor, SIGKILL, nil, 0) } else { _ = Glibc.kill(pid, SIGKILL) }
+  }
+
+  func close() { if descriptor >= 0 { _ = Glibc.close(descriptor) } }
+
+  /// Has the process that file open? Only for processes of this user.
+  func hasOpen(_ path: String) -> Bool {
+    let local = LocalFileSystem()
+    guard let wanted = try? local.status(path), let names = try? local.list("/proc/\(pid)/fd") else { return false }
+    return names.contains { name in
+      guard let found = try? local.status("/proc/\(pid)/fd/\(name)") else { return false }
+      return found.device == wanted.device && found.inode == wanted.inode
+    }
+  }
+}
+
+/// Gives a sign of life every second, as long as it is held: the lease file's time of change.
+final class Heartbeat: Sendable {
+  private let timer: any DispatchSourceTimer
+  private let queue = DispatchQueue(label: "heartbeat", qos: .utility)
+
+  init(_ file: any File) {
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now(), repeating: 1)
+    timer.setEventHandler { file.touch() }
+    timer.resume()
+  }
+
+  /// Waits for a sign that is being given: the file may be closed behind it, and its number be another's.
+  func stop() {
+    timer.cancel()
+    queue.sync {}
+  }
+
+  deinit { timer.cancel() }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Streams
+
+extension MigrationJob {
+  /// What a rollback did.
+  public struct RollbackReport: Sendable, Codable, Equatable {
+    /// The path that has its old store again.
+    public var store: String
+    /// The backup that was put back, and whose name is gone.
+    public var restored: String
+    /// The path that has the store which was there before; nil where there was none.
+    public var setAside: String?
+  }
+
+  /// Puts the newest backup of a store back, with its values outside, and sets the present store aside as
+  /// `<store>.rolled-back-<time>`: nothing is destroyed.
+  ///
+  /// One action, as the cut-over: a crash leaves the one store or the other whole, and another call, or a resume, finishes it.
+  /// Everything is durable on return. Throws `refused` where there is no backup, where a migration of the store waits to go
+  /// on, where the store is open in another process, and, unless `force` is given, where it was written since its cut-over or
+  /// that cannot be known.
+  public func rollback(_ path: String, force: Bool = false) throws -> RollbackReport {
+    let job = try JobDirectory(destination: path)
+    if try job.exists(fileSystem) {
+      if let finished = try finishRollback(job) { return finished }
+      try removeLeftover(job)
+      try refuseExistingRun(job)
+    }
+    let backup = try newestBackup(job.destination)
+    try checkRollback(to: backup, of: job.destination, force: force)
+    try job.create(fileSystem)
+    let lease = try Lease.take(in: job, fileSystem)
+    defer { lease.release() }
+    do {
+      return try putBack(backup, job, force: force)
+    } catch {
+      // Without a journal nothing has happened yet.
+      if try fileSystem.status(job.cutOver) == nil { try job.remove(fileSystem) }
+      throw error
+    }
+  }
+
+  /// Finishes a rollback that was interrupted; nil where the job is none.
+  private func finishRollback(_ job: JobDirectory) throws -> RollbackReport? {
+    guard let journal = try CutOverJournal.read(job, fileSystem), let restored = journal.restores else { return nil }
+    let lease = try Lease.take(in: job, fileSystem)
+    defer { lease.release() }
+    let finished = try CutOver(fileSystem: fileSystem, job: job).resume()
+    try job.remove(fileSystem)
+    return RollbackReport(store: job.destination, restored: restored, setAside: finished?.backup)
+  }
+
+  private func newestBackup(_ store: String) throws -> StoreBackup {
+    guard let newest = try StoreBackup.all(of: store, fileSystem).last(where: { $0.kind == .replaced }) else {
+      throw BatchError(
+        .refused, "no backup of this store is here",
+        hint: "Backups of a migration are named \(FilePaths.name(of: store)).backup-<time>; nothing was written", path: store)
+    }
+    return newest
+  }
+
+  private func checkRollback(to backup: StoreBackup, of store: String, force: Bool) throws {
+    for suffix in ["-wal", "-journal"] where (try fileSystem.statusOfName(backup.path + suffix)?.size ?? 0) > 0 {
+      throw BatchError(
+        .refused, "the backup was opened, and has changes in \(backup.path)\(suffix)",
+        hint: "Open it once with SQLite and close it, so that they get into the file; nothing was written", path: backup.path)
+    }
+    guard try fileSystem.statusOfName(store) != nil else { return }
+    try refuseInUse(store, "the store")
+    guard !force else { return }
+    guard let receipt = try BackupReceipt.read(for: backup.path, fileSystem) else {
+      throw BatchError(
+        .refused,
+        "whether the store was written since its migration cannot be known: \(BackupReceipt.path(of: backup.path)) is missing",
+        hint: "Use --force if the backup is newer than all that you need; nothing was written", path: store)
+    }
+    guard try StoreState(store, fileSystem) == receipt.new else {
+      throw BatchError(
+        .refused, "the store was written since its migration, and the backup does not have what was written",
+        hint: "Use --force to put the backup back; the present store is set aside then. Nothing was written", path: store)
+    }
+  }
+
+  private func refuseInUse(_ path: String, _ what: String) throws {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    guard try file.isExcluded(.exclusive, start: CutOver.sqliteLockStart, length: CutOver.sqliteLockLength) else { return }
+    throw BatchError(
+      .refused, "\(what) is open in another process", hint: "Close every program that uses it; nothing was written", path: path)
+  }
+
+  private func putBack(_ backup: StoreBackup, _ job: JobDirectory, force: Bool) throws -> RollbackReport {
+    try refuseInUse(backup.path, "the backup")
+    do {
+      try fileSystem.link(backup.path, to: job.newStore)
+    } catch let error as StreamsError where error.code == .unsupported {
+      let file = try fileSystem.open(backup.path, .read)
+      defer { file.close() }
+      try StoreCopy(fileSystem: fileSystem).copy(file, to: job.newStore)
+    }
+    let isInPlace = try fileSystem.statusOfName(job.destination) != nil
+    let suffix = StoreBackup.suffix(.setAside, Date().timeIntervalSinceReferenceDate)
+    let finished = try CutOver(fileSystem: fileSystem, job: job).run(
+      newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix, restores: backup.path
+    ) { try checkRollback(to: backup, of: job.destination, force: force) }
+    try job.remove(fileSystem)
+    return RollbackReport(store: job.destination, restored: backup.path, setAside: finished.backup)
+  }
+}

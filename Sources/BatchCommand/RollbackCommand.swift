@@ -1,0 +1,64 @@
+import ArgumentParser
+import Batch
+
+struct RollbackCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rollback", abstract: "Puts the store back that a migration replaced.",
+    discussion: """
+      The newest backup gets the store's name again, with its external data; the present store is set aside as \
+      STORE.rolled-back-TIME. Refused where the present store was written to since its migration.
+      """)
+
+  @Argument(help: "The store that was migrated in place.") var store: String
+  @Flag(name: .long, help: "Also where the store was written to since its migration.") var force = false
+  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+
+  var changed: String? { store }
+
+  func run() throws {
+    let report = try MigrationJob(policies: GodwitCommand.policies).rollback(store, force: force)
+    if json { return Console.print(try JSONOutput.text(report)) }
+    Console.print("\(report.store): is \(report.restored) again")
+    if let path = report.setAside { Console.print("set aside: \(path)") }
+  }
+}
+
+struct CleanCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clean", abstract: "Removes working files of abandoned runs, and backups over a limit.",
+    discussion: """
+      Runs that are alive stay, and so do those that resume could finish, but for --all. Without --keep-backups all backups stay. \
+      No store is touched.
+      """)
+
+  @Argument(help: "A directory, or a store.") var path = "."
+  @Flag(name: .long, help: "Give up interrupted runs too that could go on.") var all = false
+  @Option(name: .long, help: "How many backups of each store stay: a number, or an age as 30d.") var keepBackups: BackupLimit?
+  @Flag(name: .long, help: "Only say what would be removed.") var dryRun = false
+  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+
+  var changed: String? { dryRun ? nil : path }
+
+  func run() throws {
+    let report = try MigrationJob(policies: GodwitCommand.policies)
+      .clean(path, all: all, backups: keepBackups, dryRun: dryRun)
+    if json { return Console.print(try JSONOutput.text(report)) }
+    func line(_ verb: String, _ item: MigrationJob.CleanReport.Item) -> String {
+      "\(verb) \(item.path): \(item.reason); \(Console.size(item.bytes))"
+    }
+    let verb = dryRun ? "would remove" : "removed"
+    let lines = report.removed.map { line(verb, $0) } + report.kept.map { line("kept", $0) }
+    let bytes = report.removed.reduce(0) { $0 + $1.bytes }
+    Console.print((lines + ["\(dryRun ? "to be freed" : "freed"): \(Console.size(bytes))"]).joined(separator: "\n"))
+  }
+}
+
+/// A number of backups, or their greatest age: 3, 30d.
+extension BackupLimit: ExpressibleByArgument {
+  /// Reads a limit; nil for anything else.
+  public init?(argument: String) {
+    let isAge = argument.hasSuffix("d")
+    guard let number = Int(isAge ? String(argument.dropLast()) : argument), (0...1_000_000).contains(number) else { return nil }
+    self = isAge ? .days(number) : .count(number)
+  }
+}
