@@ -49,13 +49,15 @@ let package = Package(
     .executableTarget(
       name: "BookMigration", dependencies: ["Batch", "BatchCommand"],
       path: "Examples/BookMigration", exclude: ["Library.xcdatamodeld", "Mappings"], swiftSettings: strict),
+    // A disk that loses what was not synced, for tests alone.
+    .target(name: "DiskSimulation", dependencies: ["Streams"], path: "Tests/DiskSimulation", swiftSettings: strict),
     .testTarget(
       name: "StreamsTests",
-      dependencies: ["Streams", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Streams", "DiskSimulation", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
     .testTarget(
       name: "BatchTests",
-      dependencies: ["Batch", "BatchTesting", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Batch", "BatchTesting", "DiskSimulation", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",

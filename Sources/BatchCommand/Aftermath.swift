@@ -23,7 +23,8 @@ enum Aftermath {
     switch status.state {
     case .none: return "Nothing was written"
     case .running: return "Nothing was written by this process"
-    case .interrupted: return "The source is untouched; the run so far is kept beside \(status.destination ?? path)"
+    case .interrupted:
+      return "The source is untouched; the run so far is kept beside \(status.destination ?? path), and resume goes on from there"
     case .cutOver:
       return "The old store is whole, under its own name or the backup's; the new one waits beside \(status.destination ?? path)"
     }

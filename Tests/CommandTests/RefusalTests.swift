@@ -172,7 +172,7 @@ struct RefusalTests {
   }
 }
 
-/// A disk of one MiB in memory.
+/// A small disk in memory.
 struct SmallDisk {
   static let isPossible: Bool = {
     guard geteuid() == 0 else { return false }
@@ -185,10 +185,10 @@ struct SmallDisk {
 
   let path: String
 
-  init(at path: String) throws {
+  init(at path: String, megabytes: Int = 1) throws {
     self.path = path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    guard mount("none", path, "tmpfs", 0, "size=1m") == 0 else {
+    guard mount("none", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else {
       throw CommandProcess.Missing(description: "mount: \(String(cString: strerror(errno)))")
     }
   }

@@ -277,15 +277,18 @@ public struct MigrationJob: Sendable {
       // A file is named by itself: a mapping model's xcmapping.xml.
       packages += PackageFolders.isFolder(path) ? try find(path) : [path]
     }
-    return try packages.enumerated().map { index, package in
+    let copies = try packages.enumerated().map { index, package in
       let relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
       try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
       try copy(package, to: job.file(relative), depth: 8)
       for table in try MappingModelReader.tableFiles(of: package) {
         try copy(FilePaths.join(FilePaths.directory(of: package), table), to: job.file("\(folder)/\(index)/\(table)"), depth: 0)
       }
+      try fileSystem.syncDirectory(job.file("\(folder)/\(index)"))
       return relative
     }
+    try fileSystem.syncDirectory(job.file(folder))
+    return copies
   }
 
   private func copy(_ path: String, to target: String, depth: Int) throws {

@@ -54,9 +54,7 @@ struct OracleCase {
   /// look into it.
   func run() throws -> String {
     do {
-      let store = try folder.sample("V1", rows: 0, seed: 1)
-      var random = SeededRandom(seed &+ 2)
-      try OracleStore.write(data, to: store, &random)
+      let store = try write()
       let written = data.differences(try OracleStore.read(store, model: versions[0]))
       guard written.isEmpty else { throw Disagreement(description: "the source: \(written)") }
       try compare(store)
@@ -68,6 +66,27 @@ struct OracleCase {
     } catch {
       throw Disagreement(description: "seed \(seed): \(error)\n" + log.joined(separator: "\n"))
     }
+  }
+
+  private func write() throws -> String {
+    let store = try folder.sample("V1", rows: 0, seed: 1)
+    var random = SeededRandom(seed &+ 2)
+    try OracleStore.write(data, to: store, &random)
+    return store
+  }
+
+  /// The same migration for a disk that fails; nil where it is refused or ends at a number.
+  func onSimulatedDisk() throws -> DiskMigration? {
+    let last = versions.count - 1
+    guard case .graph = try outcome(to: last) else { return nil }
+    let store = try write()
+    do {
+      return try DiskMigration(folder, store, inPlace: seed % 3 != 0) { request in
+        request.target = .version(versions[last].name)
+        request.interval = .bytes(seed % 2 == 0 ? 1000 : 1 << 20)
+        request.fuses = seed % 5 != 0
+      }
+    } catch let error as BatchError where error.code == .refused { return nil }
   }
 
   /// The whole chain first; where that differs, version by version, to name the step.
