@@ -1,14 +1,21 @@
+import Streams
+
 /// One verification: the parts in their order, and what they found.
 struct VerificationRun {
   let path: String
   let layout: StoreLayout
   let expectation: StoreVerifier.Expectation?
+  let fileSystem: any FileSystem
+  let memory: MemoryBudget
 
   var findings = CheckFindings()
   private var tables: [VerificationReport.Rows] = []
   private var entityRows: [String: UInt64] = [:]
 
-  init(path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?) {
+  init(
+    path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, fileSystem: any FileSystem, memory: MemoryBudget
+  ) {
+    (self.fileSystem, self.memory) = (fileSystem, memory)
     self.path = path
     self.layout = layout
     self.expectation = expectation
@@ -16,7 +23,7 @@ struct VerificationRun {
 
   private static let fixedTables = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
 
-  mutating func run(progress: (Double, String) -> Void) throws {
+  mutating func run(_ mode: VerificationMode, progress: (Double, String) -> Void) throws {
     let connection = try StoreConnection(path: path)
     let schema = try readSchema(on: connection)
     let binding: StoreBinding
@@ -29,11 +36,21 @@ struct VerificationRun {
       return
     }
     let plan = try CheckPlan(binding: binding, schema: schema, on: connection)
-    take(try CheckBoard(path: path, checks: plan.checks()).run(progress: progress))
-    take(try differences(plan, on: connection))
+    let proof = try prove(plan) { progress(mode == .full ? 0.2 * $0 : $0, $1) }
+    if mode != .full, let result = proof.result {
+      take(try result.findings(on: connection, board: board))
+    } else {
+      take(try board(plan.checks()) { progress(0.2 + 0.8 * $0, $1) })
+      take(try differences(plan, on: connection))
+    }
+    take(proof.faults)
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
     try nameEntities(plan, on: connection)
+  }
+
+  private func board(_ checks: [StoreCheck], progress: (Double, String) -> Void) throws -> [CheckFindings] {
+    try CheckBoard(path: path, checks: checks).run(progress: progress)
   }
 
   /// Tables, columns and the fixed tables: what the store says of itself.
@@ -68,7 +85,7 @@ struct VerificationRun {
     return try StoreSchema(rows: rows, path: path)
   }
 
-  private mutating func take(_ parts: [CheckFindings]) {
+  mutating func take(_ parts: [CheckFindings]) {
     for part in parts {
       findings.violations += part.violations
       findings.warnings += part.warnings
