@@ -31,7 +31,7 @@ struct MigrateCommand: StoreCommand {
     request.interval = options.checkpointEvery.interval
     request.extras = extras.options
     request.parts = parts.selection
-    request.verifies = options.verify == .full
+    request.verification = options.verify
     request.indexBuilding = indexBuilder
     request.keepsBackups = keepBackups
     let job = MigrationJob(policies: GodwitCommand.policies)
@@ -69,16 +69,14 @@ struct ResumeCommand: StoreCommand {
 
 extension IndexBuilding: ExpressibleByArgument {}
 
-enum VerifyMode: String, ExpressibleByArgument, CaseIterable {
-  case full
-  case none
-}
+extension VerificationMode: ExpressibleByArgument {}
 
 struct RunOptions: ParsableArguments {
   @Option(name: .long, help: "Peak memory, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
   @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).")
   var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
-  @Option(name: .long, help: "How the result is proved before it gets its name: full or none.") var verify = VerifyMode.full
+  @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
+  var verify = VerificationMode.fast
   @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON.") var json = false
 
@@ -86,7 +84,7 @@ struct RunOptions: ParsableArguments {
     var options = RunOptions()
     options.memory = ByteCount(bytes: 64 << 20)
     options.checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
-    options.verify = .full
+    options.verify = .fast
     (options.quiet, options.json) = (quiet, json)
     return options
   }

@@ -3,7 +3,7 @@ import Streams
 
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 6
+  static let currentFormat = 7
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.
@@ -36,8 +36,8 @@ struct JobPlan: Codable, Equatable {
   /// Seconds between checkpoints, or nil when they are counted in bytes.
   var checkpointSeconds: Double?
   var checkpointBytes: UInt64?
-  /// Is the finished store proved before the cut-over?
-  var verifies: Bool
+  /// How the finished store is proved before the cut-over.
+  var verification: VerificationMode
   /// Who builds the indexes.
   var indexBuilding: IndexBuilding
   var backupSuffix: String

@@ -28,8 +28,8 @@ public struct MigrationJob: Sendable {
     public var interval = RunMonitor.standardInterval
     /// Who builds the indexes?
     public var indexBuilding = IndexBuilding.engine
-    /// Prove the finished store before the cut-over?
-    public var verifies = true
+    /// How the finished store is proved before the cut-over.
+    public var verification = VerificationMode.fast
     /// Make steps that can be inferred in one pass, where the result is the same?
     public var fuses = true
     /// Which parts of the steps are made; other than all only to an ``output``.
@@ -236,7 +236,7 @@ public struct MigrationJob: Sendable {
         try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
       },
       mappings: try copies(request.mappings, "mappings", job, find: MappingModelReader.documents(below:)), now: now,
-      memory: request.memory.total, verifies: request.verifies, indexBuilding: request.indexBuilding,
+      memory: request.memory.total, verification: request.verification, indexBuilding: request.indexBuilding,
       backupSuffix: StoreBackup.suffix(.replaced, now), keepsBackups: request.keepsBackups, notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(
         try PlanFingerprint.of(

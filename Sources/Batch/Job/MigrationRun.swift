@@ -119,14 +119,17 @@ struct MigrationRun {
       let (state, rows) = try runStep(steps, position, reader, source, publisher)
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
       position = RunPosition(
-        step: index + 1, previousStore: name, rows: rows, notes: position.notes + leftOut(state, steps[index]))
+        step: index + 1, previousStore: name, rows: rows, digests: state.digests,
+        notes: position.notes + leftOut(state, steps[index]))
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
       try log.append(
         "step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
-    return Finished(path: job.file(name), rowsRead: monitor.progress.rows, tableRows: position.rows, notes: position.notes)
+    return Finished(
+      path: job.file(name), rowsRead: monitor.progress.rows, tableRows: position.rows, digests: position.digests,
+      notes: position.notes)
   }
 
   /// Source rows that did not become objects of their own, by the rule that left them out (I12).
@@ -171,7 +174,7 @@ struct MigrationRun {
     let job = StepRunner.Job(
       reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
-      sourceRows: position.rows
+      keepsDigests: isLast && plan.verification != .none, sourceRows: position.rows
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)
@@ -209,12 +212,13 @@ struct MigrationRun {
     var path: String
     var rowsRead: UInt64
     var tableRows: [String: UInt64]
+    var digests: [String: ProofDigest]
     var notes: [String]
   }
 
-  /// Proves the finished store through SQLite alone. Nil when the run was asked not to.
+  /// Proves the finished store as the run was asked to; nil for not at all.
   private func verify(_ result: Finished, _ steps: [MigrationStep], _ source: StoreReader) throws -> VerificationReport? {
-    guard plan.verifies, let model = steps.last?.destination else { return nil }
+    guard plan.verification != .none, let model = steps.last?.destination else { return nil }
     monitor.update { progress in
       progress.begin("verification")
       progress.fraction = 0.95
@@ -222,9 +226,9 @@ struct MigrationRun {
     let expectation = StoreVerifier.Expectation(
       uuid: source.metadata.uuid, rows: result.tableRows,
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
-      hasModelNames: plan.target != .identity)
+      hasModelNames: plan.target != .identity, digests: result.digests, isDense: plan.indexBuilding == .engine)
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
-      .verify(expectation, monitor: monitor) { fraction, what in
+      .verify(expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor) { fraction, what in
         monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
       }
     do {
@@ -269,7 +273,7 @@ struct MigrationRun {
       steps: plan.steps,
       rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
-      isVerified: plan.verifies,
+      isVerified: plan.verification != .none,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + notes)
   }
 }

@@ -33,13 +33,16 @@ struct RunPosition: Equatable {
   var previousStore: String?
   /// Rows that were written into that store's tables: of entities, of links, and those that were carried.
   var rows: [String: UInt64] = [:]
+  /// What that store's tables must be found to hold, where the last step wrote it.
+  var digests: [String: ProofDigest] = [:]
   /// What finished steps left out, for the report.
   var notes: [String] = []
   /// Nil at the beginning of a step.
   var state: State?
 
-  init(step: Int, previousStore: String?, rows: [String: UInt64], notes: [String]) {
+  init(step: Int, previousStore: String?, rows: [String: UInt64], digests: [String: ProofDigest], notes: [String]) {
     self.step = step
+    self.digests = digests
     self.notes = notes
     self.previousStore = previousStore
     self.rows = rows
@@ -57,6 +60,7 @@ struct RunPosition: Equatable {
     let tables = try position.readArray { (try $0.readString(), try $0.readUInt64()) }
     rows = Dictionary(tables, uniquingKeysWith: { first, _ in first })
     notes = try position.readArray { try $0.readString() }
+    digests = try StepState.digests(from: &position)
     guard step >= 0, step <= steps, previousStore?.contains("/") != true else { throw position.damaged("the step") }
     if let state = checkpoint.sections["state"], let builders = checkpoint.sections["builders"] {
       self.state = State(step: state, builders: builders)
@@ -73,6 +77,7 @@ struct RunPosition: Equatable {
       $0.writeUInt64($1.value)
     }
     writer.writeArray(notes) { $0.writeString($1) }
+    StepState.encode(digests, into: &writer)
     var sections = ["position": writer.bytes]
     if let state { (sections["state"], sections["builders"]) = (state.step, state.builders) }
     return sections

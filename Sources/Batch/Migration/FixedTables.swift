@@ -13,11 +13,14 @@ struct FixedTables {
   /// Rows of Z_PRIMARYKEY that are not the model's.
   var foreignKeys: [StoreReader.PrimaryKey] = []
 
-  func write(to database: DatabaseBuilder) throws {
+  /// Writes the tables; returns what each must be found to hold.
+  @discardableResult
+  func write(to database: DatabaseBuilder) throws -> [String: ProofDigest] {
+    var digests: [String: ProofDigest] = [:]
     let roots = layout.entityTables.map(\.rootEntity)
     let maxima = Dictionary(zip(roots, largestKeys), uniquingKeysWith: max)
     let rows = PrimaryKeyTable(layout: layout, maxima: maxima).rows
-    try table("Z_PRIMARYKEY", in: database) { append in
+    digests["Z_PRIMARYKEY"] = try table("Z_PRIMARYKEY", in: database) { append in
       for row in rows {
         try append(
           Int64(row.entityNumber),
@@ -29,18 +32,20 @@ struct FixedTables {
         try append(key.entityNumber, [.null, .text(key.name), .integer(key.superNumber), .integer(key.maximum)])
       }
     }
-    try table("Z_METADATA", in: database) { append in
+    digests["Z_METADATA"] = try table("Z_METADATA", in: database) { append in
       try append(1, [.null, .text(metadata.uuid), .blob(metadata.encoded())])
     }
-    guard let modelCache else { return }
-    try table("Z_MODELCACHE", in: database) { append in try append(1, [.blob(modelCache)]) }
+    if let modelCache {
+      digests["Z_MODELCACHE"] = try table("Z_MODELCACHE", in: database) { append in try append(1, [.blob(modelCache)]) }
+    }
+    return digests
   }
 
   private func table(
     _ name: String, in database: DatabaseBuilder, _ body: (_ append: (Int64, [Value]) throws -> Void) throws -> Void
-  ) throws {
+  ) throws -> ProofDigest? {
     guard let root = database.root(of: name) else { throw BatchError(.failed, "the schema lacks \(name)") }
-    let builder = TableBuilder(root: root, writer: database.writer)
+    let builder = TableBuilder(root: root, writer: database.writer, keepsDigest: true)
     let encoder = RecordEncoder()
     try body { rowid, values in
       encoder.reset()
@@ -52,5 +57,6 @@ struct FixedTables {
       }
     }
     try builder.finish()
+    return builder.digest
   }
 }

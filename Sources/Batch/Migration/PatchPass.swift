@@ -30,6 +30,7 @@ struct PatchPass {
     defer { snapshot.close() }
     let patched = try StepOutput(
       path: path, plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
+      keepsDigests: job.keepsDigests,
       files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
       from: snapshot, restoring: nil)
     let merge = PatchMerge(

@@ -18,10 +18,11 @@ extension StepRunner {
     transformer.state.tableRows = output.rowCounts
     try checkCounts()
     let largest = zip(tables, plan.keys.firstNewKeys).map { max($0.largest, $1 - 1) }
-    try FixedTables(
+    let fixed = try FixedTables(
       layout: plan.layout, metadata: job.metadata, largestKeys: largest, names: plan.carried.entityNames,
       modelCache: plan.carried.modelCache, foreignKeys: plan.carried.primaryKeys
     ).write(to: output.database)
+    if job.keepsDigests { transformer.state.digests = output.digests.merging(fixed) { $1 } }
     transformer.state.phase = .indexes
     transformer.state.unit = 0
     try publishIndexState()
@@ -55,7 +56,8 @@ extension StepRunner {
     collected = nil
     if job.indexBuilding == .engine { try build(pass) } else { try pass.writeEmpty() }
     for row in plan.carried.trees { try copyTree(row) }
-    try output.database.finish()
+    let schema = try output.database.finish()
+    if job.keepsDigests { transformer.state.digests["sqlite_schema"] = schema }
     if job.indexBuilding == .sqlite { try fillBySQLite(pass) }
     transformer.state.phase = .finished
     transformer.state.nextPage = output.database.writer.nextPage
@@ -98,12 +100,17 @@ extension StepRunner {
     let builder = IndexBuilder(root: root, writer: output.database.writer)
     let scan = try IndexScan(snapshot: job.reader.snapshot, root: row.rootPage, rowLimit: job.files.budget.rowLimit)
     let page = RowPage()
+    var digest = ProofDigest()
     show(row.name)
     while try scan.next(into: page) {
-      for index in 0..<page.count { try builder.append(page.record(index)) }
+      for index in 0..<page.count {
+        try builder.append(page.record(index))
+        if job.keepsDigests { digest.add(page.record(index)) }
+      }
       // The newest checkpoint stands before the carried indexes: nothing of them is kept.
       try job.monitor.throwIfStopRequested()
     }
     try builder.finish()
+    if job.keepsDigests { transformer.state.digests[row.name] = digest }
   }
 }

@@ -13,16 +13,18 @@ final class StepOutput {
   private let tableCount: Int
   /// Reads what the records that are taken refer to.
   private let longValues: LongValueReader
+  private let keepsDigests: Bool
 
   /// Makes the file anew, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of `source`.
   init(
-    path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, files: StepFiles, from source: DatabaseSnapshot,
-    restoring: StepRestart?
+    path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, keepsDigests: Bool = false, files: StepFiles,
+    from source: DatabaseSnapshot, restoring: StepRestart?
   ) throws {
     self.path = path
     longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
     self.plan = plan
     self.header = header
+    self.keepsDigests = keepsDigests
     tableCount = plan.layout.entityTables.count
     fileSystem = files.fileSystem
     file = try fileSystem.open(path, restoring == nil ? .create : .update)
@@ -44,7 +46,7 @@ final class StepOutput {
     var reader = restoring.map { ByteReader($0.builders, subject: "open pages") }
     for name in plan.tableNames {
       guard let root = database.root(of: name) else { throw BatchError(.failed, "the schema lacks \(name)") }
-      let builder = TableBuilder(root: root, writer: database.writer)
+      let builder = TableBuilder(root: root, writer: database.writer, keepsDigest: keepsDigests)
       if reader != nil { try builder.restore(from: &reader!) }
       builders.append(builder)
     }
@@ -106,6 +108,11 @@ final class StepOutput {
 
   /// Has a table no row so far, not even one that waits in a spool?
   var isEmpty: [Bool] { builders.indices.map { builders[$0].rowCount == 0 && spools[$0]?.isEmpty ?? true } }
+
+  /// What the tables must be found to hold, by name, where digests are kept.
+  var digests: [String: ProofDigest] {
+    Dictionary(zip(plan.tableNames, builders).compactMap { name, builder in builder.digest.map { (name, $0) } }) { $1 }
+  }
 
   /// Rows of every table so far: entity tables, then join tables.
   var rowCounts: [UInt64] { builders.map(\.rowCount) }

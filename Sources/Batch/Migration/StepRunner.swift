@@ -17,6 +17,8 @@ final class StepRunner {
     /// What the header says at the end, also where it says another thing while the step works.
     var version: DatabaseHeader.Version
     var monitor: RunMonitor
+    /// Is it kept what the tables must be found to hold, for the proof?
+    var keepsDigests = false
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
@@ -63,8 +65,8 @@ final class StepRunner {
     let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
     transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
     output = try StepOutput(
-      path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes, files: job.files,
-      from: job.reader.snapshot, restoring: restart)
+      path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
+      keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart)
     clock = CheckpointClock(job.monitor.interval)
     indexes = StoreIndex.all(job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes)
     if restart == nil { try checkpoint() }

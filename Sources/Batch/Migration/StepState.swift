@@ -41,6 +41,8 @@ struct StepState: Equatable {
   var isPatched = false
   /// Rows of every table once the tables are complete: entity tables, then join tables.
   var tableRows: [UInt64] = []
+  /// What the tables must be found to hold, by name: once they are complete, and where digests are kept.
+  var digests: [String: ProofDigest] = [:]
 
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
@@ -57,6 +59,7 @@ struct StepState: Equatable {
     writer.writeArray(spools) { for number in [$1.length, $1.count] { $0.writeUInt64(number) } }
     writer.writeBool(isPatched)
     writer.writeArray(tableRows) { $0.writeUInt64($1) }
+    Self.encode(digests, into: &writer)
   }
 
   init(plan: StepPlan) {
@@ -87,6 +90,7 @@ struct StepState: Equatable {
     }
     isPatched = try reader.readBool()
     tableRows = try reader.readArray(elementSize: 8) { try $0.readUInt64() }
+    digests = try Self.digests(from: &reader)
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
       phase != .units
         || (lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2)
@@ -95,6 +99,20 @@ struct StepState: Equatable {
 }
 
 extension StepState {
+  /// Writes digests by name.
+  static func encode(_ digests: [String: ProofDigest], into writer: inout ByteWriter) {
+    writer.writeArray(digests.sorted { $0.key < $1.key }) {
+      $0.writeString($1.key)
+      $1.value.encode(into: &$0)
+    }
+  }
+
+  /// Reads what ``encode(_:into:)`` wrote.
+  static func digests(from reader: inout ByteReader) throws -> [String: ProofDigest] {
+    let found = try reader.readArray { (try $0.readString(), try ProofDigest(from: &$0)) }
+    return Dictionary(found) { $1 }
+  }
+
   /// The rows that a state tells, read without its plan: for a look at a run.
   static func rowsRead(from reader: inout ByteReader) throws -> UInt64 {
     _ = try reader.readUInt8()

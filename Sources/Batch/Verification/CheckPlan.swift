@@ -66,21 +66,33 @@ struct CheckPlan {
       checks.append(TableSweep(table: table, rules: rules).check(weight: rows(table) * 2))
       checks += table.indexes.map { IndexSweep(table: table, index: $0).check(weight: rows(table)) }
     }
-    for table in schema.tables where unwalkable.contains(NameOrder.folded(table.name)) {
-      let rows = Double(largest[NameOrder.folded(table.name)] ?? 0)
-      checks.append(FileCheck.checkIndexes(of: table.name, weight: rows * 10))
-    }
-    for table in binding.tables { checks += references(in: table) }
-    for join in binding.joins { checks += links(in: join) }
-    return checks
+    return checks + unwalkableChecks() + references().map(check)
   }
+
+  /// Every column of keys.
+  func references() -> [ReferenceCheck] { binding.tables.flatMap(references) + binding.joins.flatMap(links) }
+
+  /// A column of keys, followed by SQLite.
+  func check(_ reference: ReferenceCheck) -> StoreCheck {
+    reference.check(weight: rows(reference.table) * (reference.helper == nil ? 1 : 4))
+  }
+
+  /// Indexes of a table that are judged by SQLite, as nothing else knows their order.
+  func unwalkableChecks() -> [StoreCheck] {
+    schema.tables.filter { unwalkable.contains(NameOrder.folded($0.name)) }.map { table in
+      FileCheck.checkIndexes(of: table.name, weight: Double(largestKey(of: table.name)) * 10)
+    }
+  }
+
+  /// The largest rowid of a table.
+  func largestKey(of table: String) -> Int64 { largest[NameOrder.folded(table)] ?? 0 }
 
   /// An estimate: keys may be sparse.
   private func rows(_ table: SweptTable) -> Double {
     Double(min(max(1, largest[NameOrder.folded(table.schema.name)] ?? 0), 1 << 32))
   }
 
-  private func references(in bound: StoreBinding.Table) -> [StoreCheck] {
+  private func references(in bound: StoreBinding.Table) -> [ReferenceCheck] {
     bound.layout.columns.compactMap { column in
       switch column.role {
       case .toOne(let entity, let name): toOne(PropertyReference(entity: entity, name: name), in: bound)
@@ -90,7 +102,7 @@ struct CheckPlan {
     }
   }
 
-  private func toOne(_ reference: PropertyReference, in bound: StoreBinding.Table) -> StoreCheck? {
+  private func toOne(_ reference: PropertyReference, in bound: StoreBinding.Table) -> ReferenceCheck? {
     let (entity, name) = (reference.entity, reference.name)
     guard let relationship = layout.model.relationship(name, of: entity),
       var check = check(
@@ -102,13 +114,12 @@ struct CheckPlan {
     {
       check.back = column(.toOne(entity: inverse.entity, name: inverse.name), in: other)
     }
-    return check.check(weight: rows(check.table) * (check.helper == nil ? 1 : 4))
+    return check
   }
 
-  private func owner(_ reference: PropertyReference, in bound: StoreBinding.Table) -> StoreCheck? {
+  private func owner(_ reference: PropertyReference, in bound: StoreBinding.Table) -> ReferenceCheck? {
     let role = ColumnRole.inverselessOwner(entity: reference.entity, name: reference.name)
-    let check = check(of: reference, role: role, to: reference.entity, in: bound)
-    return check.map { $0.check(weight: rows($0.table)) }
+    return check(of: reference, role: role, to: reference.entity, in: bound)
   }
 
   private func check(
@@ -122,7 +133,7 @@ struct CheckPlan {
       destinationColumn: name, target: target)
   }
 
-  private func links(in join: StoreBinding.Join) -> [StoreCheck] {
+  private func links(in join: StoreBinding.Join) -> [ReferenceCheck] {
     guard let table = table(join.schema.name) else { return [] }
     let source = join.schema.columns[join.sourcePosition].name
     let destination = join.schema.columns[join.destinationPosition].name
@@ -132,8 +143,7 @@ struct CheckPlan {
       guard let target = target(end.entity) else { return nil }
       return ReferenceCheck(
         name: "the \(what) of \(relationship)", table: table, property: relationship, column: column,
-        ownerColumn: source, destinationColumn: destination, target: target, isLink: true
-      ).check(weight: rows(table))
+        ownerColumn: source, destinationColumn: destination, target: target, isLink: true)
     }
   }
 

@@ -1,7 +1,7 @@
 import Streams
 
-/// Checks a finished store through SQLite alone. It shares no code with the engine that reads and builds pages, so that a
-/// mistake there cannot hide itself here.
+/// Checks a finished store by a decoder of its own, or through SQLite, too. Neither shares code with the engine that reads and builds
+/// pages, so that a mistake there cannot hide itself here.
 ///
 /// The file is opened read-only and unchanged by anyone: no lock is taken, no -wal or -shm is made. Two threads work, each
 /// with a small cache; sorting keys that have no index may use SQLite's temporary files.
@@ -17,9 +17,17 @@ public struct StoreVerifier: Sendable {
     /// Are names exactly the model's, and tables or columns beyond them violations? Without that they are warnings, as stores
     /// that Core Data migrated have them.
     public var hasModelNames: Bool
+    /// What the tables must be found to hold, by name; others are not compared.
+    public var digests: [String: ProofDigest]
+    /// Was the file written by the engine alone? Then it has no byte without a meaning.
+    public var isDense: Bool
 
     /// Makes an expectation.
-    public init(uuid: String, rows: [String: UInt64], otherTables: Set<String> = [], hasModelNames: Bool = true) {
+    public init(
+      uuid: String, rows: [String: UInt64], otherTables: Set<String> = [], hasModelNames: Bool = true,
+      digests: [String: ProofDigest] = [:], isDense: Bool = false
+    ) {
+      (self.digests, self.isDense) = (digests, isDense)
       self.uuid = uuid
       self.rows = rows
       self.otherTables = otherTables
@@ -42,22 +50,26 @@ public struct StoreVerifier: Sendable {
   ///
   /// - Parameters:
   ///   - expectation: what a store must be that was built just now; nil for any other.
+  ///   - mode: who judges; `none` counts as `fast`.
+  ///   - memory: what the proof's tables of keys are measured by.
   ///   - monitor: may ask the verification to stop; it throws `stopped` then, at once.
   ///   - progress: fraction done and what was finished last; called on the caller's thread.
   /// - Returns: what was found. A damaged file is a finding, not an error.
   /// - Throws: ``BatchError``: `bad-store` when there is no file, or one with a -wal or -journal beside it (the file alone
   ///   is then not the store); `bad-model` or `refused` for a model without layout; `failed` when the disk fails.
   public func verify(
-    _ expectation: Expectation? = nil, monitor: RunMonitor? = nil,
+    _ expectation: Expectation? = nil, mode: VerificationMode = .full, memory: MemoryBudget = .standard,
+    monitor: RunMonitor? = nil,
     progress: (Double, String) -> Void = { _, _ in }
   ) throws -> VerificationReport {
     let clock = ContinuousClock()
     let start = clock.now
     try checkFile()
     let layout = try StoreLayout(model: model, purpose: .reading)
-    var run = VerificationRun(path: path, layout: layout, expectation: expectation, monitor: monitor)
+    var run = VerificationRun(
+      path: path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory, monitor: monitor)
     do {
-      try run.run(progress: progress)
+      try run.run(mode, progress: progress)
     } catch let failure as StoreFailure where failure.isDamage {
       run.findings.add(Violation(kind: .damaged, message: "SQLite cannot read the file: \(failure.message)"))
     } catch let failure as StoreFailure {

@@ -99,21 +99,14 @@ private struct TableWalk {
 
   private var hashes: [UInt64] = []
   private var sums: [EntrySum]
-  private var rows: UInt64 = 0
-  private var entityRows: [UInt64]
-  private var badEntity = KeyTally()
-  private var badKey = KeyTally()
-  private var missing: [KeyTally]
-  private var unordered: [KeyTally]
+  private var found: RowTallies
 
   init(table: SweptTable, rules: RowRules, readsLongValues: Bool) {
     self.table = table
     self.readsLongValues = readsLongValues
     self.rules = rules
     sums = Array(repeating: EntrySum(), count: table.indexes.count)
-    entityRows = Array(repeating: 0, count: rules.entities.count)
-    missing = Array(repeating: KeyTally(), count: rules.required.count)
-    unordered = Array(repeating: KeyTally(), count: rules.orders.count)
+    found = RowTallies(rules)
     func quoted(_ name: String) -> String { StoreConnection.quoted(name) }
     if let name = rules.entityColumn { entityColumn = Int32(select(quoted(name))) }
     if let name = rules.keyColumn { keyColumn = Int32(select(quoted(name))) }
@@ -135,7 +128,7 @@ private struct TableWalk {
 
   mutating func visit(_ row: StoreStatement) {
     let rowid = row.integer(0)
-    rows &+= 1
+    found.rows &+= 1
     for column in hashedColumns { hashes[column] = row.cell(Int32(column)).hash }
     for index in indexColumns.indices {
       var hash: UInt64 = 0
@@ -143,16 +136,16 @@ private struct TableWalk {
       sums[index].add(hash, rowid: rowid)
     }
     for (position, columns) in orderColumns.enumerated() where row.isNull(columns.order) && !row.isNull(columns.key) {
-      unordered[position].add(row.integerIfAny(keyColumn))
+      found.unordered[position].add(row.integerIfAny(keyColumn))
     }
     guard entityColumn >= 0 else { return }
-    if rowid < 1 { badKey.add(rowid) }
+    if rowid < 1 { found.badKey.add(rowid) }
     guard let number = row.integerIfAny(entityColumn),
       let entity = rules.entities.firstIndex(where: { $0.number == number })
-    else { return badEntity.add(rowid) }
-    entityRows[entity] &+= 1
+    else { return found.badEntity.add(rowid) }
+    found.entityRows[entity] &+= 1
     for required in rules.entities[entity].required where isMissing(requiredColumns[required], row) {
-      missing[required].add(rowid)
+      found.missing[required].add(rowid)
     }
   }
 
@@ -161,26 +154,51 @@ private struct TableWalk {
   }
 
   func findings() -> CheckFindings {
-    var findings = CheckFindings(walked: (table.schema.name, rows))
+    var findings = found.findings(table, rules)
     for (index, sum) in zip(table.indexes, sums) { findings.wanted[index.name] = sum }
+    return findings
+  }
+}
+
+/// What a walk through a table's rows counted, whoever walked.
+struct RowTallies {
+  var rows: UInt64 = 0
+  /// By the rules' entities, required columns and orders.
+  var entityRows: [UInt64]
+  var missing: [KeyTally]
+  var unordered: [KeyTally]
+  var badEntity = KeyTally()
+  var badKey = KeyTally()
+
+  init(_ rules: RowRules) {
+    entityRows = Array(repeating: 0, count: rules.entities.count)
+    missing = Array(repeating: KeyTally(), count: rules.required.count)
+    unordered = Array(repeating: KeyTally(), count: rules.orders.count)
+  }
+
+  func findings(_ table: SweptTable, _ rules: RowRules) -> CheckFindings {
+    var findings = CheckFindings(walked: (table.schema.name, rows))
     for (entity, count) in zip(rules.entities, entityRows) { findings.entityRows[entity.name] = count }
-    findings.add(fault(.entityNumber, "Z_ENT names no entity that the table may hold", badEntity, nil))
-    findings.add(fault(.key, "Z_PK is below 1", badKey, nil))
+    findings.add(table.fault(.entityNumber, "Z_ENT names no entity that the table may hold", badEntity))
+    findings.add(table.fault(.key, "Z_PK is below 1", badKey))
     for (required, tally) in zip(rules.required, missing) {
-      findings.add(fault(.requiredNull, "a required value is NULL", tally, required.property), asWarning: true)
+      findings.add(table.fault(.requiredNull, "a required value is NULL", tally, required.property), asWarning: true)
     }
     for (order, tally) in zip(rules.orders, unordered) {
       let message = "an object of an ordered relationship has no place in it"
-      findings.add(fault(.missingOrder, message, tally, order.property), asWarning: true)
+      findings.add(table.fault(.missingOrder, message, tally, order.property), asWarning: true)
     }
     return findings
   }
+}
 
-  private func fault(
-    _ kind: Violation.Kind, _ message: String, _ tally: KeyTally, _ property: PropertyReference?
+extension SweptTable {
+  /// A fault that rows of the table share.
+  func fault(
+    _ kind: Violation.Kind, _ message: String, _ tally: KeyTally, _ property: PropertyReference? = nil
   ) -> Violation {
     Violation(
-      kind: kind, entity: property?.entity ?? table.entity, property: property?.name ?? table.property,
-      table: table.schema.name, message: message, count: tally.count, examples: tally.examples)
+      kind: kind, entity: property?.entity ?? entity, property: property?.name ?? self.property, table: schema.name,
+      message: message, count: tally.count, examples: tally.examples)
   }
 }

@@ -55,6 +55,8 @@ public struct Violation: Sendable, Codable, Equatable, CustomStringConvertible {
     }
     /// The file breaks SQLite's format.
     public static let damaged = Kind("damaged")
+    /// Rows are not the ones that were written.
+    public static let contents = Kind("contents")
     /// An index and its table differ, or an index is out of order.
     public static let index = Kind("index")
     /// Rows share a value that must be unique.

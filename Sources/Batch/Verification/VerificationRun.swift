@@ -1,15 +1,23 @@
+import Streams
+
 /// One verification: the parts in their order, and what they found.
 struct VerificationRun {
   let path: String
   let layout: StoreLayout
   let expectation: StoreVerifier.Expectation?
+  let fileSystem: any FileSystem
+  let memory: MemoryBudget
   let monitor: RunMonitor?
 
   var findings = CheckFindings()
   private var tables: [VerificationReport.Rows] = []
   private var entityRows: [String: UInt64] = [:]
 
-  init(path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, monitor: RunMonitor?) {
+  init(
+    path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, fileSystem: any FileSystem, memory: MemoryBudget,
+    monitor: RunMonitor?
+  ) {
+    (self.fileSystem, self.memory) = (fileSystem, memory)
     self.path = path
     self.monitor = monitor
     self.layout = layout
@@ -18,7 +26,7 @@ struct VerificationRun {
 
   private static let fixedTables = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
 
-  mutating func run(progress: (Double, String) -> Void) throws {
+  mutating func run(_ mode: VerificationMode, progress: (Double, String) -> Void) throws {
     let connection = try StoreConnection(path: path, monitor: monitor)
     let schema = try readSchema(on: connection)
     let binding: StoreBinding
@@ -31,11 +39,21 @@ struct VerificationRun {
       return
     }
     let plan = try CheckPlan(binding: binding, schema: schema, on: connection)
-    take(try CheckBoard(path: path, checks: plan.checks(), monitor: monitor).run(progress: progress))
-    take(try differences(plan, on: connection))
+    let proof = try prove(plan) { progress(mode == .full ? 0.2 * $0 : $0, $1) }
+    if mode != .full, let result = proof.result {
+      take(try result.findings(on: connection, board: board))
+    } else {
+      take(try board(plan.checks()) { progress(0.2 + 0.8 * $0, $1) })
+      take(try differences(plan, on: connection))
+    }
+    take(proof.faults)
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
     try nameEntities(plan, on: connection)
+  }
+
+  private func board(_ checks: [StoreCheck], progress: (Double, String) -> Void) throws -> [CheckFindings] {
+    try CheckBoard(path: path, checks: checks, monitor: monitor).run(progress: progress)
   }
 
   /// Tables, columns and the fixed tables: what the store says of itself.
@@ -70,7 +88,7 @@ struct VerificationRun {
     return try StoreSchema(rows: rows, path: path)
   }
 
-  private mutating func take(_ parts: [CheckFindings]) {
+  mutating func take(_ parts: [CheckFindings]) {
     for part in parts {
       findings.violations += part.violations
       findings.warnings += part.warnings

@@ -51,9 +51,11 @@ public final class DatabaseBuilder {
     entries.firstIndex { $0.hasRoot && $0.name == name }.map { roots[$0] }
   }
 
-  /// Writes the schema and page 1, gives the file its length, and makes it durable. All builders must have finished.
-  public func finish() throws {
-    let schema = TableBuilder(root: 1, writer: writer)
+  /// Writes the schema and page 1, gives the file its length, and makes it durable. All builders must have finished. Returns what the
+  /// schema's table must be found to hold.
+  @discardableResult
+  public func finish() throws -> ProofDigest {
+    let schema = TableBuilder(root: 1, writer: writer, keepsDigest: true)
     let encoder = RecordEncoder()
     var bytes: [UInt8] = []
     for (index, entry) in entries.enumerated() {
@@ -77,5 +79,6 @@ public final class DatabaseBuilder {
     }
     try writer.file.truncate(to: writer.length)
     try writer.file.sync()
+    return schema.digest ?? ProofDigest()
   }
 }

@@ -16,11 +16,15 @@ public final class TableBuilder {
   public var lastRowid: Int64? { last }
   /// Rows appended so far.
   public var rowCount: UInt64 { rows }
+  @exclusivity(unchecked) private var sum: ProofDigest?
+  /// What the table must be found to hold: the rows appended so far. Nil where no digest is kept.
+  public var digest: ProofDigest? { sum }
 
   /// Begins a table. Page 1 has room for less, because the file's header stands before its root.
-  public init(root: UInt32, writer: PageWriter) {
+  public init(root: UInt32, writer: PageWriter, keepsDigest: Bool = false) {
     self.root = root
     self.writer = writer
+    sum = keepsDigest ? ProofDigest() : nil
     reservedAtStart = root == 1 ? DatabaseHeader.length : 0
     overflow = OverflowWriter(writer: writer)
     leaf = CellPage(kind: .tableLeaf, geometry: writer.geometry, reservedAtStart: reservedAtStart)
@@ -37,6 +41,7 @@ public final class TableBuilder {
     var first: UInt32 = 0
     if local < record.count { first = try overflow.write(UnsafeRawBufferPointer(rebasing: record[local...])) }
     finishCell(rowid, payload: record.count, local: UnsafeRawBufferPointer(rebasing: record[0..<local]), overflow: first)
+    sum?.add(rowid, record)
   }
 
   private func append(rowid: Int64, referring record: UnsafeRawBufferPointer, _ longValues: LongValueReader?) throws {
@@ -46,8 +51,16 @@ public final class TableBuilder {
     try withUnsafeTemporaryAllocation(byteCount: max(1, local), alignment: 8) { start in
       guard let base = start.baseAddress else { return }
       try stream.read(into: base, local)
+      var hash = ProofHash(rowid: rowid, length: stream.length)
+      hash.add(base, count: local)
       var first: UInt32 = 0
-      if local < stream.length { first = try overflow.write(stream.length - local) { try stream.read(into: $0, $1) } }
+      if local < stream.length {
+        first = try overflow.write(stream.length - local) {
+          try stream.read(into: $0, $1)
+          hash.add($0, count: $1)
+        }
+      }
+      sum?.add(rowid, hash.finish())
       finishCell(
         rowid, payload: stream.length, local: UnsafeRawBufferPointer(rebasing: start[0..<local]), overflow: first)
     }
@@ -108,6 +121,7 @@ public final class TableBuilder {
   public func encode(into state: inout ByteWriter) {
     state.writeOptional(last) { $0.writeInt64($1) }
     state.writeUInt64(rows)
+    state.writeOptional(sum) { state, sum in sum.encode(into: &state) }
     leaf.encode(into: &state)
     state.writeArray(levels) { state, level in
       state.writeArray(level.children) {
@@ -121,6 +135,7 @@ public final class TableBuilder {
   public func restore(from state: inout ByteReader) throws {
     last = try state.readOptional { try $0.readInt64() }
     rows = try state.readUInt64()
+    sum = try state.readOptional { try ProofDigest(from: &$0) }
     try leaf.restore(from: &state)
     let children = try state.readArray { state in
       try state.readArray { TableLevel.Child(page: try $0.readUInt32(), key: try $0.readInt64()) }
@@ -152,5 +167,17 @@ public final class TableBuilder {
       try levels[level].write(as: root, to: writer)
     }
     if root != 1 { try writer.setParent(of: root, .root, 0) }
+  }
+}
+
+extension ProofDigest {
+  /// Writes the digest into a checkpoint.
+  public func encode(into writer: inout ByteWriter) { for word in words { writer.writeUInt64(word) } }
+
+  /// Reads what ``encode(into:)`` wrote.
+  public init(from reader: inout ByteReader) throws {
+    var words: [UInt64] = []
+    for _ in 0..<Self.wordCount { words.append(try reader.readUInt64()) }
+    self.init(words: words)
   }
 }

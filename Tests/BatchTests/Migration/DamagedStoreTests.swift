@@ -37,7 +37,7 @@ import Testing
         _ = try SourceFingerprint.of(reader.snapshot)
         guard round % 20 == 0 else { continue }
         var request = folder.request(store, output: try folder.place("out-\(round)"))
-        request.verifies = false
+        request.verification = .none
         _ = try folder.migrate(request)
       } catch is BatchError { refused += 1 } catch is StreamsError { refused += 1 }
     }

@@ -246,7 +246,7 @@ struct FusionCorpusTests {
     }
     var request = folder.request(store, output: try folder.place("fused"))
     request.target = .version(versions[versions.count - 1].name)
-    request.verifies = false
+    request.verification = .none
     guard let fused = try? folder.job().plan(request), fused.steps.count > 0 else { return nil }
     _ = try folder.migrate(request)
     (request.fuses, request.output) = (false, try folder.place("walked"))

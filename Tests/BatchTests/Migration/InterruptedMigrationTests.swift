@@ -34,7 +34,7 @@ import Testing
     for count in StopAfter.counts(every: 3) {
       let path = try folder.copy(store, as: "stop-\(count)")
       var request = folder.request(path)
-      request.verifies = false
+      request.verification = .none
       let stop = StopAfter(count)
       do {
         _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
@@ -89,7 +89,7 @@ import Testing
   func kill() throws {
     let whole = DyingFileSystem()
     var request = folder.request(try folder.copy(store, as: "counted"))
-    request.verifies = false
+    request.verification = .none
     request.interval = .bytes(1 << 17)
     _ = try folder.job(whole).migrate(request, monitor: RunMonitor(interval: request.interval))
     let changes = whole.calls

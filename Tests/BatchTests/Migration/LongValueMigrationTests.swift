@@ -170,7 +170,7 @@ struct DoublingPolicy: EntityMigrationPolicy {
     let store = try Self.store(folder)
     let whole = DyingFileSystem()
     var request = request(folder, store, try folder.place("whole"))
-    request.verifies = false
+    request.verification = .none
     request.fuses = false
     request.interval = .bytes(1 << 20)
     _ = try folder.job(whole).migrate(request, monitor: RunMonitor(interval: request.interval))

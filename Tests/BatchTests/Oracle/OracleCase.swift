@@ -112,7 +112,7 @@ struct OracleCase {
     let walked = try folder.copy(store, as: "walked")
     var request = request(walked, to: versions.count - 1)
     request.fuses = false
-    request.verifies = false
+    request.verification = .none
     // Whatever ends the one has ended the other.
     do { _ = try folder.migrate(request) } catch is BatchError { return }
     guard try MigrationFolder.bytes(walked) == MigrationFolder.bytes(fused) else {
@@ -196,7 +196,7 @@ struct OracleCase {
     for count in StopAfter.counts(every: 17 + Int(seed / 16 % 23)) {
       let path = try folder.copy(store, as: "stop-\(count)")
       var request = request(path, to: versions.count - 1)
-      request.verifies = false
+      request.verification = .none
       request.interval = .bytes(4000)
       let stop = StopAfter(count)
       do {

@@ -111,7 +111,7 @@ import Testing
     for count in StopAfter.counts(every: 2) {
       let path = try folder.copy(store, as: "stop-\(count)")
       var request = folder.request(path)
-      request.verifies = false
+      request.verification = .none
       let stop = StopAfter(count)
       do {
         _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))

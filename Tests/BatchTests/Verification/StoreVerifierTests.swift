@@ -24,8 +24,10 @@ struct StoreVerifierTests {
     try report.throwIfViolated()
   }
 
-  @Test("Every single fault is found, with its entity, property and key")
-  func faults() throws {
+  @Test(
+    "Every single fault is found, with its entity, property and key",
+    arguments: [VerificationMode.full, .fast])
+  func faults(mode: VerificationMode) throws {
     var made = 0
     for seed in UInt64(1)...3 {
       var random = SeededRandom(seed)
@@ -33,9 +35,9 @@ struct StoreVerifierTests {
       for fault in VerificationFault.all(layout, &random) {
         let store = try VerificationStore(seed: seed)
         try fault.make(store)
-        let report = try store.verify()
+        let report = try store.verify(mode: mode)
         let found = report.violations.filter { $0.kind == fault.kind && $0.entity == fault.entity }
-        let place: Comment = "seed \(seed), \(fault.name): \(report.violations.map(\.description))"
+        let place: Comment = "\(mode), seed \(seed), \(fault.name): \(report.violations.map(\.description))"
         #expect(found.contains { fault.property == nil || $0.property == fault.property }, place)
         if let key = fault.key {
           #expect(found.contains { $0.examples.contains { $0.key == Int64(key) } }, place)
@@ -44,12 +46,14 @@ struct StoreVerifierTests {
         made += 1
       }
     }
-    print("verification: \(made) single faults found (seeds 1 to 3)")
+    print("verification, \(mode): \(made) single faults found (seeds 1 to 3)")
     #expect(made == 135)
   }
 
-  @Test("Required values that are NULL and places that are missing are warnings with counts")
-  func warnings() throws {
+  @Test(
+    "Required values that are NULL and places that are missing are warnings with counts",
+    arguments: [VerificationMode.full, .fast])
+  func warnings(mode: VerificationMode) throws {
     let store = try VerificationStore(seed: 2)
     var file = 0
     try store.change { file = try Int.fetchOne($0, sql: "SELECT ZFILE FROM ZBOOK WHERE Z_PK = 8") ?? 0 }
@@ -59,7 +63,7 @@ struct StoreVerifierTests {
       UPDATE ZBOOK SET Z_FOK_SHELF = NULL WHERE Z_PK IN (6, 7);
       UPDATE ZFILE SET ZBOOK = NULL WHERE ZBOOK = 8;
       """)
-    let report = try store.verify()
+    let report = try store.verify(mode: mode)
     #expect(report.violations == [])
     #expect(report.warnings.map(\.kind) == [.missingOrder, .requiredNull, .oneSided])
     #expect(report.warnings.map(\.count) == [1, 3, 1])

@@ -82,9 +82,9 @@ final class VerificationStore {
 
   func change(_ sql: String) throws { try change { try $0.execute(sql: sql) } }
 
-  func verify(_ expectedRows: [String: UInt64]? = nil) throws -> VerificationReport {
+  func verify(_ expectedRows: [String: UInt64]? = nil, mode: VerificationMode = .full) throws -> VerificationReport {
     try StoreVerifier(path: path, model: layout.model).verify(
-      .init(uuid: Self.uuid, rows: expectedRows ?? self.expectedRows))
+      .init(uuid: Self.uuid, rows: expectedRows ?? self.expectedRows), mode: mode)
   }
 
   private func insert(_ table: String, _ values: [String: (any DatabaseValueConvertible)?], _ database: Database) throws {

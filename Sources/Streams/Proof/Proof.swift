@@ -1,0 +1,176 @@
+import Synchronization
+
+/// Reads a finished database from end to end with a decoder of its own: every page has one owner, every tree is in order, and of
+/// every table and index there is a digest of what it really holds.
+///
+/// The work comes in jobs that any threads may run at the same time; then ``finish()`` puts the pieces together.
+public final class Proof: Sendable {
+  /// A piece of work.
+  public struct Job: Sendable {
+    /// The table or index.
+    public let name: String
+    /// Its share of the work, in pages.
+    public let weight: Double
+    fileprivate let work: Work
+  }
+
+  fileprivate enum Work: Sendable {
+    case rows(table: Int, piece: Int, parts: [ProofTableWalk.Part])
+    case entries(tree: Int)
+  }
+
+  /// What was found.
+  public struct Findings: Sendable {
+    /// What the rows of the tables are, in their order; nil for a table that could not be read to its end.
+    public var rows: [ProofRows?] = []
+    /// What the indexes hold, in the order of the trees; nil for one that could not be read to its end.
+    public var entries: [ProofEntries?] = []
+    /// Sets with a key that is referred to and does not exist.
+    public var dangling: [Int] = []
+    /// Faults of the file's structure, with the table or index.
+    public var damage: [(name: String, error: StreamsError)] = []
+  }
+
+  /// What belongs to one thread at a time.
+  private final class Hand: @unchecked Sendable {
+    // Sendable: handed out to one thread at a time, under the lock.
+    let claims: ProofClaims
+    let keys: ProofKeys
+    init(_ claims: ProofClaims, _ keys: ProofKeys) { (self.claims, self.keys) = (claims, keys) }
+  }
+
+  private struct State {
+    var idle: [Hand] = []
+    var hands: [Hand] = []
+    var rows: [[Int: ProofRows]]
+    var entries: [Int: ProofEntries] = [:]
+    var damage: [(name: String, error: StreamsError)] = []
+    var damagedTables: Set<Int> = []
+  }
+
+  private let file: ProofFile
+  private let tables: [ProofTable]
+  private let trees: [ProofIndex]
+  private let largestKeys: [Int64]
+  private let limit: Int
+  private let window: Range<Int64>
+  /// Is this the pass that looks at everything, and not only at a window of keys?
+  private let isFirst: Bool
+  private let state: Mutex<State>
+
+  /// Prepares a proof.
+  ///
+  /// - Parameters:
+  ///   - tables: tables with rowids, the schema's own (root 1) among them. Their indexes are looked at with them.
+  ///   - trees: trees beside those, of records without rowids.
+  ///   - largestKeys: the largest key of each set of keys that tables name.
+  ///   - window: the keys that are looked at in this pass; the pass that begins at 0 looks at all else, too.
+  ///   - limit: the longest record that is put together in memory.
+  public init(
+    _ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], largestKeys: [Int64], window: Range<Int64>, limit: Int
+  ) {
+    (self.file, self.tables, self.largestKeys) = (file, tables, largestKeys)
+    (self.window, self.limit, isFirst) = (window, limit, window.lowerBound == 0)
+    self.trees = isFirst ? tables.flatMap(\.indexes) + trees : []
+    state = Mutex(State(rows: Array(repeating: [:], count: tables.count)))
+  }
+
+  /// The number of keys that windows can have when all sets together, on two threads, may take so many bytes.
+  public static func window(bytes: Int, sets: Int) -> Int64 { max(1 << 16, Int64(bytes) * 8 / Int64(4 * max(1, sets))) & ~63 }
+
+  /// All jobs, the largest indivisible ones first.
+  public func jobs() throws -> [Job] {
+    let hand = take()
+    defer { give(hand) }
+    var jobs = trees.indices.map { Job(name: trees[$0].name, weight: 64, work: .entries(tree: $0)) }
+    for table in tables.indices where isFirst || !tables[table].references.isEmpty || tables[table].kindColumn != nil {
+      try noting(tables[table].name, table: table) { jobs += try split(table, hand) }
+    }
+    return jobs
+  }
+
+  private func split(_ table: Int, _ hand: Hand) throws -> [Job] {
+    let depth = try ProofTableWalk.depth(file, tables[table].root)
+    var parts = [ProofTableWalk.Part(page: tables[table].root, parent: 0, depth: depth)]
+    let walk = ProofTableWalk(file, hand.claims, [])
+    while parts.count < 24, parts[0].depth > 0 { parts = try parts.flatMap(walk.split) }
+    let piece = parts.count / 24 + 1
+    return stride(from: 0, to: parts.count, by: piece).map { start in
+      let some = Array(parts[start..<min(start + piece, parts.count)])
+      return Job(
+        name: tables[table].name, weight: Double(some.count) * (some[0].depth > 0 ? 300 : 1),
+        work: .rows(table: table, piece: start, parts: some))
+    }
+  }
+
+  /// Does a job. Damage is a finding; throws when the disk fails.
+  public func run(_ job: Job) throws {
+    let hand = take()
+    defer { give(hand) }
+    switch job.work {
+    case .rows(let table, let piece, let parts):
+      try noting(job.name, table: table) {
+        let check = ProofTableCheck(tables[table], file, hand.claims, hand.keys, isFirst: isFirst, limit: limit)
+        let rows = try check.run(parts)
+        state.withLock { $0.rows[table][piece] = rows }
+      }
+    case .entries(let tree):
+      try noting(job.name, table: nil) {
+        let entries = try ProofIndexCheck(trees[tree], file, hand.claims, limit: limit).run()
+        state.withLock { $0.entries[tree] = entries }
+      }
+    }
+  }
+
+  private func noting(_ name: String, table: Int?, _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as StreamsError where error.code == .damagedDatabase {
+      state.withLock { state in
+        state.damage.append((name, error))
+        if let table { state.damagedTables.insert(table) }
+      }
+    }
+  }
+
+  private func take() -> Hand {
+    state.withLock { state in
+      if let hand = state.idle.popLast() { return hand }
+      let hand = Hand(ProofClaims(file), ProofKeys(largest: largestKeys, window: window))
+      state.hands.append(hand)
+      return hand
+    }
+  }
+
+  private func give(_ hand: Hand) { state.withLock { $0.idle.append(hand) } }
+
+  /// Puts together what the jobs found, when all are done. Throws when the disk fails.
+  public func finish() throws -> Findings {
+    try noting("the file", table: nil) {
+      let hands = state.withLock { $0.hands }
+      guard let first = hands.first else { return }
+      for hand in hands.dropFirst() {
+        first.keys.add(hand.keys)
+        try first.claims.add(hand.claims)
+      }
+      if isFirst, state.withLock({ $0.damage.isEmpty }) { try first.claims.finish() }
+    }
+    return state.withLock { state in
+      var findings = Findings()
+      for table in tables.indices {
+        let pieces = state.rows[table].sorted { $0.key < $1.key }.map(\.value)
+        guard !state.damagedTables.contains(table) else {
+          findings.rows.append(nil)
+          continue
+        }
+        findings.rows.append(pieces.dropFirst().reduce(into: pieces.first) { $0?.add($1) })
+      }
+      findings.entries = trees.indices.map { state.entries[$0] }
+      findings.damage = state.damage
+      if state.damagedTables.isEmpty, let keys = state.hands.first?.keys {
+        findings.dangling = largestKeys.indices.filter(keys.hasDangling)
+      }
+      return findings
+    }
+  }
+}

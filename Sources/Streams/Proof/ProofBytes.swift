@@ -1,0 +1,64 @@
+// A second way to read the file format, on purpose without a line of the first: what one of them misunderstands, the other finds.
+extension UnsafeRawPointer {
+  @inline(__always)
+  func proofByte(_ offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
+
+  @inline(__always)
+  func proof16(_ offset: Int) -> Int { Int(proofByte(offset)) << 8 | Int(proofByte(offset + 1)) }
+
+  @inline(__always)
+  func proof32(_ offset: Int) -> UInt32 { UInt32(proof16(offset)) << 16 | UInt32(proof16(offset + 2)) }
+
+  /// A big-endian two's complement number of 1 to 8 bytes.
+  @inline(__always)
+  func proofInteger(_ length: Int) -> Int64 {
+    var value = Int64(Int8(bitPattern: proofByte(0)))
+    var position = 1
+    while position < length {
+      value = value << 8 | Int64(proofByte(position))
+      position += 1
+    }
+    return value
+  }
+
+  /// A number of 1 to 9 bytes that ends before `end`; nil when it does not. `position` moves behind it.
+  @inline(__always)
+  func proofVarint(_ position: inout Int, _ end: Int) -> UInt64? {
+    guard position < end else { return nil }
+    let first = proofByte(position)
+    if first < 0x80 {
+      position += 1
+      return UInt64(first)
+    }
+    return proofLongVarint(&position, end)
+  }
+
+  @inline(never)
+  func proofLongVarint(_ position: inout Int, _ end: Int) -> UInt64? {
+    var value: UInt64 = 0
+    let last = position + 8
+    while position < end {
+      let byte = proofByte(position)
+      position += 1
+      if position > last { return value << 8 | UInt64(byte) }
+      value = value << 7 | UInt64(byte & 0x7f)
+      if byte < 0x80 { return value }
+    }
+    return nil
+  }
+
+  /// Are these bytes all zero?
+  func proofIsZero(_ offset: Int, _ count: Int) -> Bool {
+    var position = offset
+    let end = offset + count
+    while position + 8 <= end {
+      if loadUnaligned(fromByteOffset: position, as: UInt64.self) != 0 { return false }
+      position += 8
+    }
+    while position < end {
+      if proofByte(position) != 0 { return false }
+      position += 1
+    }
+    return true
+  }
+}

@@ -1,0 +1,125 @@
+/// A finished database file, as the proof reads it: its header, and how it is laid out.
+///
+/// Source of the rules: SQLite, "Database File Format", section 1.
+public final class ProofFile: Sendable {
+  let file: any File
+  let pageSize: Int
+  /// Bytes of a page that hold anything.
+  let usable: Int
+  /// Pages of the file.
+  public let pageCount: UInt32
+  let hasPointerMap: Bool
+  let freelist: (first: UInt32, count: UInt32)
+  /// Was the file written by this program alone, one page behind the other? Then not a byte of it may be without a meaning.
+  let isDense: Bool
+
+  private static let magic = Array("SQLite format 3\0".utf8)
+
+  /// Opens a file that nobody changes. Throws `notADatabase`, `damagedDatabase`, `unsupported`.
+  public init(path: String, fileSystem: any FileSystem, isDense: Bool) throws {
+    file = try fileSystem.open(path, .read)
+    self.isDense = isDense
+    var header = [UInt8](repeating: 0, count: 100)
+    let file = file
+    guard try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == 100, header.starts(with: Self.magic) else {
+      throw StreamsError(.notADatabase, "this is not an SQLite database file", path: path)
+    }
+    func word(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+    let size = Int(header[16]) << 8 | Int(header[17])
+    pageSize = size == 1 ? 65536 : size
+    usable = pageSize - Int(header[20])
+    let pages = try pageSize == 0 ? 0 : Double(file.size()) / Double(pageSize)
+    pageCount = pages < Double(UInt32.max - 1) ? UInt32(pages) : 0
+    hasPointerMap = word(52) != 0
+    freelist = (word(32), word(36))
+    func damage(_ what: String) -> StreamsError { StreamsError(.damagedDatabase, what, path: path, page: 1) }
+    guard pageSize >= 512, pageSize & (pageSize - 1) == 0, usable >= 480, pageCount > 0, Double(pageCount) == pages,
+      (1...2).contains(header[18]), header[18] == header[19], Array(header[21...23]) == [64, 32, 32],
+      (1...4).contains(word(44)), header[72..<92].allSatisfy({ $0 == 0 })
+    else { throw damage("the file's header or length is impossible") }
+    guard word(56) == 1 else { throw StreamsError(.unsupported, "the database holds no UTF-8", path: path) }
+    // The count in the header counts where the change counter says so; older writers leave it behind.
+    guard word(28) == pageCount || word(24) != word(92) && !isDense else {
+      throw damage("the header tells \(word(28)) pages, the file has \(pageCount)")
+    }
+    guard !isDense || freelist.count == 0 && freelist.first == 0 && header[20] == 0 else {
+      throw damage("a new file has free pages")
+    }
+  }
+
+  deinit { file.close() }
+
+  /// The file's path.
+  public var path: String { file.path }
+
+  /// The page that holds the lock byte, which is nobody's.
+  var lockPage: UInt32 { UInt32((1 << 30) / pageSize) + 1 }
+
+  /// The page with the pointer-map entry of a page.
+  func mapPage(_ page: UInt32) -> UInt32 {
+    let first = page < 2 ? 0 : (page - 2) / UInt32(usable / 5 + 1) * UInt32(usable / 5 + 1) + 2
+    return first == lockPage ? first + 1 : first
+  }
+
+  func isMap(_ page: UInt32) -> Bool { hasPointerMap && page > 1 && mapPage(page) == page }
+
+  /// Bytes of a record that stay on its page; the rest is in a chain of further pages.
+  @inline(__always)
+  func local(_ length: Int, isTable: Bool) -> Int {
+    let most = isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
+    if length <= most { return length }
+    let least = (usable - 12) * 32 / 255 - 23
+    let some = least + (length - least) % (usable - 4)
+    return some <= most ? some : least
+  }
+
+  /// Is this the root of a table with rowids?
+  public func hasRowids(_ root: UInt32) throws -> Bool {
+    var byte: UInt8 = 0
+    let read = try withUnsafeMutableBytes(of: &byte) { try file.read(into: $0, at: UInt64(root - 1) * UInt64(pageSize)) }
+    return read == 1 && (byte == ProofNode.Kind.tableInterior.rawValue || byte == ProofNode.Kind.tableLeaf.rawValue)
+  }
+
+  func damage(_ what: String, _ page: UInt32, _ cell: Int? = nil) -> StreamsError {
+    StreamsError(.damagedDatabase, what, path: path, page: page, cell: cell)
+  }
+}
+
+/// Reads pages for one thread, ahead where they are asked for in order.
+final class ProofPages {
+  private static let longest = 1 << 20
+  private let file: ProofFile
+  private let buffer: UnsafeMutableRawBufferPointer
+  @exclusivity(unchecked) private var start: UInt32 = 1
+  @exclusivity(unchecked) private var count = 0
+  private var ahead = 1
+
+  init(_ file: ProofFile) {
+    self.file = file
+    buffer = .allocate(byteCount: max(Self.longest, file.pageSize), alignment: 16)
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// A page's bytes, until the next call.
+  @inline(__always)
+  func page(_ number: UInt32) throws -> UnsafeRawPointer {
+    if number < start || Int(number - start) >= count { try fill(number) }
+    return UnsafeRawPointer(buffer.baseAddress!) + Int(number - start) * file.pageSize
+  }
+
+  private func fill(_ number: UInt32) throws {
+    guard number >= 1, number <= file.pageCount else { throw file.damage("a page is named that the file has not", number) }
+    let end = start + UInt32(count)
+    let most = buffer.count / file.pageSize
+    // Pages of several tables may take turns: a small gap is still the same direction.
+    ahead = number >= end && number - end < 64 ? min(most, ahead * 4) : 1
+    (start, count) = (number, 0)
+    let wanted = min(ahead, Int(file.pageCount - number) + 1)
+    let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<wanted * file.pageSize])
+    guard try file.file.read(into: piece, at: UInt64(number - 1) * UInt64(file.pageSize)) == piece.count else {
+      throw file.damage("the page cannot be read", number)
+    }
+    count = wanted
+  }
+}

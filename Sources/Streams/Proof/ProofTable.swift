@@ -1,0 +1,157 @@
+/// What the proof has to look at in the rows of a table, as places of columns in its records.
+public struct ProofTable: Sendable {
+  /// Rows of one kind, told by a number in a column.
+  public struct Kind: Sendable {
+    /// The number.
+    public var number: Int64
+    /// Places in ``ProofTable/required``.
+    public var required: [Int]
+    /// Sets of keys that the row's belongs to.
+    public var sets: [Int]
+    /// Makes a kind.
+    public init(number: Int64, required: [Int], sets: [Int]) {
+      (self.number, self.required, self.sets) = (number, required, sets)
+    }
+  }
+
+  /// A column with keys of another table.
+  public struct Reference: Sendable {
+    /// The column.
+    public var column: Int
+    /// May it not be NULL?
+    public var isNeeded: Bool
+    /// The set that the keys must be in.
+    public var set: Int
+    /// The column that tells the kind of the row that the key leads to, and the set by kind.
+    public var helper: (column: Int, sets: [Int64: Int])?
+    /// Makes a reference.
+    public init(column: Int, isNeeded: Bool, set: Int, helper: (column: Int, sets: [Int64: Int])? = nil) {
+      (self.column, self.isNeeded, self.set, self.helper) = (column, isNeeded, set, helper)
+    }
+  }
+
+  /// A column whose keys, with the row's own, are pairs that another column must have, too.
+  public struct Pair: Sendable {
+    /// The column.
+    public var column: Int
+    /// Number of the sum that the pairs are added to.
+    public var sum: Int
+    /// Does the row's own key come first?
+    public var isForward: Bool
+    /// Makes a pair.
+    public init(column: Int, sum: Int, isForward: Bool) { (self.column, self.sum, self.isForward) = (column, sum, isForward) }
+  }
+
+  /// The name.
+  public var name: String
+  /// The root page.
+  public var root: UInt32
+  /// Columns of the table.
+  public var columnCount = 0
+  /// The column that is another name of the rowid.
+  public var rowidColumn: Int?
+  /// A record with the values of columns that a short record lacks.
+  public var defaults: [UInt8] = []
+  /// The column that tells a row's kind, and the kinds; no column where rows have none.
+  public var kindColumn: Int?
+  /// The kinds that may occur.
+  public var kinds: [Kind] = []
+  /// Columns that are not NULL in rows of some kinds.
+  public var required: [Int] = []
+  /// Columns with keys.
+  public var references: [Reference] = []
+  /// A column that has a value where another has one.
+  public var places: [(key: Int, place: Int)] = []
+  /// Pairs.
+  public var pairs: [Pair] = []
+  /// The column whose number stands for the row in a report; nil for the rowid.
+  public var keyColumn: Int?
+  /// The indexes.
+  public var indexes: [ProofIndex] = []
+
+  /// Makes a table of which only the structure and the digest are asked for.
+  public init(name: String, root: UInt32) { (self.name, self.root) = (name, root) }
+}
+
+/// An index, or a tree of records without rowids.
+public struct ProofIndex: Sendable {
+  /// The name.
+  public var name: String
+  /// The root page.
+  public var root: UInt32
+  /// The columns of an entry, before its rowid; nil where only the structure and the digest are asked for.
+  public var columns: [ProofIndexColumn]?
+  /// Are entries unique but for NULL?
+  public var isUnique: Bool
+  /// Makes an index.
+  public init(name: String, root: UInt32, columns: [ProofIndexColumn]?, isUnique: Bool) {
+    (self.name, self.root, self.columns, self.isUnique) = (name, root, columns, isUnique)
+  }
+}
+
+/// Rows that share a fault: how many, and the first few.
+public struct ProofTally: Sendable, Equatable {
+  /// How many.
+  public private(set) var count: UInt64 = 0
+  /// The first ones' keys.
+  public private(set) var keys: [Int64?] = []
+  static let most = 5
+
+  mutating func add(_ key: Int64?) {
+    count += 1
+    if keys.count < Self.most { keys.append(key) }
+  }
+
+  mutating func add(_ other: ProofTally) {
+    count += other.count
+    keys = Array((keys + other.keys).prefix(Self.most))
+  }
+}
+
+/// What the proof found in the rows of a table, or in a part of them.
+public struct ProofRows: Sendable {
+  /// All rows.
+  public var digest = ProofDigest()
+  /// Rows by kind, in the order of the table's kinds.
+  public var kinds: [UInt64]
+  /// What the entries of the indexes must be, in their order.
+  public var entries: [ProofDigest]
+  /// Sums of pairs, in the order of the proof's sums: first by one side, then by the other.
+  public var pairs: [Int: (forward: UInt64, backward: UInt64)] = [:]
+  /// Rows of a kind that the table may not hold.
+  public var strangeKinds = ProofTally()
+  /// Rows whose key is below 1.
+  public var lowKeys = ProofTally()
+  /// Rows without a required value, in the order of the table's required columns.
+  public var missing: [ProofTally]
+  /// Rows without a place, in the order of the table's places.
+  public var misplaced: [ProofTally]
+  /// References that are no keys, or whose helper tells a kind that they cannot lead to.
+  public var badReferences: UInt64 = 0
+  /// Rows that are so long that their entries cannot be told.
+  public var isPartial = false
+
+  init(_ table: ProofTable) {
+    kinds = Array(repeating: 0, count: table.kinds.count)
+    entries = Array(repeating: ProofDigest(), count: table.indexes.count)
+    missing = Array(repeating: ProofTally(), count: table.required.count)
+    misplaced = Array(repeating: ProofTally(), count: table.places.count)
+  }
+
+  /// Adds what was found in the next part.
+  mutating func add(_ other: ProofRows) {
+    digest.add(other.digest)
+    kinds = zip(kinds, other.kinds).map { $0 + $1 }
+    for index in entries.indices { entries[index].add(other.entries[index]) }
+    for (sum, pair) in other.pairs {
+      let old = pairs[sum] ?? (0, 0)
+      pairs[sum] = (old.forward &+ pair.forward, old.backward &+ pair.backward)
+    }
+    strangeKinds.add(other.strangeKinds)
+    lowKeys.add(other.lowKeys)
+    for index in missing.indices { missing[index].add(other.missing[index]) }
+    for index in misplaced.indices { misplaced[index].add(other.misplaced[index]) }
+    badReferences += other.badReferences
+    isPartial = isPartial || other.isPartial
+  }
+}

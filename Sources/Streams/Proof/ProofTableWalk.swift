@@ -1,0 +1,129 @@
+/// Walks leaves of a table's tree, or of parts of it, and checks them: each page once, rowids ascending within their bounds.
+final class ProofTableWalk {
+  /// A part of the tree: all below one page.
+  struct Part {
+    var page: UInt32
+    var parent: UInt32
+    /// Levels below the page.
+    var depth: Int
+    /// Rowids are above this one, and not above the other.
+    var lower: Int64?
+    var upper: Int64?
+  }
+
+  static let deepest = 20
+  private let file: ProofFile
+  private let claims: ProofClaims
+  private let pages: ProofPages
+  private var levels: [UnsafeMutableRawPointer] = []
+  /// Parts to come, the next one at the end.
+  private var stack: [Part]
+  private(set) var node: ProofNode?
+  @exclusivity(unchecked) private var part: Part
+  @exclusivity(unchecked) private var last: Int64 = 0
+  @exclusivity(unchecked) private var hasLast = false
+  @exclusivity(unchecked) private var cellBytes = 0
+  @exclusivity(unchecked) private var end = 0
+
+  init(_ file: ProofFile, _ claims: ProofClaims, _ parts: [Part]) {
+    (self.file, self.claims) = (file, claims)
+    pages = ProofPages(file)
+    stack = parts.reversed()
+    part = Part(page: 0, parent: 0, depth: 0)
+  }
+
+  deinit { for level in levels { level.deallocate() } }
+
+  /// Levels below the root, found along its left side. The page of the root is read by the first who walks it.
+  static func depth(_ file: ProofFile, _ root: UInt32) throws -> Int {
+    let pages = ProofPages(file)
+    var (page, depth) = (root, 0)
+    while true {
+      let bytes = try pages.page(page)
+      guard bytes.proofByte(page == 1 ? 100 : 0) == ProofNode.Kind.tableInterior.rawValue else { return depth }
+      depth += 1
+      guard depth <= deepest else { throw file.damage("the tree is too deep", page) }
+      let node = try ProofNode(bytes, page, .tableInterior, in: file)
+      guard node.cellCount > 0, node.place(0) + 4 <= file.usable else { throw file.damage("an inner page has no cell", page) }
+      page = bytes.proof32(node.place(0))
+    }
+  }
+
+  /// The parts right below one: its page is claimed and checked.
+  func split(_ part: Part) throws -> [Part] {
+    try claims.claim(part.page, part.parent == 0 ? .root : .treeNode, from: part.parent)
+    let node = try ProofNode(try pages.page(part.page), part.page, .tableInterior, in: file)
+    var parts: [Part] = []
+    var (lower, bytes, end) = (part.lower, 0, file.usable)
+    for cell in 0..<node.cellCount {
+      var position = node.place(cell) + 4
+      let start = position - 4
+      guard start >= node.places, let key = node.base.proofVarint(&position, file.usable) else {
+        throw file.damage("a cell is damaged", part.page, cell)
+      }
+      let rowid = Int64(bitPattern: key)
+      guard lower.map({ rowid > $0 }) ?? true, part.upper.map({ rowid <= $0 }) ?? true, !file.isDense || position == end else {
+        throw file.damage("an inner page's keys are out of order", part.page, cell)
+      }
+      parts.append(
+        Part(page: node.base.proof32(start), parent: part.page, depth: part.depth - 1, lower: lower, upper: rowid))
+      (lower, bytes, end) = (rowid, bytes + position - start, start)
+    }
+    guard node.cellCount > 0 else { throw file.damage("an inner page has no cell", part.page) }
+    if !file.isDense { try node.checkSpace(bytes, in: file) }
+    parts.append(Part(page: node.rightmost, parent: part.page, depth: part.depth - 1, lower: lower, upper: part.upper))
+    return parts
+  }
+
+  /// Goes to the next leaf; false after the last. Its bytes stay until the next call.
+  func nextLeaf() throws -> Bool {
+    while let next = stack.popLast() {
+      if next.depth > 0 {
+        stack += try split(next).reversed()
+        continue
+      }
+      try claims.claim(next.page, next.parent == 0 ? .root : .treeNode, from: next.parent)
+      let node = try ProofNode(try pages.page(next.page), next.page, .tableLeaf, in: file)
+      guard node.cellCount > 0 || next.parent == 0 else { throw file.damage("a leaf has no row", next.page) }
+      (self.node, part, cellBytes, end) = (node, next, 0, file.usable)
+      (last, hasLast) = (next.lower ?? 0, next.lower != nil)
+      return true
+    }
+    return false
+  }
+
+  /// A row of the leaf; to be asked for one after the other.
+  @inline(__always)
+  func row(_ cell: Int, of node: ProofNode) throws -> (rowid: Int64, payload: ProofPayload) {
+    let start = node.place(cell)
+    var position = start
+    guard start >= node.places, let length = node.base.proofVarint(&position, file.usable),
+      let key = node.base.proofVarint(&position, file.usable), length < 1 << 31
+    else { throw file.damage("a cell is damaged", node.number, cell) }
+    let rowid = Int64(bitPattern: key)
+    guard !hasLast || rowid > last else { throw file.damage("row \(rowid) is out of order", node.number, cell) }
+    (last, hasLast) = (rowid, true)
+    let count = Int(length)
+    let local = file.local(count, isTable: true)
+    var after = position + local
+    guard after + (local < count ? 4 : 0) <= file.usable else {
+      throw file.damage("row \(rowid) runs over its page", node.number, cell)
+    }
+    let overflow = local < count ? node.base.proof32(after) : 0
+    if local < count { after += 4 }
+    try endCell(cell, start, max(after, start + 4), node)
+    return (
+      rowid, ProofPayload(start: node.base + position, localCount: local, count: count, overflow: overflow)
+    )
+  }
+
+  @inline(__always)
+  private func endCell(_ cell: Int, _ start: Int, _ after: Int, _ node: ProofNode) throws {
+    cellBytes += after - start
+    if file.isDense, after != end { throw file.damage("cells overlap, or leave room between them", node.number, cell) }
+    end = start
+    guard cell + 1 == node.cellCount else { return }
+    if let upper = part.upper, last > upper { throw file.damage("row \(last) belongs to another page", node.number, cell) }
+    if !file.isDense { try node.checkSpace(cellBytes, in: file) }
+  }
+}
