@@ -48,6 +48,7 @@ struct ProofPasses {
   private func pass(_ window: Range<Int64>, _ progress: (Double, String) -> Void) throws -> Proof.Findings {
     let proof = Proof(
       file, tables: plan.tables, trees: plan.trees, largestKeys: plan.largestKeys, window: window, limit: memory.total / 8)
+    let monitor = monitor
     let checks = try proof.jobs().map { job in
       StoreCheck(name: "\(job.name), page by page", weight: job.weight) { _ in
         try proof.run(job)

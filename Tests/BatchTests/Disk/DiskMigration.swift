@@ -49,7 +49,7 @@ final class DiskMigration {
         try FileManager.default.copyItem(atPath: values, toPath: ExternalDataFolder(store: store).path)
       }
       var request = folder.request(store, output: inPlace ? nil : directory + "/New.sqlite")
-      request.verifies = false
+      request.verification = .none
       adjust(&request)
       self.request = request
     }
