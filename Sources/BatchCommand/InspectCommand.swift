@@ -71,6 +71,7 @@ struct PlanCommand: StoreCommand {
   @Argument(help: "The store.") var store: String
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
+  @Option(name: .long, help: "Where the result would go.") var output: String?
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
   @Option(name: .long, help: "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.")
   var graph: String?
@@ -79,7 +80,7 @@ struct PlanCommand: StoreCommand {
   var changed: String? { nil }
 
   func run() throws {
-    var request = try models.request(store)
+    var request = try models.request(store, output: output)
     request.extras = extras.options
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
     if let graph { try draw(plan, graph) }
