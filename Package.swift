@@ -62,6 +62,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: ["Batch", "BatchCommand", "godwit", "BookMigration", .product(name: "GRDB", package: "GRDB.swift")],
+      exclude: ["Golden"],
       swiftSettings: strict),
   ]
 )

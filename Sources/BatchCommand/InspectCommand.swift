@@ -72,6 +72,7 @@ struct PlanCommand: StoreCommand {
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
+  @Option(name: .long, help: "Where the result would go.") var output: String?
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
   @Option(name: .long, help: "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.")
   var graph: String?
@@ -80,7 +81,7 @@ struct PlanCommand: StoreCommand {
   var changed: String? { nil }
 
   func run() throws {
-    var request = try models.request(store)
+    var request = try models.request(store, output: output)
     request.extras = extras.options
     request.parts = parts.selection
     let plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)

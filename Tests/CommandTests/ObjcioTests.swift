@@ -67,7 +67,7 @@ struct ObjcioTests {
   func backup() throws {
     #expect(try migrate().code == 0)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    #expect(names.count == 2 && names[0] == "Model1.sqlite" && names[1].hasPrefix("Model1.sqlite.backup-"))
+    #expect(names.count == 3 && names[0] == "Model1.sqlite" && names[1].hasPrefix("Model1.sqlite.backup-"))
     #expect(try CommandFolder.bytes(folder.file(names[1])) == CommandFolder.bytes(original))
     let before = try folder.tree()
     let again = try migrate()

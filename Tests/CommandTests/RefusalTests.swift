@@ -168,7 +168,7 @@ struct RefusalTests {
   func nothingToResume() throws {
     let store = try folder.sample(rows: 100)
     try expectRefusal(
-      20, [store, "no interrupted migration", "godwit migrate", Self.nothing], ["resume", store], in: folder)
+      20, [store, "no interrupted migration", "book-migration migrate", Self.nothing], ["resume", store], in: folder)
   }
 }
 

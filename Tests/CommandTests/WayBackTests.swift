@@ -108,6 +108,8 @@ struct WayBackTests {
     try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
     try Data("outside".utf8).write(to: URL(fileURLWithPath: files + "/A"))
     let output = shared + "/New.sqlite"
+    let plan = try folder.run("book-migration", ["plan", store, "--output", output] + CommandFolder.models)
+    #expect(plan.output.contains("another file system") && plan.output.contains("7 bytes of external data"), "\(plan)")
     let outcome = try migrate(["--output", output])
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try CommandFolder.bytes(ExternalDataFolder(store: output).files + "/A") == Data("outside".utf8))

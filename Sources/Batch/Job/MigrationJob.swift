@@ -99,6 +99,7 @@ public struct MigrationJob: Sendable {
       source, target: request.target, countsRows: countsRows)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
+    plan.notes += try otherFileSystem(request)
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known.
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
@@ -210,6 +211,16 @@ public struct MigrationJob: Sendable {
         .refused, "the directory cannot be written",
         hint: "Choose another place with --output, or run as a user who may write there; nothing was written", path: directory)
     }
+  }
+
+  /// What a person should know of an output elsewhere.
+  private func otherFileSystem(_ request: Request) throws -> [String] {
+    guard let output = request.output else { return [] }
+    let bytes = try ExternalDataCopy(fileSystem: fileSystem).bytes(of: request.source)
+    let directories = [request.source, output].map(FilePaths.directory(of:))
+    guard try fileSystem.status(directories[0])?.device != fileSystem.status(directories[1])?.device else { return [] }
+    let external = bytes > 0 ? "; \(bytes) bytes of external data are copied to it, not linked" : ""
+    return ["the output lies on another file system than the store: disk space is needed there\(external)"]
   }
 
   /// Files of external data are linked, but for a destination on another file system.

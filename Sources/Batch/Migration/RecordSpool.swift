@@ -28,9 +28,11 @@ final class RecordSpool {
   var isEmpty: Bool { state.count == 0 }
 
   func append(rowid: Int64, record: UnsafeRawBufferPointer) throws {
+    let start = pending.count
     withUnsafeBytes(of: UInt32(record.count).littleEndian) { pending.append(contentsOf: $0) }
     withUnsafeBytes(of: rowid.littleEndian) { pending.append(contentsOf: $0) }
     pending.append(contentsOf: record)
+    RecordLog.seal(&pending, from: start)
     state.count += 1
     if pending.count > 1 << 16 { try flush() }
   }

@@ -39,6 +39,7 @@ final class PatchLog {
       head.storeBytes(of: UInt64(column).littleEndian, toByteOffset: 24, as: UInt64.self)
       encoder.write(to: head + Self.headLength)
     }
+    RecordLog.seal(&pending, from: start)
     count += 1
     if pending.count > 1 << 16 { try flush() }
   }

@@ -1,3 +1,14 @@
+/// What every record of a log ends with: a check over its head and body. Layout: FORMAT.md, "Patch log".
+public enum RecordLog {
+  static let checkLength = 8
+
+  /// Ends the record that begins at `start`.
+  public static func seal(_ bytes: inout [UInt8], from start: Int) {
+    let check = bytes[start...].withUnsafeBytes { hashBytes($0) }
+    withUnsafeBytes(of: check.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+}
+
 /// Reads records of a log whose head tells the length of the rest, up to the length that a checkpoint names.
 public final class RecordLogReader {
   private let file: any File
@@ -12,24 +23,32 @@ public final class RecordLogReader {
     self.length = length
   }
 
-  /// The next record with its head; nil at the end. `lengthAt` is where the head holds the 32-bit length of the body.
+  /// The next record with its head, once its check was compared; nil at the end. `lengthAt` is where the head holds the 32-bit length of the body.
   public func next(headLength: Int, lengthAt: Int) throws -> [UInt8]? {
     guard try fill(headLength) else { return nil }
     let body = buffer.withUnsafeBytes {
       Int(UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: start + lengthAt, as: UInt32.self)))
     }
-    guard try fill(headLength + body) else {
-      throw StreamsError(.damagedCheckpoint, "a log ends within a record", path: file.path)
+    let length = headLength + body
+    guard try fill(length + RecordLog.checkLength) else { throw damaged("ends within a record") }
+    let isSound = buffer.withUnsafeBytes { bytes in
+      let check = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + length, as: UInt64.self))
+      return hashBytes(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])) == check
     }
-    defer { start += headLength + body }
-    return Array(buffer[start..<start + headLength + body])
+    guard isSound else { throw damaged("has a damaged record") }
+    defer { start += length + RecordLog.checkLength }
+    return Array(buffer[start..<start + length])
+  }
+
+  private func damaged(_ what: String) -> StreamsError {
+    StreamsError(.damagedCheckpoint, "a log \(what)", path: file.path, hint: SpilledRun.damageHint)
   }
 
   private func fill(_ count: Int) throws -> Bool {
     if buffer.count - start >= count { return true }
     let rest = UInt64(buffer.count - start) + length - position
     if UInt64(count) > rest {
-      guard rest == 0 else { throw StreamsError(.damagedCheckpoint, "a log ends within a record", path: file.path) }
+      guard rest == 0 else { throw damaged("ends within a record") }
       return false
     }
     buffer.removeFirst(start)
@@ -41,7 +60,7 @@ public final class RecordLogReader {
       try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[old...]), at: position)
     }
     position += UInt64(read)
-    guard read == want else { throw StreamsError(.damagedCheckpoint, "a log is shorter than it was", path: file.path) }
+    guard read == want else { throw damaged("is shorter than it was") }
     return true
   }
 }

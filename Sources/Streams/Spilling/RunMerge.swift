@@ -98,6 +98,8 @@ private final class RunCursor {
       }
     }
     let start = Int(number - windowStart) * size
-    return UnsafeRawBufferPointer(rebasing: window[start..<(start + size)])
+    let found = UnsafeRawBufferPointer(rebasing: window[start..<(start + size)])
+    guard let base = found.baseAddress, SpilledRunFormat.isSound(base) else { throw run.damaged() }
+    return found
   }
 }

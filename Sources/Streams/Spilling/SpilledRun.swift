@@ -19,7 +19,7 @@ final class SpilledRun {
     let size = try file.size()
     let found = header.withUnsafeBytes { SpilledRunFormat($0, fileLength: size) }
     guard read == Format.headerBytes, let format = found else {
-      throw StreamsError(.damagedCheckpoint, "a run of a look-up is damaged", path: path)
+      throw StreamsError(.damagedCheckpoint, "a run of a look-up is damaged", path: path, hint: Self.damageHint)
     }
     self.format = format
     index = .allocate(capacity: Int(format.indexEntries) + 1)
@@ -34,11 +34,18 @@ final class SpilledRun {
     file.close()
   }
 
-  func damaged() -> StreamsError { StreamsError(.damagedCheckpoint, "a run of a look-up is damaged", path: file.path) }
+  func damaged() -> StreamsError {
+    StreamsError(.damagedCheckpoint, "a run of a look-up is damaged", path: file.path, hint: Self.damageHint)
+  }
+
+  /// What to do about a damaged file of a run, this one or another.
+  static let damageHint = "Check the disk; then give the run up and start it again. The source is untouched"
 
   private func readIndex() throws {
     let bytes = UnsafeMutableRawBufferPointer(start: index, count: Int(format.indexEntries) * Format.indexEntryBytes)
-    guard try file.read(into: bytes, at: format.indexStart) == bytes.count else { throw damaged() }
+    guard try file.read(into: bytes, at: format.indexStart) == bytes.count,
+      hashBytes(UnsafeRawBufferPointer(bytes)) == format.indexCheck
+    else { throw damaged() }
     for place in 0..<Int(format.indexEntries) {
       let (hash, number) = (UInt32(littleEndian: index[place].hash), UInt32(littleEndian: index[place].block))
       guard UInt64(number) < format.blocks, place == 0 || (index[place - 1].hash <= hash && index[place - 1].block < number)
@@ -61,14 +68,21 @@ final class SpilledRun {
     guard isKept else { return }
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: filterBytes, alignment: 64)
     filter = bytes.baseAddress
-    guard try file.read(into: bytes, at: Format.filterStart) == bytes.count else { throw damaged() }
+    guard try file.read(into: bytes, at: Format.filterStart) == bytes.count, let start = bytes.baseAddress else {
+      throw damaged()
+    }
+    for offset in stride(from: 0, to: bytes.count, by: RunFilter.blockBytes) where !RunFilter.isSound(start + offset) {
+      throw damaged()
+    }
   }
 
   private func mayContain(_ hash: UInt64) throws -> Bool {
     let offset = RunFilter.block(hash, of: format.filterBlocks) * UInt64(RunFilter.blockBytes)
     if let filter { return RunFilter.mayContain(hash, in: filter + Int(offset)) }
     let bytes = UnsafeMutableRawBufferPointer(start: filterBlock, count: RunFilter.blockBytes)
-    guard try file.read(into: bytes, at: Format.filterStart + offset) == bytes.count else { throw damaged() }
+    guard try file.read(into: bytes, at: Format.filterStart + offset) == bytes.count, RunFilter.isSound(filterBlock) else {
+      throw damaged()
+    }
     return RunFilter.mayContain(hash, in: filterBlock)
   }
 
@@ -79,7 +93,9 @@ final class SpilledRun {
     var place = self.place(before: upper)
     while place < blockCount, index[place].hash <= upper {
       let offset = format.bodyStart + number(of: place) * UInt64(Format.blockBytes)
-      guard try file.read(into: block, at: offset) == block.count else { throw damaged() }
+      guard try file.read(into: block, at: offset) == block.count, let start = block.baseAddress, Format.isSound(start) else {
+        throw damaged()
+      }
       var entries = BlockEntries(UnsafeRawBufferPointer(block))
       while try entries.next(self) {
         if entries.hash > hash { return nil }
@@ -108,12 +124,13 @@ final class SpilledRun {
     return compareKeys(UnsafeRawBufferPointer(stored), key) == 0
   }
 
-  /// Reads a long key, for which there is room.
+  /// Reads a long key, for which there is room; its hash checks it.
   func readLong(_ entries: BlockEntries, into bytes: UnsafeMutableRawBufferPointer) throws {
     let first = entries.firstBlock
     guard first < format.blocks,
       UInt64(entries.keyLength) <= (format.blocks - first) * UInt64(Format.blockBytes),
-      try file.read(into: bytes, at: format.bodyStart + first * UInt64(Format.blockBytes)) == entries.keyLength
+      try file.read(into: bytes, at: format.bodyStart + first * UInt64(Format.blockBytes)) == entries.keyLength,
+      hashBytes(UnsafeRawBufferPointer(bytes)) == entries.hash
     else { throw damaged() }
   }
 }

@@ -69,6 +69,7 @@ final class SpilledRunWriter {
   private func flushFilter() throws {
     let start = window * UInt64(Self.windowBytes)
     let length = min(UInt64(Self.windowBytes), format.filterBlocks * UInt64(RunFilter.blockBytes) - start)
+    for offset in stride(from: 0, to: Int(length), by: RunFilter.blockBytes) { RunFilter.seal(filter + offset) }
     try file.write(UnsafeRawBufferPointer(start: filter, count: Int(length)), at: Format.filterStart + start)
     filter.clear(Self.windowBytes)
   }
@@ -83,6 +84,7 @@ final class SpilledRunWriter {
 
   private func closeBlock() throws {
     guard open > 0 else { return }
+    Format.seal(body + whole)
     whole += Format.blockBytes
     open = 0
     if whole == Self.windowBytes { try flushBody() }
@@ -112,6 +114,7 @@ final class SpilledRunWriter {
     try closeBlock()
     try flushBody()
     try flushFilter()
+    format.indexCheck = index.withUnsafeBytes { hashBytes($0) }
     try index.withUnsafeBytes { try file.write($0, at: format.indexStart) }
     try format.header.withUnsafeBytes { try file.write($0, at: 0) }
     try file.truncate(to: format.fileLength)

@@ -67,10 +67,12 @@ public final class SpillingMap {
   }
 
   private func append(_ key: UnsafeRawBufferPointer, _ entry: Entry) {
+    let start = pending.count
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: key.count).littleEndian) { pending.append(contentsOf: $0) }
     withUnsafeBytes(of: entry.entity.littleEndian) { pending.append(contentsOf: $0) }
     withUnsafeBytes(of: entry.key.littleEndian) { pending.append(contentsOf: $0) }
     pending.append(contentsOf: key)
+    RecordLog.seal(&pending, from: start)
   }
 
   private func flushLog() throws {

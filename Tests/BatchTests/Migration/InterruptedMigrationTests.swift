@@ -1,5 +1,6 @@
 import Foundation
 import Streams
+import Synchronization
 import Testing
 
 @testable import Batch
@@ -49,10 +50,23 @@ import Testing
     #expect(stops > 8)
   }
 
+  @Test("A stop during the verification ends it at once, and the run ends later with the undisturbed bytes")
+  func stopInVerification() throws {
+    let path = try folder.copy(store, as: "verification")
+    let request = folder.request(path)
+    let stop = StopInVerification()
+    let error = #expect(throws: BatchError.self) { try folder.job().migrate(request, monitor: stop.monitor(request.interval)) }
+    #expect(error?.code == .stopped)
+    _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
+    try expectFinished(path, "stopped in the verification")
+  }
+
   @Test("Trap 17, I5: a run that is stopped again after every page comes to its end with the undisturbed bytes")
   func stopAlways() throws {
     let path = try folder.copy(store, as: "always")
-    let request = folder.request(path)
+    var request = folder.request(path)
+    // A verification that is stopped begins again, and would never end here.
+    request.verifies = false
     var stops = 0
     var isFinished = false
     while !isFinished, stops < 500 {
@@ -129,5 +143,18 @@ struct SplitMix {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
+  }
+}
+
+/// Asks a run to stop at the first sign of its verification.
+private final class StopInVerification: Sendable {
+  private let found = Mutex<RunMonitor?>(nil)
+
+  func monitor(_ interval: RunMonitor.Interval) -> RunMonitor {
+    let monitor = RunMonitor(interval: interval) { [weak self] progress in
+      if progress.activity.hasPrefix("verification") { self?.found.withLock { $0 }?.requestStop() }
+    }
+    found.withLock { $0 = monitor }
+    return monitor
   }
 }

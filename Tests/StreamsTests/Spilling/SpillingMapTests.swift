@@ -215,6 +215,34 @@ import Testing
     _ = try Self.restore(folder, state)
   }
 
+  @Test("A flipped bit in a run or a log is an error, and never another answer")
+  func flippedBits() throws {
+    var random = SeededGenerator(seed: 77)
+    let folder = try FilesTestFolder()
+    let (state, keys) = try Self.filled(folder)
+    var found = 0
+    for round in 0..<300 {
+      let name = folder.file(["map.0.run", "map.1.run", "map.\(state.runs).log"][round % 3])
+      let whole = try LocalFileSystem().readAll(name, cap: 1 << 20)
+      var bytes = whole
+      // A run is mostly zeros between its parts: where there is something, and where the checks are.
+      let full = whole.indices.filter { whole[$0] != 0 }
+      bytes[full[random.below(full.count)]] ^= 1 << UInt8(random.below(8))
+      try LocalFileSystem().writeAndSync(bytes, to: name)
+      do {
+        let map = try Self.restore(folder, state)
+        for (index, key) in keys.enumerated() {
+          #expect(try key.withUnsafeBytes { try map.find($0) }?.key == Int64(index), "round \(round), \(name)")
+        }
+      } catch let error as StreamsError {
+        #expect(error.code == .damagedCheckpoint && error.hint?.contains("start it again") == true)
+        found += 1
+      }
+      try LocalFileSystem().writeAndSync(whole, to: name)
+    }
+    #expect(found > 250, "\(found)")
+  }
+
   @Test(
     "Damaged bytes of runs and logs end in an answer or an error, never in a trap or a loop", arguments: 0..<UInt64(3))
   func damagedFiles(seed: UInt64) throws {
