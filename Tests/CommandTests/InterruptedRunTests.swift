@@ -282,7 +282,7 @@ struct LookingTests {
     #expect(!FileManager.default.fileExists(atPath: folder.state), sourceLocation: location)
   }
 
-  // Trap 1.
+  // Traps 1 and 2.
   @Test("plan, inspect and status change nothing beside a store and an interrupted run of it")
   func noWrites() throws {
     let store = try folder.sample(rows: 6000)

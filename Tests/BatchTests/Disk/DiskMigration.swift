@@ -35,7 +35,7 @@ final class DiskMigration {
   }
 
   /// Copies of the store and of what lies beside it, in a directory of their own.
-  private struct Stage {
+  struct Stage {
     let directory: String
     let store: String
     let request: MigrationJob.Request
@@ -57,12 +57,15 @@ final class DiskMigration {
     func remove() throws { try FileManager.default.removeItem(atPath: directory) }
   }
 
+  /// A place to run in. Whoever asks for it removes it.
+  func stage() throws -> Stage { try Stage(folder, template, inPlace: isInPlace, adjust) }
+
   /// Runs with the first faults, goes on with the next ones, and so forth; the last time without any.
   ///
   /// Throws ``Broken`` when the end is not that of an undisturbed run, when an old store is not whole at any time in between, or when a
   /// run without faults refuses to go on.
   func run(seed: UInt64, _ faults: [[Int: SimulatedFault]]) throws {
-    let stage = try Stage(folder, template, inPlace: isInPlace, adjust)
+    let stage = try stage()
     let disk = try SimulatedDisk(stage.directory, seed: seed)
     var history: [String] = []
     do {
@@ -99,14 +102,14 @@ final class DiskMigration {
     _ = try folder.job(disk).migrate(stage.request, monitor: RunMonitor(interval: stage.request.interval))
   }
 
-  private func isFinished(_ stage: Stage) throws -> Bool {
+  func isFinished(_ stage: Stage) throws -> Bool {
     let path = stage.destination
     guard FileManager.default.fileExists(atPath: path), try MigrationFolder.bytes(path) == expected else { return false }
     return ["-wal", "-journal"].allSatisfy { !FileManager.default.fileExists(atPath: path + $0) }
   }
 
   /// Old or new, and whole (I9); beside a destination elsewhere the source is as it was (I1).
-  private func checkStores(_ stage: Stage) throws {
+  func checkStores(_ stage: Stage) throws {
     if isInPlace {
       guard try isFinished(stage) || isOld(stage.store) else {
         throw Broken(description: "the store is neither the old one nor the new one")

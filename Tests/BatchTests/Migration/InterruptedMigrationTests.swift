@@ -133,6 +133,61 @@ import Testing
   }
 }
 
+/// What others lost their place by.
+@Suite struct FailedResumeTests {
+  @Test("Trap 4: an error on the first row after a resume keeps the place that was reached")
+  func errorAfterResume() throws {
+    let mapping = PolicyModels.model(
+      "Fragile",
+      [
+        PolicyModels.entity("Order", ["number"], ["lines"], policy: FragilePolicy.self),
+        PolicyModels.entity("Line", ["sku", "quantity"], ["order", "tags"], policy: FragilePolicy.self),
+        PolicyModels.entity("Tag", ["word"], ["lines"], policy: FragilePolicy.self),
+      ])
+    let folder = try MigrationFolder(
+      [PolicyModels.first, PolicyModels.second], mappings: [mapping], policies: [FragilePolicy.self])
+    let sample = try folder.sample("P1", rows: 3000, seed: 3)
+    let whole = try folder.copy(sample, as: "whole")
+    _ = try folder.migrate(folder.request(whole))
+    let (store, before) = try stopped(folder, sample)
+    for _ in 0..<2 {
+      FragilePolicy.isBroken.withLock { $0 = true }
+      defer { FragilePolicy.isBroken.withLock { $0 = false } }
+      let error = #expect(throws: BatchError.self) { try folder.job().resume(store) { RunMonitor(interval: $0) } }
+      #expect(error?.code == .policyFailed)
+      var after = try folder.job().status(store)
+      after.owner = before.owner
+      #expect(after == before)
+    }
+    _ = try folder.job().resume(store) { RunMonitor(interval: $0) }
+    #expect(try MigrationFolder.bytes(store) == MigrationFolder.bytes(whole))
+  }
+
+  /// A run that was stopped behind its first rows.
+  private func stopped(_ folder: MigrationFolder, _ sample: String) throws -> (store: String, status: JobStatus) {
+    for count in 3..<40 {
+      let store = try folder.copy(sample, as: "stopped-\(count)")
+      let (request, stop) = (folder.request(store), StopAfter(count))
+      #expect(throws: BatchError.self) { try folder.job().migrate(request, monitor: stop.monitor(request.interval)) }
+      let status = try folder.job().status(store)
+      if status.rowsRead ?? 0 > 0, status.phase == "copying" { return (store, status) }
+    }
+    throw BatchError(.failed, "no run stops behind its first rows")
+  }
+}
+
+/// Fails at every object while it is broken. Of one test alone.
+private struct FragilePolicy: EntityMigrationPolicy {
+  static let isBroken = Mutex(false)
+
+  func createDestinationInstances(
+    forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
+  ) throws {
+    guard !Self.isBroken.withLock({ $0 }) else { throw BatchError(.policyFailed, "out of order") }
+    _ = try manager.createDestinationInstance(forSource: source, in: mapping)
+  }
+}
+
 /// SplitMix64: the same numbers on every machine.
 struct SplitMix {
   var state: UInt64
