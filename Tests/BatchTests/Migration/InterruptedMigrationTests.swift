@@ -66,7 +66,7 @@ import Testing
     let path = try folder.copy(store, as: "always")
     var request = folder.request(path)
     // A verification that is stopped begins again, and would never end here.
-    request.verifies = false
+    request.verification = .none
     var stops = 0
     var isFinished = false
     while !isFinished, stops < 500 {
