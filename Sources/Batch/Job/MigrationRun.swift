@@ -120,6 +120,9 @@ struct MigrationRun {
       let rule = rules.isEmpty ? mapping.name : rules.joined(separator: " or ")
       notes.append("\(counts.dropped) of \(counts.read) objects of \(mapping.sourceEntity ?? "") were left out by \(rule)")
     }
+    for (relationship, count) in state.lost.sorted(by: { $0.key < $1.key }) {
+      notes.append("\(count) references of \(relationship) led to objects that policies left out, and became NULL")
+    }
     if state.unmapped > 0 {
       notes.append("\(state.unmapped) objects of \(step.source.name) have no entity mapping and were left out")
     }

@@ -41,6 +41,8 @@ struct StepState: Equatable {
   var isPatched = false
   /// Rows of every table once the tables are complete: entity tables, then join tables.
   var tableRows: [UInt64] = []
+  /// Keys that were cleared and links that were left out because a policy left out the object, by relationship.
+  var lost: [String: UInt64] = [:]
 
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
@@ -57,6 +59,10 @@ struct StepState: Equatable {
     writer.writeArray(spools) { for number in [$1.length, $1.count] { $0.writeUInt64(number) } }
     writer.writeBool(isPatched)
     writer.writeArray(tableRows) { $0.writeUInt64($1) }
+    writer.writeArray(lost.sorted { $0.key < $1.key }) {
+      $0.writeString($1.key)
+      $0.writeUInt64($1.value)
+    }
   }
 
   init(plan: StepPlan) {
@@ -87,6 +93,8 @@ struct StepState: Equatable {
     }
     isPatched = try reader.readBool()
     tableRows = try reader.readArray(elementSize: 8) { try $0.readUInt64() }
+    let lost = try reader.readArray { (try $0.readString(), try $0.readUInt64()) }
+    self.lost = Dictionary(lost, uniquingKeysWith: { first, _ in first })
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
       phase != .units
         || (lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2)
