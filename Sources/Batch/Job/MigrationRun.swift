@@ -11,6 +11,7 @@ struct MigrationRun {
   let monitor: RunMonitor
   let logger: Logger
   let logs: LogMemory
+  let stageHandler: StageHandler?
 
   private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
@@ -92,8 +93,10 @@ struct MigrationRun {
       let reader = try previous.map { try StoreReader(path: $0, fileSystem: fileSystem, locking: .none) } ?? source
       defer { if reader !== source { reader.close() } }
       monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
+      if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
       let (state, rows) = try runStep(steps, position, reader, source, publisher)
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
+      try tell(.didMigrate, steps[index], store: job.file(name))
       position = RunPosition(
         step: index + 1, previousStore: name, rows: rows, notes: position.notes + leftOut(state, steps[index]))
       try publisher.publish(position)
