@@ -113,7 +113,7 @@ enum PlanFingerprint {
   ) throws -> [UInt8] {
     var writer = ByteWriter()
     // Changes whenever the engine lays out pages or keys in another way.
-    writer.writeString("layout 2")
+    writer.writeString("layout 3")
     writer.writeString(indexes.rawValue)
     writer.writeDouble(now)
     writer.writeString(extras.history.rawValue)

@@ -77,13 +77,16 @@ public struct MigrationJob: Sendable {
   let fileSystem: any FileSystem
   let policies: PolicyRegistry
   let logger: Logger
+  let stageHandler: StageHandler?
   /// A run opens its source several times.
   private let logs = LogMemory()
 
-  /// Uses a disk, the program's policies, and a logger that is told what the job's own log is told.
+  /// Uses a disk, the program's policies, a logger that is told what the job's own log is told, and a handler for custom stages.
   public init(
-    fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry(), logger: Logger = JobLog.silent
+    fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry(), logger: Logger = JobLog.silent,
+    stageHandler: StageHandler? = nil
   ) {
+    self.stageHandler = stageHandler
     self.logger = logger
     self.fileSystem = fileSystem
     self.policies = policies
@@ -146,7 +149,7 @@ public struct MigrationJob: Sendable {
       let run = try begin(request, plan, job, source: sourcePath)
       return try MigrationRun(
         job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs
+        logs: logs, stageHandler: stageHandler
       )
       .run()
     } catch {
@@ -336,7 +339,7 @@ public struct MigrationJob: Sendable {
     if let memory { plan.memory = memory.total }
     let run = MigrationRun(
       job: job, plan: plan, fileSystem: fileSystem, policies: policies, monitor: makeMonitor(plan.interval),
-      logger: logger, logs: logs)
+      logger: logger, logs: logs, stageHandler: stageHandler)
     return try run.run()
   }
 

@@ -11,6 +11,7 @@ struct MigrationRun {
   let monitor: RunMonitor
   let logger: Logger
   let logs: LogMemory
+  let stageHandler: StageHandler?
 
   private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
@@ -116,8 +117,10 @@ struct MigrationRun {
       let reader = try previous.map { try StoreReader(path: $0, fileSystem: fileSystem, locking: .none) } ?? source
       defer { if reader !== source { reader.close() } }
       monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
+      if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
       let (state, rows) = try runStep(steps, position, reader, source, publisher)
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
+      try tell(.didMigrate, steps[index], store: job.file(name))
       position = RunPosition(
         step: index + 1, previousStore: name, rows: rows, digests: state.digests,
         notes: position.notes + leftOut(state, steps[index]))
@@ -146,6 +149,9 @@ struct MigrationRun {
       }
       let rule = rules.isEmpty ? mapping.name : rules.joined(separator: " or ")
       notes.append("\(counts.dropped) of \(counts.read) objects of \(mapping.sourceEntity ?? "") were left out by \(rule)")
+    }
+    for (relationship, count) in state.lost.sorted(by: { $0.key < $1.key }) {
+      notes.append("\(count) references of \(relationship) led to objects that policies left out, and became NULL")
     }
     if state.unmapped > 0 {
       notes.append("\(state.unmapped) objects of \(step.source.name) have no entity mapping and were left out")

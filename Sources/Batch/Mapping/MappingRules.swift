@@ -83,7 +83,7 @@ public enum RuleTarget: Sendable, Equatable {
 
 /// A value that a rule computes. NULL stays NULL in all of them.
 public indirect enum RuleValue: Sendable, Equatable {
-  /// An expression of `$source`, or of `$item`.
+  /// An expression of `$source` and `$item`.
   case expression(Expression)
   /// A text as a date, by a Unicode date pattern and a zone of fixed offset in seconds; else the row is an error.
   case date(RuleValue, DatePattern)

@@ -81,6 +81,7 @@ struct MappingCompiler {
     compiler.mappings = Dictionary(
       drafts.drafts.map { ($0.mapping.name, ($0.mapping.sourceEntity, $0.mapping.destinationEntity)) },
       uniquingKeysWith: { first, _ in first })
+    compiler.ambiguous = drafts.ambiguousNames
     do {
       return PropertyExpression(name: name, target: target, expression: try compiler.compile(expression).expression)
     } catch let damage as ExpressionDamage {

@@ -1,11 +1,13 @@
 import Streams
 
-/// Applies changes to objects that were already written: copies the step's tables into a new file, in order, and changes the
+/// Applies changes to objects that were already written, and clears keys of objects that policies left out: copies the step's tables into a new file, in order, and changes the
 /// rows on the way. The file without the changes is the input and stays as it is, so a crash begins the pass again.
 struct PatchPass {
   let job: StepRunner.Job
   let output: StepOutput
   let patches: PatchLog
+  /// What has to be cleared; nil for nothing.
+  let lost: LostReferences?
 
   /// Returns the new output, which takes the place of the old one; its tables are filled but not finished.
   func run(into path: String) throws -> StepOutput {
@@ -34,7 +36,8 @@ struct PatchPass {
       files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
       from: snapshot, restoring: nil)
     let merge = PatchMerge(
-      snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit, monitor: job.monitor)
+      snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit, monitor: job.monitor, lost: lost)
+    lost?.open(snapshot, roots: merge.roots, cacheBytes: job.files.budget.lookupCacheBytes)
     try sorter.drain { try merge.apply($0) }
     try merge.finish()
     return patched
@@ -46,7 +49,8 @@ private final class PatchMerge {
   private let snapshot: DatabaseSnapshot
   private let to: StepOutput
   private let names: [String]
-  private let roots: [UInt32]
+  let roots: [UInt32]
+  private let lost: LostReferences?
   private let rowLimit: Int
   private let monitor: RunMonitor
   private var table = 0
@@ -61,8 +65,11 @@ private final class PatchMerge {
   private var changedKey: Int64 = 0
   private let values = RecordDecoder()
 
-  init(snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int, monitor: RunMonitor) {
+  init(
+    snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int, monitor: RunMonitor, lost: LostReferences?
+  ) {
     self.snapshot = snapshot
+    self.lost = lost
     self.to = to
     self.rowLimit = rowLimit
     self.monitor = monitor
@@ -80,13 +87,14 @@ private final class PatchMerge {
     let target = Int(UInt32(bigEndian: patch.loadUnaligned(as: UInt32.self)))
     let key = Int64(bitPattern: UInt64(bigEndian: patch.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) ^ 1 << 63)
     let column = Int(UInt32(bigEndian: patch.loadUnaligned(fromByteOffset: 20, as: UInt32.self)))
-    if !changes.isEmpty, target != table || key != changedKey { try writeChanged() }
+    if !changes.isEmpty, target != table || key != changedKey { try finishChanged() }
     while table < target {
       try copyRows(below: nil)
       try nextTable()
     }
     try copyRows(below: key)
     guard position < page.count, page.rowid(position) == key else {
+      if lost?.mayLack(table) == true { return }
       throw BatchError(
         .policyFailed, "a policy changed an object of \(names[table]) that does not exist",
         hint: "It was left out by the policy of its own mapping", key: key)
@@ -98,8 +106,21 @@ private final class PatchMerge {
     changes[column] = try values.value(0)
   }
 
-  private func writeChanged() throws {
-    guard row.decode(page.record(position)) else { throw BatchError(.failed, "a written row is damaged", key: changedKey) }
+  private func finishChanged() throws {
+    try write()
+    try flush()
+  }
+
+  /// Writes the row at hand with its changes.
+  private func write() throws {
+    let (key, record) = (page.rowid(position), page.record(position))
+    position += 1
+    let mayLose = lost?.concern(table) == true
+    guard mayLose || !changes.isEmpty else { return records.append(table: table, rowid: key, record: record) }
+    guard row.decode(record) else { throw BatchError(.failed, "a written row is damaged", key: key) }
+    defer { changes.removeAll(keepingCapacity: true) }
+    guard try !mayLose || lost?.clear(row, of: table, &changes) == true else { return }
+    guard !changes.isEmpty else { return records.append(table: table, rowid: key, record: record) }
     encoder.reset()
     for column in 0..<row.columnCount {
       if let value = changes[column] {
@@ -108,10 +129,7 @@ private final class PatchMerge {
         encoder.append(type: row.type(column), body: row.body(column))
       }
     }
-    records.append(table: table, rowid: changedKey, encoder)
-    position += 1
-    changes.removeAll(keepingCapacity: true)
-    try flush()
+    records.append(table: table, rowid: key, encoder)
   }
 
   private func flush() throws {
@@ -119,7 +137,7 @@ private final class PatchMerge {
     records.reset()
   }
 
-  /// Copies rows as they are: those below a key, or all that are left.
+  /// Copies rows without changes: those below a key, or all that are left.
   private func copyRows(below key: Int64?) throws {
     while true {
       if position >= page.count {
@@ -130,8 +148,7 @@ private final class PatchMerge {
       }
       while position < page.count {
         if let key, page.rowid(position) >= key { return try flush() }
-        records.append(table: table, rowid: page.rowid(position), record: page.record(position))
-        position += 1
+        try write()
       }
       try flush()
     }
@@ -146,7 +163,7 @@ private final class PatchMerge {
 
   /// Copies what is left.
   func finish() throws {
-    if !changes.isEmpty { try writeChanged() }
+    if !changes.isEmpty { try finishChanged() }
     while true {
       try copyRows(below: nil)
       guard table + 1 < names.count else { return }

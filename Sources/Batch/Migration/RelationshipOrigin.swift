@@ -25,6 +25,11 @@ struct RelationshipOrigin {
     }
     if expression == .constant(.null) { return nil }
     guard let (path, mapping) = expression.carriedRelationship else { return nil }
+    if let mapping, drafts.ambiguousNames.contains(mapping) {
+      throw BatchError(
+        .badMapping, "\(draft.mapping.name).\(property.name) names the entity mapping \(mapping), of which the step has several",
+        hint: "Give each a name of its own", entity: draft.mapping.destinationEntity)
+    }
     guard let found = draft.source.relationships[path] else {
       throw BatchError(
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(path), which the source does not have",

@@ -11,6 +11,8 @@ struct StepDraft {
   private(set) var lookups: [Lookup] = []
   /// For every scan in order: the source's table and positions in `drafts`.
   private var scans: [(table: Int, mappings: [Int])] = []
+  /// Names that several entity mappings of the step bear: nothing can be found by them.
+  private(set) var ambiguousNames: Set<String> = []
 
   init(
     step: MigrationStep, layout: StoreLayout, graph: SourceGraph, policies: PolicyRegistry, entities: [DestinationEntity],
@@ -25,6 +27,7 @@ struct StepDraft {
       firstNewKeys: Array(repeating: 1, count: tables + layout.joinTables.count + 1), kept: Array(repeating: false, count: tables)
     )
     for model in step.mappingModels { try add(model, policies) }
+    ambiguousNames = Set(Dictionary(grouping: drafts, by: \.mapping.name).filter { $0.value.count > 1 }.keys)
     try assignOffsets(reader)
     let declared = drafts.flatMap { $0.policy?.lookups(for: $0.mapping) ?? [] }
     for lookup in declared where !lookups.contains(lookup) { lookups.append(lookup) }

@@ -8,11 +8,17 @@ extension StepRunner {
     return state
   }
 
+  /// Are keys or values of written rows changed at the end? Index entries that were collected are worth nothing then.
+  var isWrittenAgain: Bool { patches.count > 0 || LostReferences(plan, transformer.state.counts) != nil }
+
   func finishTables() throws {
-    if patches.count > 0 {
+    if isWrittenAgain {
       show("late changes")
-      output = try PatchPass(job: job, output: output, patches: patches).run(into: Self.workingPath(job.path, patched))
+      let lost = LostReferences(plan, transformer.state.counts)
+      output = try PatchPass(job: job, output: output, patches: patches, lost: lost).run(
+        into: Self.workingPath(job.path, patched))
       transformer.state.isPatched = true
+      transformer.state.lost = lost?.counts ?? [:]
     }
     let tables = try output.finishTables()
     transformer.state.tableRows = output.rowCounts

@@ -93,7 +93,7 @@ final class StepRunner {
   }
 
   private func runUnits() throws {
-    if job.indexBuilding == .engine, patches.count == 0 {
+    if job.indexBuilding == .engine, !isWrittenAgain {
       collector = try EntryCollector(
         indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files, source: job.reader.snapshot,
         used: records)
@@ -102,8 +102,7 @@ final class StepRunner {
       try run(plan.units[transformer.state.unit])
       transformer.state.unit += 1
       transformer.state.after = nil
-      // Late changes may change keys.
-      if patches.count > 0 { cancelCollector() }
+      if collector != nil, isWrittenAgain { cancelCollector() }
     }
     collected = try collector?.finish()
     collector = nil

@@ -43,6 +43,8 @@ struct StepState: Equatable {
   var tableRows: [UInt64] = []
   /// What the tables must be found to hold, by name: once they are complete, and where digests are kept.
   var digests: [String: ProofDigest] = [:]
+  /// Keys that were cleared and links that were left out because a policy left out the object, by relationship.
+  var lost: [String: UInt64] = [:]
 
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
@@ -60,6 +62,10 @@ struct StepState: Equatable {
     writer.writeBool(isPatched)
     writer.writeArray(tableRows) { $0.writeUInt64($1) }
     Self.encode(digests, into: &writer)
+    writer.writeArray(lost.sorted { $0.key < $1.key }) {
+      $0.writeString($1.key)
+      $0.writeUInt64($1.value)
+    }
   }
 
   init(plan: StepPlan) {
@@ -91,6 +97,8 @@ struct StepState: Equatable {
     isPatched = try reader.readBool()
     tableRows = try reader.readArray(elementSize: 8) { try $0.readUInt64() }
     digests = try Self.digests(from: &reader)
+    let lost = try reader.readArray { (try $0.readString(), try $0.readUInt64()) }
+    self.lost = Dictionary(lost, uniquingKeysWith: { first, _ in first })
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
       phase != .units
         || (lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2)

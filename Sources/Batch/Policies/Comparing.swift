@@ -71,7 +71,7 @@ enum Comparing {
     guard case .text(let left) = left, case .text(let right) = right else {
       throw ExpressionDamage("compares as text what is no text")
     }
-    if comparison == .matches { return try matches(left, right, options) }
+    if comparison == .matches { return try TextPattern(right, options).matches(.text(left)) }
     let (text, part) = (
       Array(folded(left, options: options).unicodeScalars), Array(folded(right, options: options).unicodeScalars)
     )
@@ -82,14 +82,6 @@ enum Comparing {
     default:
       return part.isEmpty ? false : text.indices.contains { text[$0...].starts(with: part) }
     }
-  }
-
-  private static func matches(_ text: String, _ pattern: String, _ options: Int64) throws -> Bool {
-    let options: NSRegularExpression.Options = options & 1 == 0 ? [] : [.caseInsensitive]
-    guard let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options) else {
-      throw ExpressionDamage("has a regular expression that is none")
-    }
-    return expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
   }
 
   /// `?` is a character, `*` any number of them; a backslash takes the meaning away. Never slower than one text times the other.
@@ -112,5 +104,26 @@ enum Comparing {
       }
     }
     return pattern[next...].allSatisfy { $0 == "*" }
+  }
+}
+
+/// A regular expression that a whole text has to match.
+struct TextPattern {
+  private let expression: NSRegularExpression
+
+  /// Throws ``ExpressionDamage`` for what is no regular expression.
+  init(_ pattern: String, _ options: Int64) throws {
+    let options: NSRegularExpression.Options = options & 1 == 0 ? [] : [.caseInsensitive]
+    guard let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options) else {
+      throw ExpressionDamage("has a regular expression that is none")
+    }
+    self.expression = expression
+  }
+
+  /// NULL matches nothing; a value that is no text is damage.
+  func matches(_ value: Value) throws -> Bool {
+    if value == .null { return false }
+    guard case .text(let text) = value else { throw ExpressionDamage("compares as text what is no text") }
+    return expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
   }
 }

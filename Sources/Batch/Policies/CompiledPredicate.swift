@@ -5,6 +5,8 @@ indirect enum CompiledPredicate {
   case truth(Bool)
   case compound(Predicate.Junction, [CompiledPredicate])
   case compare(CompiledExpression, Predicate.Operation, CompiledExpression)
+  /// A comparison with a regular expression that is the same for all objects.
+  case matches(CompiledExpression, Predicate.Modifier, TextPattern)
 
   /// Does it hold? Throws ``ExpressionDamage`` for values that cannot be compared.
   func holds(_ scope: ExpressionScope) throws -> Bool {
@@ -18,11 +20,20 @@ indirect enum CompiledPredicate {
       func holds(_ left: ExpressionValue) throws -> Bool {
         try Comparing.holds(operation.comparison, left, right, options: operation.options)
       }
-      return switch operation.modifier {
-      case .direct: try holds(left)
-      case .any: try left.members.contains(where: holds)
-      case .all: try left.members.allSatisfy(holds)
-      }
+      return try operation.modifier.holds(left, holds)
+    case .matches(let left, let modifier, let pattern):
+      return try modifier.holds(left.evaluate(scope)) { try pattern.matches($0.single()) }
+    }
+  }
+}
+
+extension Predicate.Modifier {
+  /// Does it hold for the value, for any of its members, or for all?
+  fileprivate func holds(_ value: ExpressionValue, _ body: (ExpressionValue) throws -> Bool) throws -> Bool {
+    switch self {
+    case .direct: try body(value)
+    case .any: try value.members.contains(where: body)
+    case .all: try value.members.allSatisfy(body)
     }
   }
 }

@@ -4,7 +4,7 @@ import Streams
 indirect enum CompiledRuleValue {
   case constant(Value)
   case attribute(StoredAttribute, ofItem: Bool)
-  case expression(CompiledExpression, ofItem: Bool)
+  case expression(CompiledExpression, usesItem: Bool)
   case date(CompiledRuleValue, DatePattern)
   case cast(CompiledRuleValue, RuleType)
   case sum([CompiledRuleValue])
@@ -20,7 +20,7 @@ indirect enum CompiledRuleValue {
     switch self {
     case .constant(let value): return value
     case .attribute(let attribute, let ofItem): return try row.origin(ofItem).value(attribute)
-    case .expression(let expression, let ofItem): return try row.evaluating(ofItem) { try expression.evaluate($0).single() }
+    case .expression(let expression, let usesItem): return try row.evaluating(usesItem) { try expression.evaluate($0).single() }
     case .sum(let values): return try sum(values, row)
     case .join(let values, let separator):
       let texts = try values.compactMap { try Self.text($0.evaluate(row)) }

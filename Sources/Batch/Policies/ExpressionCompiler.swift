@@ -24,12 +24,17 @@ struct ExpressionCompiler {
   var isLate = false
   /// Source and destination entity of the step's entity mappings, by name.
   var mappings: [String: (source: String?, destination: String?)] = [:]
+  /// Names that several of them bear.
+  var ambiguous: Set<String> = []
   var now = 0.0
   private var bound: [(name: String, kind: Kind)] = []
 
   init(graph: SourceGraph, mapping: EntityMapping, source: SourceEntity) {
     (self.graph, self.mapping, self.source) = (graph, mapping, source)
   }
+
+  /// Gives a name to a source object that is at hand besides: the first of the scope's bound ones.
+  mutating func bind(_ name: String, _ entity: SourceEntity) { bound.append((name, .source(entity))) }
 
   mutating func compile(_ expression: Expression) throws -> Compiled {
     switch expression {
@@ -61,7 +66,11 @@ struct ExpressionCompiler {
     case .truth(let value): return .truth(value)
     case .compound(let junction, let parts): return .compound(junction, try parts.map { try compile($0) })
     case .compare(let left, let operation, let right):
-      return .compare(try compile(left).expression, operation, try compile(right).expression)
+      let (left, right) = (try compile(left).expression, try compile(right).expression)
+      guard operation.comparison == .matches, case .constant(.value(.text(let pattern))) = right else {
+        return .compare(left, operation, right)
+      }
+      return .matches(left, operation.modifier, try TextPattern(pattern, operation.options))
     }
   }
 
@@ -203,6 +212,9 @@ struct ExpressionCompiler {
   }
 
   private func entities(of mapping: String) throws -> (source: String?, destination: String?) {
+    guard !ambiguous.contains(mapping) else {
+      throw ExpressionDamage("names the entity mapping \(mapping), of which the step has several")
+    }
     guard let found = mappings[mapping] else {
       throw ExpressionDamage("names the entity mapping \(mapping), which the step does not have")
     }

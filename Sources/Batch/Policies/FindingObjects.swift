@@ -56,7 +56,10 @@ extension MigrationManager {
     -> [DestinationObject]
   {
     guard let mapping = compiled[name] else {
-      throw BatchError(.policyFailed, "this step has no entity mapping \(name)")
+      let isAmbiguous = ambiguousNames.contains(name)
+      throw BatchError(
+        .policyFailed, "this step has \(isAmbiguous ? "several entity mappings" : "no entity mapping") \(name)",
+        hint: isAmbiguous ? "Give each a name of its own" : nil)
     }
     return try sourceInstances.filter { try $0.entity === mapping.source && mapping.takes($0) }.map {
       reference(to: mapping.destination, key: $0.key &+ mapping.offset)

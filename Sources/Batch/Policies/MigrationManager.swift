@@ -54,7 +54,9 @@ public final class MigrationManager {
   private let feedsLookups: [Bool]
   /// Was the object made that stands for the source object?
   @exclusivity(unchecked) private var hasPrimary = false
+  /// Those with a name of their own.
   let compiled: NameTable<CompiledMapping>
+  let ambiguousNames: Set<String>
   /// The mappings of every source entity, by Z_ENT.
   let bySource: [[CompiledMapping]]
 
@@ -69,8 +71,9 @@ public final class MigrationManager {
     currentRow = RecordDecoder(longValues: graph.longValues)
     self.lookups = lookups
     self.patches = patches
-    self.compiled = NameTable(
-      Dictionary(compiled.map { ($0.mapping.name, $0) }, uniquingKeysWith: { first, _ in first }))
+    let named = Dictionary(grouping: compiled, by: \.mapping.name)
+    self.compiled = NameTable(named.compactMapValues { $0.count == 1 ? $0.first : nil })
+    ambiguousNames = Set(named.filter { $0.value.count > 1 }.keys)
     self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, Unmanaged.passUnretained($0)) }))
     byNumber = [nil] + entities
     bySource = graph.byNumber.map { entity in compiled.filter { $0.source === entity } }

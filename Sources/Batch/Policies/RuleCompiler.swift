@@ -97,21 +97,17 @@ extension RuleCompiler {
   private func compiled(_ expression: Expression, _ item: SourceEntity?, _ name: String) throws -> CompiledRuleValue {
     let ofItem = expression.usesItem
     guard !ofItem || item != nil else { throw failure("$item without forEach in \(name)") }
-    guard !ofItem || expression.replacing("source", with: "item") == expression else {
-      throw BatchError(
-        .badMapping, "\(mapping.name): the expression of \(name) reads $source and $item",
-        hint: "Divide it with sum or join", entity: mapping.destinationEntity)
-    }
-    let own = expression.replacing("item", with: "source")
-    if case .constant(let value) = own { return .constant(value) }
-    if case .keyPath(.variable("source"), let path) = own, path.count == 1,
+    if case .constant(let value) = expression { return .constant(value) }
+    if case .keyPath(.variable(ofItem ? "item" : "source"), let path) = expression, path.count == 1,
       let attribute = (ofItem ? item : source)?.attributes[path[0]]
     {
       return .attribute(attribute, ofItem: ofItem)
     }
-    var compiler = ExpressionCompiler(graph: graph, mapping: mapping, source: (ofItem ? item : nil) ?? source)
+    var compiler = ExpressionCompiler(graph: graph, mapping: mapping, source: source)
     (compiler.destination, compiler.now) = (destination, now)
-    do { return .expression(try compiler.compile(own).expression, ofItem: ofItem) } catch let damage as ExpressionDamage {
+    if ofItem, let item { compiler.bind("item", item) }
+    do { return .expression(try compiler.compile(expression).expression, usesItem: ofItem) } catch let damage as ExpressionDamage
+    {
       throw unsupported("the expression of \(name)", damage)
     }
   }

@@ -10,8 +10,9 @@ struct RuleRow {
   func origin(_ ofItem: Bool) -> SourceObject { ofItem ? item ?? source : source }
 
   /// Evaluates an expression; what does not fit in it is an error of the row.
-  func evaluating<Result>(_ ofItem: Bool, _ body: (ExpressionScope) throws -> Result) throws -> Result {
-    var scope = ExpressionScope(source: origin(ofItem))
+  func evaluating<Result>(_ usesItem: Bool, _ body: (ExpressionScope) throws -> Result) throws -> Result {
+    var scope = ExpressionScope(source: source)
+    if usesItem, let item { scope.bound = [.source(item)] }
     (scope.destination, scope.manager) = (object, manager)
     do { return try body(scope) } catch let damage as ExpressionDamage { throw failure("an expression \(damage)") }
   }

@@ -38,6 +38,7 @@ import Testing
       ("$source.author", nil, "BookToBook.title reads author, which the source does not have"),
       ("$source.author.name", nil, "BookToBook.title is not supported: $source.author.name (it reads author"),
       ("SUBQUERY($source.shelf, $x, $x.name = 'a').@count", nil, "BookToBook.title is not supported"),
+      (nil, "title MATCHES '('", "the filter of BookToBook has a regular expression that is none"),
       (nil, "author = 'x'", "the filter of BookToBook reads author"),
       (nil, "pages > 3 AND title LIKE", "the filter of BookToBook cannot be read: pages > 3 AND title LIKE"),
     ] as [(String?, String?, String)])
@@ -69,6 +70,21 @@ import Testing
     let store = try folder.sample("L1", rows: 10, seed: 1)
     let error = #expect(throws: BatchError.self) { try folder.job().plan(folder.request(store)) }
     #expect(error?.message.hasPrefix("the objects of Shelf.books would be lost") == true, "\(String(describing: error))")
+  }
+
+  @Test("A name that two entity mappings of a step bear finds neither: it is refused where something asks for it")
+  func ambiguous() throws {
+    var models = Self.mappings { book in
+      book.relationshipMappings[0].valueExpression = .destinationInstances(
+        ofMapping: "Mine", source: .keyPath(text: "$source.shelf"))
+    }
+    models[1].entityMappings[0].name = "Mine"
+    models[1].entityMappings[1].name = "Mine"
+    let folder = try MigrationFolder(Self.versions, mappings: models)
+    let store = try folder.sample("L1", rows: 10, seed: 1)
+    let error = #expect(throws: BatchError.self) { try folder.job().plan(folder.request(store)) }
+    #expect(
+      error?.message == "Mine.shelf names the entity mapping Mine, of which the step has several", "\(String(describing: error))")
   }
 
   @Test(

@@ -139,7 +139,7 @@ struct OracleMappings {
       switch kind {
       case "distinct": addDistinct(&mapping, from, to)
       case "members": addMembers(&mapping, from, to)
-      case "drop": !isReferredTo(from, to)
+      case "drop": true
       case "function": addFunction(&mapping, from, to)
       default: addLate(&mapping, from, to)
       }
@@ -173,19 +173,6 @@ struct OracleMappings {
     added.append(EntityMapping(sourceEntity: nil, destinationEntity: made.name))
     mapping.userInfo.merge(["entity": made.name, "relationship": link.name]) { $1 }
     return true
-  }
-
-  /// Does another row, or a row of a join table, hold the key of such an object?
-  private func isReferredTo(_ from: String, _ to: String) -> Bool {
-    let all =
-      source.declaredRelationships.map { (source, $0, from) } + destination.declaredRelationships.map { (destination, $0, to) }
-    return all.contains { model, declared, entity in
-      let isManyToMany = declared.link.isToMany && model.inverse(of: declared.link)?.link.isToMany == true
-      let leadsHere = model.isKind(entity, of: declared.link.destinationEntity) && !declared.link.isToMany
-      let startsHere = model.isKind(entity, of: declared.entity) && declared.link.isToMany
-      let isHere = leadsHere || startsHere
-      return isHere || isManyToMany && model.isKind(entity, of: declared.link.destinationEntity)
-    }
   }
 
   private mutating func addFunction(_ mapping: inout EntityMapping, _ from: String, _ to: String) -> Bool {

@@ -143,6 +143,22 @@ struct RuleMigrationTests {
     return BatchError(.failed, "nothing")
   }
 
+  @Test("A rule's expression reads the source object and the item at hand together, also within a subquery")
+  func both() throws {
+    let objects = """
+          objects:
+            - forEach: $source.lines
+              create: Parcel
+              attributes:
+                sku: $item.sku
+                count: SUBQUERY($source.lines, $x, $x.pieces <= $item.pieces).@count + $source.number * 100
+      """
+    let request = try request(Self.file(Self.attributes, objects), "both")
+    #expect(try folder.migrate(request).isVerified)
+    let rows = try MigrationFolder.rows(request.source, "SELECT ZSKU, ZCOUNT FROM ZPARCEL ORDER BY Z_PK")
+    #expect(rows == [("a", 1101), ("b", 1102), ("a", 1501)].map { "string(\"\($0)\")|int64(\($1))" })
+  }
+
   @Test("Values are computed as the file says, and NULL stays NULL")
   func values() throws {
     let request = try request(Self.file(), "values")
