@@ -1,4 +1,5 @@
-// The target of scripts/fuzz-reader: the page reader on any bytes. Compiled together with Sources/Streams.
+// The target of scripts/fuzz-reader: the page reader, and the readers of a run's own files, on any bytes. Compiled together with
+// Sources/Streams. Flags 2 and 4 choose among databases (neither), checkpoints, runs of look-ups, and open pages (both).
 //
 // An input is one byte of flags and the bytes of a database; with flag 1, four bytes of a length come first, and what lies
 // behind that length is its -wal file, whose checksums are made right, since no mutation would hit them.
@@ -50,6 +51,15 @@ private struct FuzzDisk: FileSystem {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   guard size > 5 else { return 0 }
+  if start[0] & 6 != 0 {
+    let bytes = Array(UnsafeBufferPointer(start: start + 1, count: size - 1))
+    switch start[0] & 6 {
+    case 2: readCheckpoint(bytes)
+    case 4: readRun(bytes)
+    default: restoreBuilder(bytes)
+    }
+    return 0
+  }
   var main = Array(UnsafeBufferPointer(start: start + 1, count: size - 1))
   var log: FuzzFile?
   if start[0] & 1 == 1 {
@@ -81,6 +91,69 @@ private func read(_ snapshot: DatabaseSnapshot, _ root: UInt32) {
   while (try? records.next(into: page)) == true { use(page) }
 }
 
+/// As it is, and as a payload whose check value is right.
+private func readCheckpoint(_ bytes: [UInt8]) {
+  if let checkpoint = try? UnverifiedCheckpoint(bytes).verified() { readSections(checkpoint) }
+  var writer = ByteWriter()
+  writer.writeRaw(bytes)
+  writer.writeUInt64(CRC64.checksum(bytes))
+  guard let frame = try? LZ4Frame.compress(writer.bytes), let checkpoint = try? UnverifiedCheckpoint(frame).verified() else {
+    return
+  }
+  readSections(checkpoint)
+  guard let again = try? UnverifiedCheckpoint(checkpoint.encoded()).verified(), again == checkpoint else {
+    fatalError("the checkpoint does not come back")
+  }
+}
+
+private func readSections(_ checkpoint: Checkpoint) {
+  for name in checkpoint.sections.keys {
+    guard var reader = checkpoint.reader(of: name) else { continue }
+    _ = try? reader.readArray { (try $0.readString(), try $0.readOptional { try $0.readBytes() }) }
+  }
+}
+
+private let runKeys: [[UInt8]] = (0..<9).map { Array("key \($0)".utf8) } + [[UInt8](repeating: 7, count: 1500)]
+
+private func readRun(_ bytes: [UInt8]) {
+  let disk = FuzzDisk(main: FuzzFile("r", bytes), log: nil)
+  guard let run = try? SpilledRun(path: "r", fileSystem: disk) else { return }
+  for isKept in [false, true] {
+    _ = try? run.keepFilter(isKept)
+    for key in runKeys { key.withUnsafeBytes { _ = try? run.find($0, hash: hashBytes($0)) } }
+  }
+}
+
+/// Open pages that a checkpoint names, gone on with. The file is one that forgets.
+private func restoreBuilder(_ bytes: [UInt8]) {
+  let writer = PageWriter(file: Forgetting(), geometry: smallPages, nextPage: 900)
+  let table = TableBuilder(root: 3, writer: writer)
+  var reader = ByteReader(bytes, subject: "open pages")
+  guard (try? table.restore(from: &reader)) != nil else { return }
+  for row in 0..<40 { _ = try? record([.integer(Int64(row)), .text("x")]).withUnsafeBytes { try table.append(rowid: .max - 50 + Int64(row), record: $0) } }
+  _ = try? table.finish()
+}
+
+private final class Forgetting: File, @unchecked Sendable {
+  let path = "forgetting"
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int { 0 }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {}
+  func sync() throws {}
+  func truncate(to length: UInt64) throws {}
+  func size() throws -> UInt64 { 1 << 20 }
+  func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool { true }
+  func close() {}
+}
+
+private func record(_ values: [Value]) -> [UInt8] {
+  encoder.reset()
+  for value in values { encoder.append(value) }
+  var bytes = [UInt8](repeating: 0, count: encoder.length)
+  bytes.withUnsafeMutableBytes { encoder.write(to: $0.baseAddress!) }
+  return bytes
+}
+
+private let smallPages = PageGeometry(pageSize: 512, reserved: 0, hasPointerMap: true)!
 private let page = RowPage()
 nonisolated(unsafe) private let decoder = RecordDecoder()
 nonisolated(unsafe) private let encoder = RecordEncoder()
@@ -92,7 +165,7 @@ private let columns = [
 private func use(_ page: RowPage) {
   for row in 0..<page.count {
     guard decoder.decode(page.record(row)) else { continue }
-    for column in 0..<min(decoder.columnCount, 8) { _ = decoder.value(column) }
+    for column in 0..<min(decoder.columnCount, 8) { _ = try? decoder.value(column) }
     var key: [UInt8] = []
     guard SortKey.encode(columns: columns, of: decoder, rowidColumn: nil, rowid: page.rowid(row), to: &key) else {
       fatalError("no key")
@@ -162,8 +235,34 @@ public func fuzzInitialize(
         number += 1
       }
     }
+    try writeRunFiles(to: folder)
   } catch { fatalError("\(error)") }
   return 0
+}
+
+/// A checkpoint, its payload, a run of a look-up, and the open pages of a table.
+private func writeRunFiles(to folder: String) throws {
+  let files = LocalFileSystem()
+  let fingerprint = [UInt8](repeating: 3, count: 32)
+  let checkpoint = Checkpoint(
+    sequence: 7, planFingerprint: fingerprint, sourceFingerprint: fingerprint,
+    sections: ["position": [1, 2, 3], "state": [UInt8](repeating: 9, count: 300)])
+  try files.writeAndSync([2] + checkpoint.encoded(), to: folder + "/checkpoint")
+  try files.writeAndSync([2] + checkpoint.payload().dropLast(8), to: folder + "/payload")
+  let hashed = runKeys.map { key in (key.withUnsafeBytes { hashBytes($0) }, key) }.sorted { $0.0 < $1.0 }
+  let run = try SpilledRunWriter(path: folder + "/work", fileSystem: files, largestCount: UInt64(hashed.count))
+  for (hash, key) in hashed { try key.withUnsafeBytes { try run.append(hash: hash, .init(key: 5, entity: 1), $0) } }
+  try run.finish()
+  try files.writeAndSync([4] + files.readAll(folder + "/work", cap: 1 << 20), to: folder + "/run")
+  try files.remove(folder + "/work")
+  for rows in [1, 30, 500] {
+    let table = TableBuilder(
+      root: 3, writer: PageWriter(file: Forgetting(), geometry: smallPages, nextPage: 10))
+    for row in 0..<rows { try record([.text("row")]).withUnsafeBytes { try table.append(rowid: Int64(row), record: $0) } }
+    var writer = ByteWriter()
+    table.encode(into: &writer)
+    try files.writeAndSync([6] + writer.bytes, to: folder + "/open-\(rows)")
+  }
 }
 
 private func build(_ path: String, rows: Int, vacuum: Int, reserved: Int) throws {
@@ -178,13 +277,6 @@ private func build(_ path: String, rows: Int, vacuum: Int, reserved: Int) throws
     ])
   let table = TableBuilder(root: database.root(of: "t")!, writer: database.writer)
   let index = IndexBuilder(root: database.root(of: "i")!, writer: database.writer)
-  func record(_ values: [Value]) -> [UInt8] {
-    encoder.reset()
-    for value in values { encoder.append(value) }
-    var bytes = [UInt8](repeating: 0, count: encoder.length)
-    bytes.withUnsafeMutableBytes { encoder.write(to: $0.baseAddress!) }
-    return bytes
-  }
   for row in 0..<rows {
     let long = row % 17 == 2 ? 1300 : row % 5 * 20
     let values: [Value] = [

@@ -74,10 +74,12 @@ public struct JobDirectory: Sendable, Equatable {
 
   /// Removes the directory and everything in it. A symbolic link inside is removed, not followed.
   ///
-  /// The journal of the cut-over goes last, and only when the rest is durably gone: while it is there, whoever comes next sees a finished
-  /// job, and without it a plan that outlived a power loss would be taken for a run that has to go on.
+  /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can go on. The journal of the cut-over
+  /// goes last: while it is there, whoever comes next sees a finished job and not a new one.
   public func remove(_ fileSystem: any FileSystem) throws {
     guard try exists(fileSystem) else { return }
+    try fileSystem.remove(plan)
+    try fileSystem.syncDirectory(path)
     try removeTree(path, depth: 8, fileSystem)
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
@@ -89,7 +91,6 @@ public struct JobDirectory: Sendable, Equatable {
     let last = FilePaths.name(of: cutOver)
     for name in try fileSystem.list(path).sorted(by: { $0 != last && $1 == last }) {
       let inner = FilePaths.join(path, name)
-      if inner == cutOver { try fileSystem.syncDirectory(path) }
       if try fileSystem.statusOfName(inner)?.isDirectory == true {
         try removeTree(inner, depth: depth - 1, fileSystem)
       } else {
