@@ -6,6 +6,7 @@ import Streams
 enum ExitCodes {
   static let nothingToDo: Int32 = 3
   static let refused: Int32 = 20
+  static let mismatch: Int32 = 12
 
   /// The table in help and manual.
   static let table = """

@@ -18,7 +18,7 @@ public struct GodwitCommand: ParsableCommand {
       InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, RollbackCommand.self,
       CleanCommand.self, SampleCommand.self,
       IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self, ExportCommand.self,
-      MappingCommand.self,
+      MappingCommand.self, VerifyCommand.self,
     ])
 
   /// Makes the command; the argument parser calls it.

@@ -13,24 +13,29 @@ public struct ProofEntries: Sendable {
 /// Walks an index from end to end: its pages, the order of its entries, and the sum of them. Belongs to one thread.
 final class ProofIndexCheck {
   private let index: ProofIndex
-  private let columns: [ProofIndexColumn]
+  private let columns: ProofList<ProofIndexColumn>
+  private let hasColumns: Bool
   private let file: ProofFile
   private let claims: ProofClaims
   private let pages: ProofPages
   private let overflow: ProofOverflow
   private var levels: [UnsafeMutableRawPointer] = []
-  @exclusivity(unchecked) private var record: ProofRecord
-  @exclusivity(unchecked) private var previous: ProofRecord
+  private let records: [ProofRecord]
+  // The entry at hand and the one before it, of `records`: for every entry, without counting references.
+  @exclusivity(unchecked) private var record: Unmanaged<ProofRecord>
+  @exclusivity(unchecked) private var previous: Unmanaged<ProofRecord>
   @exclusivity(unchecked) private var hasPrevious = false
   @exclusivity(unchecked) private var found = ProofEntries()
 
   init(_ index: ProofIndex, _ file: ProofFile, _ claims: ProofClaims, limit: Int) {
     (self.index, self.file, self.claims) = (index, file, claims)
-    columns = index.columns ?? []
+    columns = ProofList(index.columns ?? [])
+    hasColumns = index.columns != nil
     pages = ProofPages(file)
     overflow = ProofOverflow(file, claims, limit: limit)
-    record = ProofRecord(columns: columns.count + 1)
-    previous = ProofRecord(columns: columns.count + 1)
+    let width = columns.all.count + 1
+    records = [ProofRecord(columns: width), ProofRecord(columns: width)]
+    (record, previous) = (Unmanaged.passUnretained(records[0]), Unmanaged.passUnretained(records[1]))
   }
 
   deinit { for level in levels { level.deallocate() } }
@@ -69,7 +74,7 @@ final class ProofIndexCheck {
       (cellBytes, end) = (cellBytes + after - start, start)
     }
     if !file.isDense { try node.checkSpace(cellBytes, in: file) }
-    if depth > 0 { try walk(node.rightmost, parent: page, depth - 1) } else if hasPrevious { previous.keep() }
+    if depth > 0 { try walk(node.rightmost, parent: page, depth - 1) } else { keepPrevious() }
   }
 
   /// Takes an entry; returns where its cell ends.
@@ -88,51 +93,64 @@ final class ProofIndexCheck {
       let payload = ProofPayload(
         start: node.base + position, localCount: local, count: count, overflow: node.base.proof32(position + local))
       // The entry before may lie in the buffer that is filled now.
-      if hasPrevious { previous.keep() }
+      keepPrevious()
       try long(&bytes, payload, node.number, cell)
-    } else if index.columns == nil {
+    } else if !hasColumns {
       found.digest.add(bytes)
     }
-    if index.columns != nil { try take(bytes, count, node.number, cell) }
+    if hasColumns { try take(bytes, count, node.number, cell) }
     return max(after, start + 4)
   }
+
+  private func keepPrevious() { if hasPrevious { previous._withUnsafeGuaranteedRef { $0.keep() } } }
 
   private func long(
     _ bytes: inout UnsafeRawBufferPointer, _ payload: ProofPayload, _ node: UInt32, _ cell: Int
   ) throws {
     var hash = ProofHash(rowid: 0, length: payload.count)
     bytes = try overflow.read(payload, of: node, cell: cell) { hash.add($0, count: $1) }
-    if index.columns == nil { found.digest.add(0, hash.finish()) }
+    if !hasColumns { found.digest.add(0, hash.finish()) }
   }
 
   @inline(__always)
   private func take(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ node: UInt32, _ cell: Int) throws {
-    let last = columns.count
-    guard record.decode(bytes, length: count), record.count == last + 1 else {
+    guard let rowid = record._withUnsafeGuaranteedRef({ add($0, bytes, count) }) else {
       throw file.damage("an entry of \(index.name) is damaged", node, cell)
     }
     guard bytes.count == count else { return found.isPartial = true }
-    guard let rowid = record.integer(last) else {
-      throw file.damage("an entry of \(index.name) has no rowid", node, cell)
+    if hasPrevious {
+      record._withUnsafeGuaranteedRef { record in
+        previous._withUnsafeGuaranteedRef { compare(record, after: $0, rowid) }
+      }
     }
-    var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
-    for column in 0..<last { record.mix(column, into: &state) }
-    found.digest.add(rowid, ProofHash.end(state))
-    if hasPrevious { compare(rowid) }
     (record, previous, hasPrevious) = (previous, record, true)
   }
 
+  /// Adds an entry to the digest, unless it is there in part; returns its rowid, nil for a damaged one.
   @inline(__always)
-  private func compare(_ rowid: Int64) {
-    for (position, column) in columns.enumerated() {
-      let order = record.order(position, after: previous, column.collation)
+  private func add(_ record: ProofRecord, _ bytes: UnsafeRawBufferPointer, _ count: Int) -> Int64? {
+    let last = columns.all.count
+    guard record.decode(bytes, length: count), record.count == last + 1 else { return nil }
+    guard bytes.count == count else { return 0 }
+    guard let rowid = record.integer(last) else { return nil }
+    var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
+    for column in 0..<last { record.mix(column, into: &state) }
+    found.digest.add(rowid, ProofHash.end(state))
+    return rowid
+  }
+
+  @inline(__always)
+  private func compare(_ record: ProofRecord, after previous: ProofRecord, _ rowid: Int64) {
+    let last = columns.all.count
+    for position in 0..<last {
+      let order = record.order(position, after: previous, columns.all[position].collation)
       guard order == 0 else {
-        if (order > 0) == column.isDescending { found.disordered.add(rowid) }
+        if (order > 0) == columns.all[position].isDescending { found.disordered.add(rowid) }
         return
       }
     }
-    if previous.integer(columns.count).map({ $0 >= rowid }) ?? true { found.disordered.add(rowid) }
+    if previous.integer(last).map({ $0 >= rowid }) ?? true { found.disordered.add(rowid) }
     // NULLs are equal to nothing, so they do not break uniqueness.
-    if index.isUnique, record.nulls & (1 << UInt64(min(columns.count, 63)) - 1) == 0 { found.repeated.add(rowid) }
+    if index.isUnique, record.nulls & (1 << UInt64(min(last, 63)) - 1) == 0 { found.repeated.add(rowid) }
   }
 }

@@ -1,16 +1,13 @@
 /// Looks at the rows of one part of a table after the other. Belongs to one thread.
 final class ProofTableCheck {
-  /// Values of a list that is gone through for every row, without counting references.
-  private final class List<Element> {
-    let all: UnsafeMutableBufferPointer<Element>
-    init(_ elements: [Element]) {
-      all = .allocate(capacity: elements.count)
-      _ = all.initialize(from: elements)
-    }
-    deinit {
-      all.deinitialize()
-      all.deallocate()
-    }
+  /// A column with keys; where a helper tells the kind, the sets by kind begin at a place of ``helperSets``.
+  private struct Reference {
+    var column: Int
+    var isNeeded: Bool
+    var set: Int
+    var helper: Int
+    var firstSet: Int
+    var kinds: Int64
   }
 
   private let table: ProofTable
@@ -22,10 +19,23 @@ final class ProofTableCheck {
   private let record: ProofRecord
   private let defaults: ProofRecord?
   private let overflow: ProofOverflow
-  private let columns: [List<ProofIndexColumn>]
-  private let references: List<ProofTable.Reference>
-  private let kindPlaces: List<Int32>
-  private let requiredMasks: List<UInt64>
+  private let columnCount: Int
+  private let kindColumn: Int
+  private let rowidColumn: Int
+  /// The columns of all indexes behind each other, and where each index's end.
+  private let columns: ProofList<Int>
+  private let columnEnds: ProofList<Int>
+  private let entries: ProofList<ProofDigest>
+  private let references: ProofList<Reference>
+  private let helperSets: ProofList<Int>
+  private let kindPlaces: ProofList<Int32>
+  private let kindRows: ProofList<UInt64>
+  private let kindSets: ProofList<(first: Int, end: Int)>
+  private let sets: ProofList<Int>
+  private let requiredMasks: ProofList<UInt64>
+  private let places: ProofList<(key: Int, place: Int)>
+  private let pairs: ProofList<ProofTable.Pair>
+  private let pairSums: ProofList<(forward: UInt64, backward: UInt64)>
   @exclusivity(unchecked) private var found: ProofRows
   @exclusivity(unchecked) private var digest = ProofDigest()
 
@@ -33,16 +43,27 @@ final class ProofTableCheck {
     (self.table, self.file, self.claims, self.keys, self.isFirst) = (table, file, claims, keys, isFirst)
     record = ProofRecord(columns: table.columnCount)
     overflow = ProofOverflow(file, claims, limit: limit)
-    columns = isFirst ? table.indexes.map { List($0.columns ?? []) } : []
-    references = List(table.references)
-    var places = [Int32](repeating: -1, count: Int(table.kinds.map(\.number).filter { $0 < 1 << 20 }.max() ?? 0) + 1)
-    for (place, kind) in table.kinds.enumerated() where places.indices.contains(Int(kind.number)) {
-      places[Int(kind.number)] = Int32(place)
-    }
-    kindPlaces = List(places)
+    (columnCount, kindColumn, rowidColumn) = (table.columnCount, table.kindColumn ?? -1, table.rowidColumn ?? -1)
+    let indexes = isFirst ? table.indexes.map { $0.columns ?? [] } : []
+    columns = ProofList(indexes.joined().map(\.column))
+    columnEnds = ProofList(indexes.indices.map { indexes[0...$0].reduce(0) { $0 + $1.count } })
+    entries = ProofList(indexes.map { _ in ProofDigest() })
+    (references, helperSets) = Self.references(table)
+    kindPlaces = ProofList(Self.byNumber(Dictionary(table.kinds.enumerated().map { ($1.number, Int32($0)) }) { $1 }, none: -1))
+    kindRows = ProofList(table.kinds.map { _ in 0 })
+    let lists = table.kinds.map(\.sets)
+    sets = ProofList(Array(lists.joined()))
+    kindSets = ProofList(
+      lists.indices.map { place in
+        let first = lists[0..<place].reduce(0) { $0 + $1.count }
+        return (first, first + lists[place].count)
+      })
     // Columns beyond the 64th are looked at one by one: bit 63 says so.
-    requiredMasks = List(
+    requiredMasks = ProofList(
       table.kinds.map { kind in kind.required.reduce(0) { $0 | 1 << UInt64(min(63, table.required[$1])) } })
+    places = ProofList(isFirst ? table.places : [])
+    pairs = ProofList(isFirst ? table.pairs : [])
+    pairSums = ProofList(pairs.all.map { _ in (0, 0) })
     found = ProofRows(table)
     let row = ProofRecord(columns: table.columnCount)
     let isThere = table.defaults.withUnsafeBytes { bytes in
@@ -53,9 +74,33 @@ final class ProofTableCheck {
     defaults = isThere ? row : nil
   }
 
+  /// Values by a small number that is not negative.
+  private static func byNumber<Element>(_ values: [Int64: Element], none: Element) -> [Element] {
+    let known = values.filter { $0.key >= 0 && $0.key < 1 << 20 }
+    var list = Array(repeating: none, count: Int(known.keys.max() ?? -1) + 1)
+    for (number, value) in known { list[Int(number)] = value }
+    return list
+  }
+
+  private static func references(_ table: ProofTable) -> (ProofList<Reference>, ProofList<Int>) {
+    var (references, all) = ([Reference](), [Int]())
+    for reference in table.references {
+      let sets = reference.helper.map { byNumber($0.sets, none: -1) } ?? []
+      references.append(
+        Reference(
+          column: reference.column, isNeeded: reference.isNeeded, set: reference.set, helper: reference.helper?.column ?? -1,
+          firstSet: all.count, kinds: Int64(sets.count)))
+      all += sets
+    }
+    return (ProofList(references), ProofList(all))
+  }
+
   /// Walks parts of the table; returns what was found in them.
   func run(_ parts: [ProofTableWalk.Part]) throws -> ProofRows {
     (found, digest) = (ProofRows(table), ProofDigest())
+    kindRows.all.update(repeating: 0)
+    entries.all.update(repeating: ProofDigest())
+    pairSums.all.update(repeating: (0, 0))
     let walk = ProofTableWalk(file, claims, parts)
     while try walk.nextLeaf() {
       guard let node = walk.node else { break }
@@ -71,11 +116,17 @@ final class ProofTableCheck {
         guard record.decode(bytes, length: payload.count) else {
           throw file.damage("row \(rowid) of \(table.name) is damaged", node.number, cell)
         }
-        if let defaults { record.fill(from: defaults) }
+        if record.count < columnCount, let defaults { record.fill(from: defaults) }
         row(rowid)
       }
     }
     found.digest = digest
+    found.kinds = Array(kindRows.all)
+    for index in entries.all.indices { found.entries[index] = entries.all[index] }
+    for (pair, sums) in zip(table.pairs, pairSums.all) {
+      let old = found.pairs[pair.sum] ?? (0, 0)
+      found.pairs[pair.sum] = (old.forward &+ sums.forward, old.backward &+ sums.backward)
+    }
     return found
   }
 
@@ -88,48 +139,50 @@ final class ProofTableCheck {
 
   @inline(__always)
   private func row(_ rowid: Int64) {
-    for index in references.all.indices { refer(references.all[index]) }
-    if table.kindColumn != nil { kind(rowid) }
+    for reference in references.all { refer(reference) }
+    if kindColumn >= 0 { kind(rowid) }
     guard isFirst else { return }
-    for index in columns.indices { entry(rowid, index) }
-    for place in table.places.indices { self.place(place, rowid) }
-    for index in table.pairs.indices { pair(table.pairs[index], rowid) }
+    if columnEnds.all.count > 0 { enter(rowid) }
+    for place in places.all.indices { self.place(place, rowid) }
+    for pair in pairs.all.indices { self.pair(pair, rowid) }
   }
 
   @inline(__always)
   private func isNull(_ column: Int) -> Bool { column >= record.count || record.types[column] == 0 }
 
   @inline(__always)
-  private func refer(_ reference: ProofTable.Reference) {
+  private func refer(_ reference: Reference) {
     guard !isNull(reference.column) else {
       if reference.isNeeded, isFirst { found.badReferences += 1 }
       return
     }
-    guard let key = record.integer(reference.column) else {
-      if isFirst { found.badReferences += 1 }
-      return
-    }
-    guard let helper = reference.helper else { return keys.refers(to: key, in: reference.set) }
-    guard let kind = record.integer(helper.column), let set = helper.sets[kind] else {
-      if isFirst { found.badReferences += 1 }
-      return
-    }
-    keys.refers(to: key, in: set)
+    guard let key = record.integer(reference.column) else { return addBadReference() }
+    guard reference.helper >= 0 else { return keys.refers(to: key, in: reference.set) }
+    guard let kind = record.integer(reference.helper), kind >= 0, kind < reference.kinds,
+      helperSets.all[reference.firstSet + Int(kind)] >= 0
+    else { return addBadReference() }
+    keys.refers(to: key, in: helperSets.all[reference.firstSet + Int(kind)])
   }
+
+  private func addBadReference() { if isFirst { found.badReferences += 1 } }
 
   @inline(__always)
   private func kind(_ rowid: Int64) {
     if rowid < 1, isFirst { found.lowKeys.add(rowid) }
-    guard let column = table.kindColumn, let number = record.integer(column), number >= 0, number < Int64(kindPlaces.all.count),
+    guard let number = record.integer(kindColumn), number >= 0, number < Int64(kindPlaces.all.count),
       kindPlaces.all[Int(number)] >= 0
     else {
       if isFirst { found.strangeKinds.add(rowid) }
       return
     }
     let place = Int(kindPlaces.all[Int(number)])
-    for set in table.kinds[place].sets { keys.exists(rowid, in: set) }
+    var set = kindSets.all[place].first
+    while set < kindSets.all[place].end {
+      keys.exists(rowid, in: sets.all[set])
+      set += 1
+    }
     guard isFirst else { return }
-    found.kinds[place] &+= 1
+    kindRows.all[place] &+= 1
     let mask = requiredMasks.all[place]
     if record.nulls & mask != 0 || mask >> 63 != 0 { missing(place, rowid) }
   }
@@ -141,37 +194,47 @@ final class ProofTableCheck {
 
   @inline(__always)
   private func place(_ place: Int, _ rowid: Int64) {
-    let columns = table.places[place]
+    let columns = places.all[place]
     guard isNull(columns.place), !isNull(columns.key) else { return }
     found.misplaced[place].add(table.keyColumn.map { record.integer($0) } ?? rowid)
   }
 
   @inline(__always)
-  private func pair(_ pair: ProofTable.Pair, _ rowid: Int64) {
+  private func pair(_ place: Int, _ rowid: Int64) {
+    let pair = pairs.all[place]
     guard let key = record.integer(pair.column) else { return }
     let (first, second) = pair.isForward ? (rowid, key) : (key, rowid)
     var state = ProofHash.start(UInt64(bitPattern: first), 0)
     ProofHash.turn(&state, UInt64(bitPattern: second), 0)
     let hash = ProofHash.end(state).low
-    let old = found.pairs[pair.sum] ?? (0, 0)
-    found.pairs[pair.sum] = pair.isForward ? (old.forward &+ hash, old.backward) : (old.forward, old.backward &+ hash)
+    if pair.isForward { pairSums.all[place].forward &+= hash } else { pairSums.all[place].backward &+= hash }
+  }
+
+  /// What the entries of the row in all indexes must be.
+  @inline(__always)
+  private func enter(_ rowid: Int64) {
+    var place = 0
+    for index in columnEnds.all.indices {
+      guard place < columnEnds.all[index] else { continue }
+      var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
+      while place < columnEnds.all[index] {
+        mix(columns.all[place], rowid, into: &state)
+        place += 1
+      }
+      entries.all[index].add(rowid, ProofHash.end(state))
+    }
   }
 
   @inline(__always)
-  private func entry(_ rowid: Int64, _ index: Int) {
-    guard table.indexes[index].columns != nil else { return }
-    var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
-    for part in columns[index].all {
-      if part.column == table.rowidColumn {
-        ProofHash.turn(&state, UInt64(bitPattern: rowid), 1)
-      } else if part.column >= record.count {
-        ProofHash.turn(&state, 0, 3)
-      } else if record.isAtHand(part.column) {
-        record.mix(part.column, into: &state)
-      } else {
-        found.isPartial = true
-      }
+  private func mix(_ column: Int, _ rowid: Int64, into state: inout (UInt64, UInt64)) {
+    if column == rowidColumn {
+      ProofHash.turn(&state, UInt64(bitPattern: rowid), 1)
+    } else if column >= record.count {
+      ProofHash.turn(&state, 0, 3)
+    } else if record.isAtHand(column) {
+      record.mix(column, into: &state)
+    } else {
+      found.isPartial = true
     }
-    found.entries[index].add(rowid, ProofHash.end(state))
   }
 }

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Batch
+import Streams
+
+struct VerifyCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Proves a store: pages, rows, indexes, keys, metadata. Never writes to it.",
+    discussion: """
+      Without --against the store is read alone. With it the same migration is run again, from the source into a file beside the \
+      store that is removed afterwards, and all tables are compared row by row; models, mappings and policies are then those \
+      of the migration. The exit code is 12 when something is wrong.
+      """)
+
+  @Argument(help: "The store.") var store: String
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them; without them the store's own.")
+  var models: [String] = []
+  @Option(name: .long, help: "How: fast, by a second decoder, or full, by SQLite, too.") var verify = VerificationMode.fast
+  @Option(name: .long, help: "The store that this one was made from.") var against: String?
+  @Option(name: .long, parsing: .upToNextOption, help: "The mapping models of that migration.") var mappings: [String] = []
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
+
+  func validate() throws {
+    guard verify != .none else { throw ValidationError("--verify is fast or full") }
+    guard against != nil || mappings.isEmpty else { throw ValidationError("--mappings belongs to --against") }
+    guard against == nil || !models.isEmpty else { throw ValidationError("--against needs --models") }
+  }
+
+  func run() throws {
+    let model = try model()
+    let report = try StoreVerifier(path: store, model: model).verify(mode: verify)
+    let comparison = try against.map { try compare($0, model) }
+    Console.print(json ? try JSONOutput.document(Result(report: report, comparison: comparison)) : text(report, comparison))
+    guard report.violations.isEmpty, comparison?.differences.isEmpty ?? true else { throw ExitCode(ExitCodes.mismatch) }
+  }
+
+  private struct Result: Encodable {
+    var report: VerificationReport
+    var comparison: StoreComparison?
+  }
+
+  private func model() throws -> ManagedObjectModel {
+    let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
+    defer { reader.close() }
+    return try StoreModel.find(of: reader, in: models.isEmpty ? nil : try ModelLibrary(paths: models))
+  }
+
+  private func compare(_ source: String, _ model: ManagedObjectModel) throws -> StoreComparison {
+    let request = MigrationJob.Request(source: source, models: models, mappings: mappings, target: .version(model.name))
+    return try MigrationJob(policies: GodwitCommand.policies).compare(
+      store, with: request, monitor: RunMonitor(interval: request.interval))
+  }
+
+  private func text(_ report: VerificationReport, _ comparison: StoreComparison?) -> String {
+    let rows = report.tables.reduce(0) { $0 + $1.rows }
+    var lines = ["\(store): \(Console.count(rows)) rows in \(report.tables.count) tables"]
+    lines += report.entities.map { "  \($0.name): \(Console.count($0.rows))" }
+    lines += report.violations.map { "wrong: \($0.description)" } + report.warnings.map { "note: \($0.description)" }
+    for difference in comparison?.differences ?? [] {
+      let what = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(separator: " ")
+      lines.append("differs: \(what), and \(Console.count(difference.rows - 1)) more rows of \(difference.table)")
+    }
+    if let comparison, comparison.differences.isEmpty {
+      lines.append("\(Console.count(comparison.rows)) rows are those that the migration gives")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
