@@ -74,7 +74,7 @@ final class MutatedStore {
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: "Verified", path: path)
     let file = try ProofFile(path: path, fileSystem: LocalFileSystem(), isDense: true)
     let plan = try ProofPlan(try CheckPlan(binding: binding, schema: reader.schema, on: connection), in: file)
-    let found = try ProofPasses(path: path, file: file, plan: plan, memory: .standard).run { _, _ in }
+    let found = try ProofPasses(path: path, file: file, plan: plan, memory: .standard, monitor: nil).run { _, _ in }
     return Dictionary(zip(plan.tables, found.rows).map { ($0.name, $1?.digest ?? ProofDigest()) }) { $1 }
   }
 
