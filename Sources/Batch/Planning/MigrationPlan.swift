@@ -89,7 +89,10 @@ public struct MigrationPlanner: Sendable {
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
     let layouts = try steps.map { try StoreLayout(model: $0.destination, purpose: .reading) }
     if checksValues { try InferredRequirements(steps, layouts: layouts, source: binding.layout).check(reader, binding) }
-    let fusion = fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: reader.schema) : nil
+    let fusion =
+      fuses
+      ? PathFusion(
+        steps, layouts: layouts, source: binding, schema: reader.schema, isStaged: order.stages != nil) : nil
     steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let rows = countsRows ? try Self.rows(reader, binding) : []

@@ -11,8 +11,10 @@ struct PathFusion {
     var composition: MappingComposition
   }
 
-  /// Prepares a path for a store. `layouts` are those of the steps' destinations.
-  init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreBinding, schema: StoreSchema) {
+  /// Prepares a path for a store. `layouts` are those of the steps' destinations. Custom stages stay steps of their own.
+  init(
+    _ path: [MigrationStep], layouts: [StoreLayout], source: StoreBinding, schema: StoreSchema, isStaged: Bool
+  ) {
     guard path.count > 1 else {
       steps = path
       return
@@ -27,6 +29,7 @@ struct PathFusion {
       let mappings = step.mappingModels.flatMap(\.entityMappings)
       let before = index == 0 ? source.layout : layouts[index - 1]
       do {
+        if isStaged, !step.isInferred { throw MappingComposition.Obstacle(reason: "it is a custom stage") }
         var longer = stretch ?? Stretch(first: index, composition: MappingComposition(before))
         try longer.composition.append(mappings, to: layouts[index])
         stretch = longer
@@ -36,7 +39,8 @@ struct PathFusion {
         }
         close(&stretch, path, before: index)
         var composition = MappingComposition(before)
-        let isFitting = (try? composition.append(mappings, to: layouts[index])) != nil
+        let isOwn = isStaged && !step.isInferred
+        let isFitting = !isOwn && (try? composition.append(mappings, to: layouts[index])) != nil
         if isFitting { stretch = Stretch(first: index, composition: composition) } else { steps.append(step) }
       }
     }

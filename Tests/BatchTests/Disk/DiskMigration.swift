@@ -139,10 +139,11 @@ final class DiskMigration {
   private func checkEnd(_ stage: Stage) throws {
     guard try isFinished(stage) else { throw Broken(description: "the finished store differs from that of an undisturbed run") }
     let names = try FileManager.default.contentsOfDirectory(atPath: stage.directory).filter { !$0.hasSuffix("_SUPPORT") }.sorted()
+    // The backup and its receipt.
     let backups = names.filter { $0.hasPrefix("Store.sqlite.backup-") }
     let wanted = isInPlace ? ["Store.sqlite"] + backups : ["New.sqlite", "Store.sqlite"]
     let source = ["-wal", "-shm"].map { "Store.sqlite" + $0 }
-    guard names.filter({ isInPlace || !source.contains($0) }) == wanted, backups.count == (isInPlace ? 1 : 0) else {
+    guard names.filter({ isInPlace || !source.contains($0) }) == wanted, backups.count == (isInPlace ? 2 : 0) else {
       throw Broken(description: "files are left: \(names)")
     }
     for backup in backups where try !isOld("\(stage.directory)/\(backup)") {
