@@ -234,7 +234,9 @@ struct MigrationRun {
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
       hasModelNames: plan.target != .identity, digests: result.digests, isDense: plan.indexBuilding == .engine)
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
-      .verify(expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor) { fraction, what in
+      .verify(
+        expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor
+      ) { fraction, what in
         monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
       }
     do {

@@ -146,7 +146,7 @@ final class DiskMigration {
     guard names.filter({ isInPlace || !source.contains($0) }) == wanted, backups.count == (isInPlace ? 2 : 0) else {
       throw Broken(description: "files are left: \(names)")
     }
-    for backup in backups where try !isOld("\(stage.directory)/\(backup)") {
+    for backup in backups where try !backup.hasSuffix(".json") && !isOld("\(stage.directory)/\(backup)") {
       throw Broken(description: "the backup is not the old store")
     }
     try checkValues(stage)
