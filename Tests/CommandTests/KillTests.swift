@@ -36,7 +36,8 @@ struct KillTests {
     let (wanted, seconds) = try reference(source, folder)
     var random = ExampleRandom(state: seed)
     var kills = 0
-    for run in 0..<Self.runs {
+    // Twelve kills are meant. Where the machine is busy some runs end before theirs, and further runs make up for them.
+    for run in 0..<3 * Self.runs where run < Self.runs || kills < Self.runs {
       let place = folder.file("run-\(run).sqlite")
       if inPlace { try original.write(to: URL(fileURLWithPath: place)) }
       let begin = inPlace ? arguments(place, output: nil) : arguments(source, output: place)
@@ -45,8 +46,7 @@ struct KillTests {
       try expectTidy(folder, place, backup: inPlace ? original : nil)
     }
     #expect(try CommandFolder.bytes(source) == original)
-    // Twelve are meant; on a busy machine some runs end before.
-    #expect(kills >= Self.runs / 2, "\(kills) kills")
+    #expect(kills >= Self.runs, "\(kills) kills")
     print("kill test: in place \(inPlace), \(Self.runs) runs, \(kills) kills, all identical")
   }
 
