@@ -4,6 +4,7 @@ import Testing
 
 /// A recipe gives the bytes that encoding column by column gives, or leaves the record alone.
 @Suite struct RecordProgramTests {
+  private static let rowid: Int64 = 77_000
   private func record(_ values: [Value]) -> [UInt8] {
     let encoder = RecordEncoder()
     for value in values { encoder.append(value) }
@@ -14,6 +15,7 @@ import Testing
 
   private func run(_ pieces: [RecordProgram.Piece], _ source: [UInt8], columns: Int) -> [UInt8]? {
     let (locator, page) = (RecordLocator(columnCount: columns), RecordPage())
+    locator.rowid = Self.rowid
     return source.withUnsafeBytes { bytes in
       guard locator.locate(bytes), RecordProgram(pieces).append(locator, to: page, table: 3, rowid: 9) else {
         #expect(page.count == 0)
@@ -44,6 +46,7 @@ import Testing
     -> [UInt8]?
   {
     let (locator, encoder) = (RecordLocator(columnCount: columns), RecordEncoder())
+    locator.rowid = Self.rowid
     return source.withUnsafeBytes { bytes in
       var asked: [Int] = []
       guard locator.locate(bytes),
@@ -88,6 +91,7 @@ import Testing
     case .shifted(let column, let offset):
       if case .integer(let value) = source[column] { return [.integer(value &+ offset)] }
       return source[column] == .null ? [.null] : nil
+    case .own(let offset): return [.integer(Self.rowid &+ offset)]
     case .moved(let key, let place, let table): return entry(key, place, table, source) { .integer($0 &+ $1) }
     case .number(let key, let place, let table): return entry(key, place, table, source) { .integer($1) }
     }
@@ -110,7 +114,8 @@ import Testing
       let source = (0..<Int.random(in: 1...90, using: &random)).map { _ in value(&random) }
       let pieces = (0..<Int.random(in: 1...20, using: &random)).map { _ -> RecordProgram.Piece in
         let column = Int.random(in: 0..<source.count, using: &random)
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<9, using: &random) {
+        case 8: return .own(by: .random(in: -500...500, using: &random))
         case 0: return .constant(value(&random))
         case 1: return .integer(column: column, within: -1000...1 << 40)
         case 2: return .shifted(column: column, by: .random(in: -500...500, using: &random))

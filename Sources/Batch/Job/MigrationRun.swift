@@ -110,6 +110,7 @@ struct MigrationRun {
     for rejected in found?.rejected ?? [] { try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)") }
     var position = try RunPosition(found?.checkpoint, steps: steps.count)
     let publisher = RunPublisher(store: store, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
+    var early: EarlyVerification?
     if found != nil { try log.append("resumed in step \(position.step + 1)") }
     while position.step < steps.count {
       let index = position.step
@@ -118,7 +119,8 @@ struct MigrationRun {
       defer { if reader !== source { reader.close() } }
       monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
       if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
-      let (state, rows) = try runStep(steps, position, reader, source, publisher)
+      let (state, rows, watcher) = try runStep(steps, position, reader, source, publisher)
+      early = watcher
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
       try tell(.didMigrate, steps[index], store: job.file(name))
       position = RunPosition(
@@ -132,7 +134,7 @@ struct MigrationRun {
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
     return Finished(
       path: job.file(name), rowsRead: monitor.progress.rows, tableRows: position.rows, digests: position.digests,
-      notes: position.notes)
+      notes: position.notes, early: early)
   }
 
   /// Source rows that did not become objects of their own, by the rule that left them out (I12).
@@ -161,7 +163,7 @@ struct MigrationRun {
 
   private func runStep(
     _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
-  ) throws -> (state: StepState, rows: [String: UInt64]) {
+  ) throws -> (state: StepState, rows: [String: UInt64], early: EarlyVerification?) {
     let index = position.step
     let directory = job.path
     let files = StepFiles(
@@ -177,10 +179,11 @@ struct MigrationRun {
     var header = header(like: source.snapshot.header)
     let version = header.version
     if building == .sqlite { header.version = .rollback }
+    let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
     let job = StepRunner.Job(
       reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
-      keepsDigests: isLast && plan.verification != .none, sourceRows: position.rows
+      keepsDigests: isLast && plan.verification != .none, watcher: early, sourceRows: position.rows
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)
@@ -191,7 +194,17 @@ struct MigrationRun {
       try publisher.publish(next)
     }
     let state = try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
-    return (state, Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first }))
+    return (state, Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first }), early)
+  }
+
+  /// Has what is written proved at once, where the whole store is to be proved in the end.
+  private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader) throws -> EarlyVerification? {
+    guard plan.verification != .none else { return nil }
+    let shape = job.file("shape.sqlite")
+    try StoreShape.write(step, header: header, to: shape, fileSystem)
+    defer { try? fileSystem.remove(shape) }
+    return try EarlyVerification(
+      shape: shape, model: step.step.destination, fileSystem: fileSystem, memory: MemoryBudget(total: plan.memory))
   }
 
   /// The new store has the source's page size, vacuum mode and journal mode.
@@ -220,6 +233,7 @@ struct MigrationRun {
     var tableRows: [String: UInt64]
     var digests: [String: ProofDigest]
     var notes: [String]
+    var early: EarlyVerification?
   }
 
   /// Proves the finished store as the run was asked to; nil for not at all.
@@ -229,10 +243,11 @@ struct MigrationRun {
       progress.begin("verification")
       progress.fraction = 0.95
     }
-    let expectation = StoreVerifier.Expectation(
+    var expectation = StoreVerifier.Expectation(
       uuid: source.metadata.uuid, rows: result.tableRows,
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
       hasModelNames: plan.target != .identity, digests: result.digests, isDense: plan.indexBuilding == .engine)
+    expectation.early = result.early
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
       .verify(
         expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor

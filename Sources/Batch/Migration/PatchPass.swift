@@ -34,7 +34,7 @@ struct PatchPass {
       path: path, plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
       keepsDigests: job.keepsDigests,
       files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
-      from: snapshot, restoring: nil)
+      from: snapshot, restoring: nil, watcher: job.watcher)
     let merge = PatchMerge(
       snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit, monitor: job.monitor, lost: lost)
     lost?.open(snapshot, roots: merge.roots, cacheBytes: job.files.budget.lookupCacheBytes)

@@ -128,22 +128,20 @@ final class RowTransformer {
       key: key)
   }
 
-  private func pass(table: Int, mappings: [Int]) -> TablePass {
+  private func pass(table: Int, mappings: [Int]) throws -> TablePass {
     manager.locator.prepare(columnCount: plan.binding.tables[table].schema.columns.count)
     if let prepared, prepared.pass.table == table, prepared.mappings == mappings { return prepared.pass }
-    let pass = TablePass(plan, table: table, mappings: mappings, locator: manager.locator) {
-      manager.lookups.wants($0.destination.name)
-    }
+    let pass = try TablePass(plan, table: table, mappings: mappings, manager: manager)
     prepared = (pass, mappings)
     return pass
   }
 
   private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
-    let pass = pass(table: table, mappings: indexes)
+    let pass = try pass(table: table, mappings: indexes)
     defer { pass.count(into: &state) }
     for index in 0..<page.count {
       let key = page.rowid(index)
-      let (isLocated, isMigrated) = pass.migrate(page.record(index), key, to: manager.output)
+      let (isLocated, isMigrated) = try pass.migrate(page.record(index), key, to: manager.output)
       if isMigrated { continue }
       manager.isLocated = isLocated
       let ways = try isLocated ? decodeLocated(page, index, pass) : decode(page, index, pass)
@@ -194,7 +192,7 @@ final class RowTransformer {
   private func relationships(_ page: RowPage, table: Int, mapping index: Int) throws {
     let mapping = plan.mappings[index]
     let calls = mapping.policy?.policy.createsRelationships == true ? mapping.calls : nil
-    let pass = pass(table: table, mappings: [index])
+    let pass = try pass(table: table, mappings: [index])
     let hasDropped = state.counts[index].dropped > 0
     manager.enter(index)
     for rowIndex in 0..<page.count {

@@ -18,7 +18,7 @@ final class StepOutput {
   /// Makes the file anew, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of `source`.
   init(
     path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, keepsDigests: Bool = false, files: StepFiles,
-    from source: DatabaseSnapshot, restoring: StepRestart?
+    from source: DatabaseSnapshot, restoring: StepRestart?, watcher: (any PartWatcher)? = nil
   ) throws {
     self.path = path
     longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
@@ -37,6 +37,11 @@ final class StepOutput {
         throw StreamsError(.damagedCheckpoint, "the working file is shorter than its checkpoint says", path: path)
       }
       try file.truncate(to: database.writer.length)
+    }
+    if let watcher {
+      let geometry = database.writer.geometry
+      try watcher.begin(path, pageSize: geometry.pageSize, hasPointerMap: geometry.hasPointerMap)
+      database.writer.onFinished = watcher.take
     }
     guard restoring?.state.phase ?? .units == .units else { return }
     try makeBuilders(restoring, files)

@@ -19,6 +19,8 @@ final class StepRunner {
     var monitor: RunMonitor
     /// Is it kept what the tables must be found to hold, for the proof?
     var keepsDigests = false
+    /// Is told what is finished; nil for nobody.
+    var watcher: (any PartWatcher)?
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
@@ -66,7 +68,8 @@ final class StepRunner {
     transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
     output = try StepOutput(
       path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
-      keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart)
+      keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart,
+      watcher: job.watcher)
     clock = CheckpointClock(job.monitor.interval)
     indexes = StoreIndex.all(job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes)
     if restart == nil { try checkpoint() }

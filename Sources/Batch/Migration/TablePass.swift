@@ -13,6 +13,8 @@ final class TablePass {
     var mapping: Unmanaged<CompiledMapping>
     /// For rows that need no object; nil where all do.
     fileprivate var recipe: Unmanaged<RecordProgram>?
+    /// For rows whose rules need no object; nil where all do.
+    fileprivate var rules: Unmanaged<RuleRecipe>?
     /// The table's number in the output.
     fileprivate var table: Int
     /// What is added to a source key.
@@ -26,11 +28,12 @@ final class TablePass {
   private let ways: UnsafeMutableBufferPointer<UnsafeMutableBufferPointer<Way>?>
   /// Rows that were migrated by recipe, by mapping.
   private let kept: UnsafeMutableBufferPointer<UInt64>
+  private var ruleRecipes: [RuleRecipe] = []
 
-  /// Prepares a pass for some mappings of a table. `wants` tells whether look-ups want a mapping's objects.
-  init(_ plan: StepPlan, table: Int, mappings indexes: [Int], locator: RecordLocator, wants: (CompiledMapping) -> Bool) {
+  /// Prepares a pass for some mappings of a table. `manager` must outlive it.
+  init(_ plan: StepPlan, table: Int, mappings indexes: [Int], manager: MigrationManager) throws {
     self.table = table
-    self.locator = locator
+    locator = manager.locator
     entityPosition = plan.binding.tables[table].positions[1]
     ways = .allocate(capacity: plan.graph.byNumber.count)
     ways.initialize(repeating: nil)
@@ -41,12 +44,18 @@ final class TablePass {
       let ways = UnsafeMutableBufferPointer<Way>.allocate(capacity: used.count)
       for (place, index) in used.enumerated() {
         let mapping = plan.mappings[index]
-        let recipe = used.count == 1 && mapping.isPlain && mapping.filter == nil && !wants(mapping) ? mapping.recipe : nil
+        let isAlone = used.count == 1
+        let recipe =
+          isAlone && mapping.isPlain && mapping.filter == nil && !manager.lookups.wants(mapping.destination.name)
+          ? mapping.recipe : nil
+        var compiler = RuleRecipeCompiler(mapping: mapping, manager: manager)
+        let rules = isAlone ? try compiler.compile() : nil
+        ruleRecipes += [rules].compactMap { $0 }
         ways.initializeElement(
           at: place,
           to: Way(
             index: index, mapping: Unmanaged.passUnretained(mapping), recipe: recipe.map { Unmanaged.passUnretained($0) },
-            table: mapping.destination.table, offset: mapping.offset))
+            rules: rules.map { Unmanaged.passUnretained($0) }, table: mapping.destination.table, offset: mapping.offset))
       }
       self.ways[number] = ways
     }
@@ -60,15 +69,25 @@ final class TablePass {
 
   /// Finds the columns of the row, and migrates it where it needs no object; else nothing is done but that.
   @inline(__always)
-  func migrate(_ record: UnsafeRawBufferPointer, _ key: Int64, to output: RecordPage) -> (isLocated: Bool, isMigrated: Bool) {
+  func migrate(_ record: UnsafeRawBufferPointer, _ key: Int64, to output: RecordPage) throws -> (
+    isLocated: Bool, isMigrated: Bool
+  ) {
     guard locator.locate(record) else { return (false, false) }
-    guard let ways = ways(locator.integer(entityPosition)), ways.count == 1, let recipe = ways[0].recipe,
-      recipe._withUnsafeGuaranteedRef({
-        $0.append(locator, to: output, table: ways[0].table, rowid: key &+ ways[0].offset)
-      })
-    else { return (true, false) }
+    guard let ways = ways(locator.integer(entityPosition)), ways.count == 1, try migrate(key, ways[0], to: output) else {
+      return (true, false)
+    }
     kept[ways[0].index] += 1
     return (true, true)
+  }
+
+  @inline(__always)
+  private func migrate(_ key: Int64, _ way: Way, to output: RecordPage) throws -> Bool {
+    if let recipe = way.recipe {
+      return recipe._withUnsafeGuaranteedRef {
+        $0.append(locator, to: output, table: way.table, rowid: key &+ way.offset)
+      }
+    }
+    return try way.rules?._withUnsafeGuaranteedRef { try $0.migrate(key) } ?? false
   }
 
   /// The ways of rows of an entity, by Z_ENT; nil for an entity that the table does not hold.

@@ -93,6 +93,9 @@ final class CompiledMapping: @unchecked Sendable {
   /// Do rows need no object, as far as the mapping is concerned?
   var isPlain: Bool { policy == nil && expressions.isEmpty }
 
+  /// Is anything evaluated for every object?
+  var hasExpressions: Bool { !expressions.isEmpty }
+
   /// Migrates a row without policy and without objects of its own. False when the row needs them.
   func encode(_ row: RecordDecoder, rowid: Int64, to encoder: RecordEncoder) throws -> Bool {
     guard isPlain else { return false }

@@ -36,10 +36,18 @@ final class LookupTable {
   /// Does any look-up want objects of this entity?
   func wants(_ entity: String) -> Bool { feeding[entity] != nil }
 
+  /// The look-ups that objects of an entity feed.
+  func positions(feeding entity: String) -> [Int] { feeding[entity] ?? [] }
+
+  /// The number of a look-up, where it is declared.
+  func find(_ entity: String, _ attribute: String) -> Int? {
+    kept.firstIndex { $0.entity == entity && $0.attribute == attribute }
+  }
+
   private func position(_ entity: String, _ attribute: String) throws -> Int {
     // A policy asks for the same look-up with every row.
     if let asked, asked.entity == entity, asked.attribute == attribute { return asked.position }
-    if let found = kept.firstIndex(where: { $0.entity == entity && $0.attribute == attribute }) {
+    if let found = find(entity, attribute) {
       asked = (entity, attribute, found)
       return found
     }
@@ -90,6 +98,20 @@ final class LookupTable {
     let place = try self.position(entity, attribute)
     guard try encode(row, position) else { return nil }
     return try keyBytes.withUnsafeBytes { try maps[place].find($0) }
+  }
+
+  /// Finds by the text in a column of the row that was located.
+  func find(at place: Int, _ row: RecordLocator, _ column: Int) throws -> SpillingMap.Entry? {
+    let (type, body) = row.column(column)
+    encode(type, body)
+    return try keyBytes.withUnsafeBytes { try maps[place].find($0) }
+  }
+
+  /// Adds an object under the text in a column of the row that was located; nothing is found under it yet.
+  func add(at place: Int, _ row: RecordLocator, _ column: Int, key: Int64, entity: Int) throws {
+    let (type, body) = row.column(column)
+    encode(type, body)
+    try keyBytes.withUnsafeBytes { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
   }
 
   /// Adds an object under a row's value at once.

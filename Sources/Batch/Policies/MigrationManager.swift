@@ -200,6 +200,9 @@ public final class MigrationManager {
     nextKeys[number] += 1
   }
 
+  /// Takes back the last row of a join table, which is not in the output any more.
+  func forgetLink(_ join: Int) { nextKeys[layout.entityTables.count + join] -= 1 }
+
   /// The calls that follow are those of this mapping.
   func enter(_ mapping: Int) {
     guard currentMapping != mapping else { return }

@@ -1,7 +1,7 @@
 /// The policy that the rules of a mapping file stand for.
 struct RulePolicy: EntityMigrationPolicy {
   private let rules: MappingRules
-  private let program: RuleProgram?
+  let program: RuleProgram?
 
   init() { self.init(MappingRules()) }
 

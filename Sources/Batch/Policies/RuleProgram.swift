@@ -27,9 +27,9 @@ struct RuleRow {
 /// Rules with their names resolved.
 final class RuleProgram: @unchecked Sendable {
   // Sendable: nothing changes after init.
-  private let attributes: [CompiledRuleAttribute]
-  private let relationships: [CompiledRuleRelationship]
-  private let objects: [CompiledObjectRule]
+  let attributes: [CompiledRuleAttribute]
+  let relationships: [CompiledRuleRelationship]
+  let objects: [CompiledObjectRule]
 
   init(
     attributes: [CompiledRuleAttribute], relationships: [CompiledRuleRelationship], objects: [CompiledObjectRule]

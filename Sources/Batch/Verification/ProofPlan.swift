@@ -49,6 +49,9 @@ struct ProofPlan {
   /// The keys of one pass.
   func window(_ memory: MemoryBudget) -> Int64 { Proof.window(bytes: memory.total / 4, sets: largestKeys.count) }
 
+  /// The longest record that is put together.
+  func recordLimit(_ memory: MemoryBudget) -> Int { memory.total / 8 }
+
   private static let mostPasses: Int64 = 16
 
   /// How often the tables are read.
@@ -77,7 +80,7 @@ struct ProofPlan {
     }
     table.places = rules.orders.compactMap { order in
       guard let key = schema.position(of: order.key), let place = schema.position(of: order.order) else { return nil }
-      return (key, place)
+      return ProofTable.Place(key: key, place: place)
     }
     table.references = references.compactMap { self.reference($0, in: schema) }
     return table
@@ -102,7 +105,7 @@ struct ProofPlan {
       sets[Target(table: name, numbers: [number])].map { (number, $0) }
     }
     return ProofTable.Reference(
-      column: column, isNeeded: check.isLink, set: 0, helper: (helper, Dictionary(byNumber) { $1 }))
+      column: column, isNeeded: check.isLink, set: 0, helper: .init(column: helper, sets: Dictionary(byNumber) { $1 }))
   }
 
   /// Both sides of a one-to-one relationship have the same pairs of keys.

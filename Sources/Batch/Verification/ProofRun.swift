@@ -14,7 +14,9 @@ extension VerificationRun {
     do {
       let file = try ProofFile(path: path, fileSystem: fileSystem, isDense: expectation?.isDense ?? false)
       let wanted = try ProofPlan(plan, in: file)
-      let found = try ProofPasses(path: path, file: file, plan: wanted, memory: memory, monitor: monitor).run(progress)
+      let found = try ProofPasses(
+        path: path, file: file, plan: wanted, memory: memory, monitor: monitor, early: expectation?.early?.finish(path)
+      ).run(progress)
       let result = ProofResult(plan: plan, wanted: wanted, found: found, expectation: expectation, memory: memory)
       return ProofOutcome(
         faults: [result.damage(), result.contents()], result: found.damage.isEmpty ? result : nil)
@@ -31,6 +33,8 @@ struct ProofPasses {
   let plan: ProofPlan
   let memory: MemoryBudget
   let monitor: RunMonitor?
+  /// What was looked at while the store was written.
+  var early: EarlyProof?
 
   /// What all passes found together.
   func run(_ progress: (Double, String) -> Void) throws -> Proof.Findings {
@@ -47,7 +51,8 @@ struct ProofPasses {
 
   private func pass(_ window: Range<Int64>, _ progress: (Double, String) -> Void) throws -> Proof.Findings {
     let proof = Proof(
-      file, tables: plan.tables, trees: plan.trees, largestKeys: plan.largestKeys, window: window, limit: memory.total / 8)
+      file, tables: plan.tables, trees: plan.trees, largestKeys: plan.largestKeys, window: window,
+      limit: plan.recordLimit(memory), early: early)
     let monitor = monitor
     let checks = try proof.jobs().map { job in
       StoreCheck(name: "\(job.name), page by page", weight: job.weight) { _ in

@@ -154,3 +154,24 @@ final class StoreStatement {
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
 }
+
+extension StoreConnection {
+  /// The schema, as SQLite tells it.
+  func readSchema() throws -> StoreSchema {
+    var found: [SchemaRow] = []
+    try rows("PRAGMA encoding") { row in
+      guard let encoding = row.text(0), encoding != "UTF-8" else { return }
+      throw BatchError(
+        .badStore, "the database holds \(encoding) text, which no Core Data store does",
+        hint: "Convert the file to UTF-8 with SQLite first", path: path)
+    }
+    let limit = StoreSchema.maximumRows + 1
+    try rows("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master LIMIT \(limit)") { row in
+      found.append(
+        SchemaRow(
+          type: row.text(0) ?? "", name: row.text(1) ?? "", tableName: row.text(2) ?? "",
+          rootPage: UInt32(exactly: row.integer(3)) ?? 0, sql: row.text(4)))
+    }
+    return try StoreSchema(rows: found, path: path)
+  }
+}

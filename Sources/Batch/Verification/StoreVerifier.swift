@@ -21,6 +21,8 @@ public struct StoreVerifier: Sendable {
     public var digests: [String: ProofDigest]
     /// Was the file written by the engine alone? Then it has no byte without a meaning.
     public var isDense: Bool
+    /// What was proved while the store was written.
+    var early: EarlyVerification?
 
     /// Makes an expectation.
     public init(

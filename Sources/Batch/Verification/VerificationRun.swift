@@ -28,7 +28,7 @@ struct VerificationRun {
 
   mutating func run(_ mode: VerificationMode, progress: (Double, String) -> Void) throws {
     let connection = try StoreConnection(path: path, monitor: monitor)
-    let schema = try readSchema(on: connection)
+    let schema = try connection.readSchema()
     let binding: StoreBinding
     do {
       binding = try StoreBinding(layout: layout, schema: schema, modelName: layout.model.name, path: path)
@@ -68,24 +68,6 @@ struct VerificationRun {
       try fixed.metadata(expectedUUID: expectation?.uuid, on: connection),
       try fixed.primaryKeys(largest: plan.largestKeys, on: connection),
     ]
-  }
-
-  private func readSchema(on connection: StoreConnection) throws -> StoreSchema {
-    var rows: [SchemaRow] = []
-    try connection.rows("PRAGMA encoding") { row in
-      guard let encoding = row.text(0), encoding != "UTF-8" else { return }
-      throw BatchError(
-        .badStore, "the database holds \(encoding) text, which no Core Data store does",
-        hint: "Convert the file to UTF-8 with SQLite first", path: path)
-    }
-    let limit = StoreSchema.maximumRows + 1
-    try connection.rows("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master LIMIT \(limit)") { row in
-      rows.append(
-        SchemaRow(
-          type: row.text(0) ?? "", name: row.text(1) ?? "", tableName: row.text(2) ?? "",
-          rootPage: UInt32(exactly: row.integer(3)) ?? 0, sql: row.text(4)))
-    }
-    return try StoreSchema(rows: rows, path: path)
   }
 
   mutating func take(_ parts: [CheckFindings]) {

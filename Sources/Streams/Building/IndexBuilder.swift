@@ -69,6 +69,7 @@ public final class IndexBuilder {
     page.removeLast()
     let number = try writer.allocate()
     try page.write(as: number, rightmost: rightmost, to: writer)
+    if level == 1 { writer.finished(ProofPart(root: root, page: number)) }
     let payload = page.isInterior ? last.dropFirst(4) : trimmed(last)
     page.reset()
     try addDivider(child: number, payload: payload, overflow: lastOverflow, level: level + 1)

@@ -15,6 +15,11 @@ public final class PageWriter {
   /// The file being written.
   public let file: any File
 
+  /// Told of parts of trees when their pages are in the file, where they stay as they are. Called by the thread that writes.
+  public var onFinished: (([ProofPart]) -> Void)?
+  /// Parts whose last page may still be in the region.
+  private var finishedParts: [ProofPart] = []
+
   private let region: PageBuffer
   private let perRegion: UInt32
   @exclusivity(unchecked) private var regionStart: UInt32
@@ -86,7 +91,13 @@ public final class PageWriter {
       file.beginSync(at: position(regionStart), length: length)
     }
     regionStart = newStart
+    guard let onFinished, !finishedParts.isEmpty else { return }
+    onFinished(finishedParts.filter { $0.page < newStart })
+    finishedParts.removeAll { $0.page < newStart }
   }
+
+  /// Takes notice of a part of a tree that is finished.
+  func finished(_ part: @autoclosure () -> ProofPart) { if onFinished != nil { finishedParts.append(part()) } }
 
   /// What a pointer-map entry says of a page.
   enum PageRole: UInt8 {

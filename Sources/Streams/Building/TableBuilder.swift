@@ -111,6 +111,10 @@ public final class TableBuilder {
     let key = levels[level].children.last!.key
     let page = try writer.allocate()
     try levels[level].write(as: page, to: writer)
+    if level == 0 {
+      writer.finished(
+        ProofPart(root: root, page: page, lower: levels.count > 1 ? levels[1].children.last?.key : nil, upper: key))
+    }
     levels[level].removeAll()
     levels[level].append(carried)
     levels[level].append(child)

@@ -9,7 +9,10 @@ public final class RecordLocator {
   @exclusivity(unchecked) private var offsets: UnsafeMutablePointer<RecordDecoder.Place>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
   /// May the record located last hold references to long values? Its first byte is the mark then.
-  @exclusivity(unchecked) private(set) var refers = false
+  @exclusivity(unchecked) public private(set) var refers = false
+
+  /// The rowid of the record located last, for recipes that ask for it; set by those who give them records.
+  @exclusivity(unchecked) public var rowid: Int64 = 0
 
   /// Lengths of the types below 128, 255 for the two reserved ones.
   private let lengths: UnsafeMutablePointer<UInt8>
@@ -134,6 +137,18 @@ public final class RecordLocator {
   /// Is the column of the record located last NULL?
   public func isNull(_ column: Int) -> Bool {
     base.map { $0.load(fromByteOffset: offsets[column].type, as: UInt8.self) == 0 } ?? true
+  }
+
+  /// Is the column of the record located last a text?
+  public func isText(_ column: Int) -> Bool { hasRecord && SerialType.isText(self.column(column).type) }
+
+  /// The serial type and the bytes of a column of the record located last, which must be there.
+  public func column(_ column: Int) -> (type: UInt64, body: UnsafeRawBufferPointer) {
+    let places = places(column, 1)
+    var position = 0
+    let type = Varint.read(
+      UnsafeRawBufferPointer(start: places.base + places.types.lowerBound, count: places.types.count), at: &position)
+    return (type ?? 0, UnsafeRawBufferPointer(start: places.base + places.bodies.lowerBound, count: places.bodies.count))
   }
 
   /// Where the types and the bodies of some columns of the record located last are, each in one piece.

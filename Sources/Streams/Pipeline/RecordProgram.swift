@@ -13,6 +13,8 @@ public final class RecordProgram {
     case integer(column: Int, within: ClosedRange<Int64>)
     /// A column of the source that is NULL or an integer, with a number added.
     case shifted(column: Int, by: Int64)
+    /// The row's own key, with a number added.
+    case own(by: Int64)
     /// NULL where the key is; else the key, with the number added that another column's integer leads to.
     case moved(key: Int, by: Int, offsets: [Int64?])
     /// NULL where the key is; else the number that another column's integer leads to.
@@ -22,7 +24,7 @@ public final class RecordProgram {
   /// A piece made ready, and where its types and bodies are for the record at hand.
   private struct Part {
     enum Kind: UInt8 {
-      case columns, constant, integer, shifted, moved, number
+      case columns, constant, integer, shifted, own, moved, number
     }
     var kind: Kind
     /// The first column of the record that is made.
@@ -49,6 +51,7 @@ public final class RecordProgram {
       case .integer(let column, let range):
         (kind, self.column, lower, upper) = (.integer, column, range.lowerBound, range.upperBound)
       case .shifted(let column, let number): (kind, self.column, lower) = (.shifted, column, number)
+      case .own(let number): (kind, lower) = (.own, number)
       case .moved(let key, let place, let table):
         (kind, column, self.place, self.table) = (.moved, key, place, Self.copy(table))
       case .number(let key, let place, let table):
@@ -218,13 +221,13 @@ public final class RecordProgram {
   /// Writes the integer that a key leads to, and says where it is.
   @inline(__always)
   private func move(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator) -> Bool {
-    guard let key = source.integer(part.pointee.column) else {
+    guard let key = part.pointee.kind == .own ? source.rowid : source.integer(part.pointee.column) else {
       room.storeBytes(of: 0, as: UInt8.self)
       part.pointee.set(room, 0)
       return source.isNull(part.pointee.column)
     }
     var value = key &+ part.pointee.lower
-    if part.pointee.kind != .shifted {
+    if part.pointee.kind == .moved || part.pointee.kind == .number {
       guard let entry = entry(part, source) else { return false }
       value = part.pointee.kind == .moved ? key &+ entry : entry
     }

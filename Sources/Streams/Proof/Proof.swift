@@ -57,6 +57,10 @@ public final class Proof: Sendable {
   /// Is this the pass that looks at everything, and not only at a window of keys?
   private let isFirst: Bool
   private let state: Mutex<State>
+  private let early: Early?
+
+  // Sendable: nobody changes it any more.
+  private struct Early: @unchecked Sendable { let proof: EarlyProof }
 
   /// Prepares a proof.
   ///
@@ -66,17 +70,26 @@ public final class Proof: Sendable {
   ///   - largestKeys: the largest key of each set of keys that tables name.
   ///   - window: the keys that are looked at in this pass; the pass that begins at 0 looks at all else, too.
   ///   - limit: the longest record that is put together in memory.
+  ///   - early: what was looked at while the file was written. It is used if it looked for the very same, and never changed any more.
   public init(
-    _ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], largestKeys: [Int64], window: Range<Int64>, limit: Int
+    _ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], largestKeys: [Int64], window: Range<Int64>, limit: Int,
+    early: EarlyProof? = nil
   ) {
     (self.file, self.tables, self.largestKeys) = (file, tables, largestKeys)
     (self.window, self.limit, isFirst) = (window, limit, window.lowerBound == 0)
     self.trees = isFirst ? tables.flatMap(\.indexes) + trees : []
-    state = Mutex(State(rows: Array(repeating: [:], count: tables.count)))
+    let all = tables.flatMap(\.indexes) + trees
+    self.early = early.flatMap { $0.tables == tables && $0.trees == all && $0.window == window ? Early(proof: $0) : nil }
+    var state = State(rows: Array(repeating: [:], count: tables.count))
+    if let early = self.early?.proof {
+      for (table, rows) in early.rows { state.rows[table][-1] = rows }
+      state.hands = [Hand(early.claims, early.keys)]
+    }
+    self.state = Mutex(state)
   }
 
-  /// The number of keys that windows can have when all sets together, on two threads, may take so many bytes.
-  public static func window(bytes: Int, sets: Int) -> Int64 { max(1 << 16, Int64(bytes) * 8 / Int64(4 * max(1, sets))) & ~63 }
+  /// The number of keys that windows can have when all sets together, on two threads and an early one, may take so many bytes.
+  public static func window(bytes: Int, sets: Int) -> Int64 { max(1 << 16, Int64(bytes) * 8 / Int64(6 * max(1, sets))) & ~63 }
 
   /// All jobs, the largest indivisible ones first.
   public func jobs() throws -> [Job] {
@@ -92,8 +105,12 @@ public final class Proof: Sendable {
   private func split(_ table: Int, _ hand: Hand) throws -> [Job] {
     let depth = try ProofTableWalk.depth(file, tables[table].root)
     var parts = [ProofTableWalk.Part(page: tables[table].root, parent: 0, depth: depth)]
-    let walk = ProofTableWalk(file, hand.claims, [])
-    while parts.count < 24, parts[0].depth > 0 { parts = try parts.flatMap(walk.split) }
+    let walk = ProofTableWalk(file, hand.claims, ProofPages(file), [])
+    if let seen = early?.proof.parts[table] {
+      while parts[0].depth > 1 { parts = try parts.flatMap(walk.split) }
+      parts = try unseen(parts, seen, table, walk)
+    }
+    while parts.count < 24, let first = parts.first, first.depth > 0 { parts = try parts.flatMap(walk.split) }
     let piece = parts.count / 24 + 1
     return stride(from: 0, to: parts.count, by: piece).map { start in
       let some = Array(parts[start..<min(start + piece, parts.count)])
@@ -101,6 +118,21 @@ public final class Proof: Sendable {
         name: tables[table].name, weight: Double(some.count) * (some[0].depth > 0 ? 300 : 1),
         work: .rows(table: table, piece: start, parts: some))
     }
+  }
+
+  /// The parts that were not looked at while the file was written. The others' pages are claimed.
+  private func unseen(
+    _ parts: [ProofTableWalk.Part], _ seen: Set<ProofPart>, _ table: Int, _ walk: ProofTableWalk
+  ) throws -> [ProofTableWalk.Part] {
+    var lost = seen
+    let rest = try parts.filter { part in
+      let own = ProofPart(root: tables[table].root, page: part.page, lower: part.lower, upper: part.upper)
+      guard part.depth == 1, lost.remove(own) != nil else { return true }
+      try walk.claim(part)
+      return false
+    }
+    guard let first = lost.first else { return rest }
+    throw file.damage("the page was written as a part of \(tables[table].name), and does not belong to it", first.page)
   }
 
   /// Does a job. Damage is a finding; throws when the disk fails.
@@ -116,7 +148,9 @@ public final class Proof: Sendable {
       }
     case .entries(let tree):
       try noting(job.name, table: nil) {
-        let entries = try ProofIndexCheck(trees[tree], file, hand.claims, limit: limit).run()
+        let entries = try ProofIndexCheck(
+          trees[tree], file, hand.claims, limit: limit, early: early?.proof.entries[tree] ?? [:]
+        ).run()
         state.withLock { $0.entries[tree] = entries }
       }
     }
@@ -136,8 +170,9 @@ public final class Proof: Sendable {
   private func take() -> Hand {
     state.withLock { state in
       if let hand = state.idle.popLast() { return hand }
-      let hand = Hand(ProofClaims(file), ProofKeys(largest: largestKeys, window: window))
-      state.hands.append(hand)
+      let hand = Hand(ProofClaims(file), ProofKeys(sets: largestKeys.count, window: window))
+      // The first one is of this file, whose length is known; an early one's is not.
+      state.hands.insert(hand, at: 0)
       return hand
     }
   }
@@ -168,7 +203,7 @@ public final class Proof: Sendable {
       findings.entries = trees.indices.map { state.entries[$0] }
       findings.damage = state.damage
       if state.damagedTables.isEmpty, let keys = state.hands.first?.keys {
-        findings.dangling = largestKeys.indices.filter(keys.hasDangling)
+        findings.dangling = largestKeys.indices.filter { keys.hasDangling($0, largest: largestKeys[$0]) }
       }
       return findings
     }

@@ -9,57 +9,50 @@ final class ProofClaims {
     case treeNode = 5
   }
 
-  private static let openMaps = 256
   private let file: ProofFile
-  @exclusivity(unchecked) private var bits: [UInt64]
-  private let maps: UnsafeMutableRawBufferPointer
-  private var mapNumbers: [UInt32]
+  @exclusivity(unchecked) private var bits: [UInt64] = []
+  /// By pointer map: the sum of what its entries must say, whatever the order in which their pages are met.
+  @exclusivity(unchecked) private var sums: [UInt64] = []
 
-  init(_ file: ProofFile) {
-    self.file = file
-    bits = Array(repeating: 0, count: Int(file.pageCount) / 64 + 1)
-    let open = file.hasPointerMap ? Self.openMaps : 0
-    maps = .allocate(byteCount: open * file.pageSize, alignment: 16)
-    mapNumbers = Array(repeating: 0, count: open)
-  }
+  init(_ file: ProofFile) { self.file = file }
 
-  deinit { maps.deallocate() }
-
-  /// Takes a page that `parent` names. Throws when it is somebody else's or its entry in the pointer map is another.
+  /// Takes a page that `parent` names. Throws when it is somebody else's.
   func claim(_ page: UInt32, _ role: Role, from parent: UInt32) throws {
     guard page >= 1, page <= file.pageCount, page != file.lockPage, !file.isMap(page) else {
       throw file.damage("page \(parent) names page \(page), which cannot hold anything", parent)
     }
     try mark(page)
     guard file.hasPointerMap, page > 1 else { return }
-    let (map, entry) = (try map(file.mapPage(page)), 5 * Int(page - file.mapPage(page) - 1))
-    let owner = role == .root || role == .free ? 0 : parent
-    guard map.proofByte(entry) == role.rawValue, map.proof32(entry + 1) == owner else {
-      throw file.damage("the pointer map does not say of page \(page) that page \(parent) owns it", file.mapPage(page))
-    }
+    let map = Int(page - 2) / file.perMap
+    Self.grow(&sums, to: map + 1)
+    sums[map] &+= Self.entry(page, role.rawValue, role == .root || role == .free ? 0 : parent)
+  }
+
+  /// A hash of what a pointer map says of a page.
+  private static func entry(_ page: UInt32, _ role: UInt8, _ owner: UInt32) -> UInt64 {
+    var state = ProofHash.start(UInt64(page), Int(role))
+    ProofHash.turn(&state, UInt64(owner), 1)
+    return ProofHash.end(state).low
+  }
+
+  private static func grow(_ words: inout [UInt64], to count: Int) {
+    guard words.count < count else { return }
+    words.append(contentsOf: repeatElement(0, count: max(count - words.count, words.count)))
   }
 
   private func mark(_ page: UInt32) throws {
     let (word, bit) = (Int(page) >> 6, UInt64(1) << UInt64(page & 63))
+    Self.grow(&bits, to: word + 1)
     guard bits[word] & bit == 0 else { throw file.damage("the page has more than one owner", page) }
     bits[word] |= bit
   }
 
-  private func map(_ number: UInt32) throws -> UnsafeRawPointer {
-    let place = Int(number) / (file.usable / 5 + 1) % Self.openMaps
-    let target = UnsafeMutableRawBufferPointer(rebasing: maps[place * file.pageSize..<(place + 1) * file.pageSize])
-    if mapNumbers[place] != number {
-      guard number <= file.pageCount,
-        try file.file.read(into: target, at: UInt64(number - 1) * UInt64(file.pageSize)) == file.pageSize
-      else { throw file.damage("the pointer map cannot be read", number) }
-      mapNumbers[place] = number
-    }
-    return UnsafeRawPointer(target.baseAddress!)
-  }
-
   /// Takes over what another thread claimed.
   func add(_ other: ProofClaims) throws {
-    for word in bits.indices {
+    Self.grow(&sums, to: other.sums.count)
+    for map in other.sums.indices { sums[map] &+= other.sums[map] }
+    Self.grow(&bits, to: other.bits.count)
+    for word in other.bits.indices {
       let twice = bits[word] & other.bits[word]
       guard twice == 0 else {
         throw file.damage("the page has more than one owner", UInt32(word * 64 + twice.trailingZeroBitCount))
@@ -76,16 +69,32 @@ final class ProofClaims {
       try mark(file.lockPage)
       if file.isDense { try expectZero(pages, file.lockPage, from: 0) }
     }
-    let perMap = UInt64(file.usable / 5 + 1)
-    for first in stride(from: UInt64(2), through: file.hasPointerMap ? UInt64(file.pageCount) : 0, by: Int(perMap)) {
-      let number = file.mapPage(UInt32(first))
-      guard number <= file.pageCount else { break }
-      try mark(number)
-      let described = min(first + perMap - 1, UInt64(file.pageCount)) - UInt64(number)
-      if file.isDense { try expectUnused(pages, number, described: Int(described)) }
+    for first in stride(from: UInt64(2), through: file.hasPointerMap ? UInt64(file.pageCount) : 0, by: file.perMap) {
+      guard file.mapPage(UInt32(first)) <= file.pageCount else { break }
+      try mark(file.mapPage(UInt32(first)))
     }
+    Self.grow(&bits, to: Int(file.pageCount) / 64 + 1)
     for page in 1...file.pageCount where bits[Int(page) >> 6] & (1 << UInt64(page & 63)) == 0 {
       throw file.damage("the page belongs to nothing", page)
+    }
+    if file.hasPointerMap { try compareMaps(pages) }
+  }
+
+  /// Every page has its owner now; the pointer maps must tell the same.
+  private func compareMaps(_ pages: ProofPages) throws {
+    for (map, first) in stride(from: UInt64(2), through: UInt64(file.pageCount), by: file.perMap).enumerated() {
+      let number = file.mapPage(UInt32(first))
+      guard number <= file.pageCount else { break }
+      let described = Int(min(first + UInt64(file.perMap) - 1, UInt64(file.pageCount)) - UInt64(number))
+      if file.isDense { try expectUnused(pages, number, described: described) }
+      let bytes = try pages.page(number)
+      var sum: UInt64 = 0
+      for entry in 0..<described where number + 1 + UInt32(entry) != file.lockPage {
+        sum &+= Self.entry(number + 1 + UInt32(entry), bytes.proofByte(5 * entry), bytes.proof32(5 * entry + 1))
+      }
+      guard sum == (map < sums.count ? sums[map] : 0) else {
+        throw file.damage("the pointer map does not name the owners that its pages have", number)
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 import Glibc
 
 /// One column of an index, as its table's program addresses it.
-public struct ProofIndexColumn: Sendable {
+public struct ProofIndexColumn: Sendable, Equatable {
   /// How texts are compared.
   public enum Comparison: Sendable {
     case binary

@@ -47,6 +47,13 @@ public final class ProofFile: Sendable {
     }
   }
 
+  /// Opens a file that is being written by this program alone. Its length is not known yet, nor has it a header.
+  public init(beingWritten path: String, fileSystem: any FileSystem, pageSize: Int, hasPointerMap: Bool) throws {
+    file = try fileSystem.open(path, .read)
+    (self.pageSize, self.hasPointerMap, usable, isDense) = (pageSize, hasPointerMap, pageSize, true)
+    (pageCount, freelist) = (UInt32.max - 1, (0, 0))
+  }
+
   deinit { file.close() }
 
   /// The file's path.
@@ -55,9 +62,12 @@ public final class ProofFile: Sendable {
   /// The page that holds the lock byte, which is nobody's.
   var lockPage: UInt32 { UInt32((1 << 30) / pageSize) + 1 }
 
+  /// A pointer map and the pages that it describes.
+  var perMap: Int { usable / 5 + 1 }
+
   /// The page with the pointer-map entry of a page.
   func mapPage(_ page: UInt32) -> UInt32 {
-    let first = page < 2 ? 0 : (page - 2) / UInt32(usable / 5 + 1) * UInt32(usable / 5 + 1) + 2
+    let first = page < 2 ? 0 : (page - 2) / UInt32(perMap) * UInt32(perMap) + 2
     return first == lockPage ? first + 1 : first
   }
 
@@ -93,9 +103,12 @@ final class ProofPages {
   @exclusivity(unchecked) private var start: UInt32 = 1
   @exclusivity(unchecked) private var count = 0
   private var ahead = 1
+  /// The last page that may be read, also ahead: what lies behind it may be written just now.
+  @exclusivity(unchecked) var end: UInt32
 
   init(_ file: ProofFile) {
     self.file = file
+    end = file.pageCount
     buffer = .allocate(byteCount: max(Self.longest, file.pageSize), alignment: 16)
   }
 
@@ -109,13 +122,13 @@ final class ProofPages {
   }
 
   private func fill(_ number: UInt32) throws {
-    guard number >= 1, number <= file.pageCount else { throw file.damage("a page is named that the file has not", number) }
-    let end = start + UInt32(count)
+    guard number >= 1, number <= end else { throw file.damage("a page is named that the file has not", number) }
+    let after = start + UInt32(count)
     let most = buffer.count / file.pageSize
     // Pages of several tables may take turns: a small gap is still the same direction.
-    ahead = number >= end && number - end < 64 ? min(most, ahead * 4) : 1
+    ahead = number >= after && number - after < 64 ? min(most, ahead * 4) : 1
     (start, count) = (number, 0)
-    let wanted = min(ahead, Int(file.pageCount - number) + 1)
+    let wanted = min(ahead, Int(end - number) + 1)
     let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<wanted * file.pageSize])
     guard try file.file.read(into: piece, at: UInt64(number - 1) * UInt64(file.pageSize)) == piece.count else {
       throw file.damage("the page cannot be read", number)

@@ -8,6 +8,14 @@ public struct ProofEntries: Sendable {
   public var repeated = ProofTally()
   /// Entries that are so long that they cannot be compared.
   public var isPartial = false
+
+  /// Adds what was found in the next part.
+  mutating func add(_ other: ProofEntries) {
+    digest.add(other.digest)
+    disordered.add(other.disordered)
+    repeated.add(other.repeated)
+    isPartial = isPartial || other.isPartial
+  }
 }
 
 /// Walks an index from end to end: its pages, the order of its entries, and the sum of them. Belongs to one thread.
@@ -25,10 +33,23 @@ final class ProofIndexCheck {
   @exclusivity(unchecked) private var record: Unmanaged<ProofRecord>
   @exclusivity(unchecked) private var previous: Unmanaged<ProofRecord>
   @exclusivity(unchecked) private var hasPrevious = false
+  /// The entry at hand and the one before it where they are whole numbers.
+  @exclusivity(unchecked) private var numbers: ProofIntegers
+  @exclusivity(unchecked) private var previousNumbers: ProofIntegers
+  @exclusivity(unchecked) private var arePreviousNumbers = false
+  /// The entry before, where it was read as numbers alone.
+  @exclusivity(unchecked) private var unread: UnsafeRawBufferPointer?
+  @exclusivity(unchecked) private var digest = ProofDigest()
   @exclusivity(unchecked) private var found = ProofEntries()
+  /// The first entry that could be compared.
+  private var first: [UInt8]?
+  /// Parts that were looked at while the index was written, by their page.
+  private var early: [UInt32: EarlyProof.Entries]
 
-  init(_ index: ProofIndex, _ file: ProofFile, _ claims: ProofClaims, limit: Int) {
-    (self.index, self.file, self.claims) = (index, file, claims)
+  init(
+    _ index: ProofIndex, _ file: ProofFile, _ claims: ProofClaims, limit: Int, early: [UInt32: EarlyProof.Entries] = [:]
+  ) {
+    (self.index, self.file, self.claims, self.early) = (index, file, claims, early)
     columns = ProofList(index.columns ?? [])
     hasColumns = index.columns != nil
     pages = ProofPages(file)
@@ -36,9 +57,14 @@ final class ProofIndexCheck {
     let width = columns.all.count + 1
     records = [ProofRecord(columns: width), ProofRecord(columns: width)]
     (record, previous) = (Unmanaged.passUnretained(records[0]), Unmanaged.passUnretained(records[1]))
+    (numbers, previousNumbers) = (ProofIntegers(count: width), ProofIntegers(count: width))
   }
 
-  deinit { for level in levels { level.deallocate() } }
+  deinit {
+    for level in levels { level.deallocate() }
+    numbers.free()
+    previousNumbers.free()
+  }
 
   func run() throws -> ProofEntries {
     var (page, depth) = (index.root, 0)
@@ -50,13 +76,47 @@ final class ProofIndexCheck {
       (page, depth) = (bytes.proof32(node.place(0)), depth + 1)
     }
     guard depth <= ProofTableWalk.deepest else { throw file.damage("the tree is too deep", page) }
-    levels = (0..<depth).map { _ in .allocate(byteCount: file.pageSize, alignment: 16) }
+    makeLevels(depth)
+    try claims.claim(index.root, .root, from: 0)
     try walk(index.root, parent: 0, depth)
-    return found
+    found.digest.add(digest)
+    guard let lost = early.keys.min() else { return found }
+    throw file.damage("the page was written as a part of \(index.name), and does not belong to it", lost)
+  }
+
+  /// Walks a part of an index that is still being written; no page of it lies behind its own, which is not claimed.
+  func run(_ part: ProofPart) throws -> EarlyProof.Entries {
+    (pages.end, overflow.end) = (part.page, part.page)
+    makeLevels(1)
+    try walk(part.page, parent: part.page, 1)
+    found.digest.add(digest)
+    return EarlyProof.Entries(
+      found: found, first: first, last: hasPrevious ? previous._withUnsafeGuaranteedRef(\.bytes) : nil)
+  }
+
+  private func makeLevels(_ depth: Int) {
+    levels = (0..<depth).map { _ in .allocate(byteCount: file.pageSize, alignment: 16) }
+  }
+
+  private func child(_ page: UInt32, of parent: UInt32, _ depth: Int) throws {
+    try claims.claim(page, .treeNode, from: parent)
+    if depth == 1, let part = early.removeValue(forKey: page) { return try adopt(part, page) }
+    try walk(page, parent: parent, depth)
+  }
+
+  /// Takes over what was found in a part; its entries are where they belong, between the one before and the one behind.
+  private func adopt(_ part: EarlyProof.Entries, _ page: UInt32) throws {
+    try part.first?.withUnsafeBytes { try take($0, $0.count, page, 0, isCounted: false) }
+    found.add(part.found)
+    guard let last = part.last else { return }
+    hasPrevious = false
+    try last.withUnsafeBytes {
+      try take($0, $0.count, page, 0, isCounted: false)
+      keepPrevious()
+    }
   }
 
   private func walk(_ page: UInt32, parent: UInt32, _ depth: Int) throws {
-    try claims.claim(page, parent == 0 ? .root : .treeNode, from: parent)
     var bytes = try pages.page(page)
     if depth > 0 {
       levels[depth - 1].copyMemory(from: bytes, byteCount: file.pageSize)
@@ -68,13 +128,13 @@ final class ProofIndexCheck {
     for cell in 0..<node.cellCount {
       let start = node.place(cell)
       guard start >= node.places, start + 4 <= file.usable else { throw file.damage("a cell is damaged", page, cell) }
-      if depth > 0 { try walk(bytes.proof32(start), parent: page, depth - 1) }
+      if depth > 0 { try child(bytes.proof32(start), of: page, depth - 1) }
       let after = try entry(node, cell, from: start + (depth > 0 ? 4 : 0), start)
       if file.isDense, after != end { throw file.damage("cells overlap, or leave room between them", page, cell) }
       (cellBytes, end) = (cellBytes + after - start, start)
     }
     if !file.isDense { try node.checkSpace(cellBytes, in: file) }
-    if depth > 0 { try walk(node.rightmost, parent: page, depth - 1) } else { keepPrevious() }
+    if depth > 0 { try child(node.rightmost, of: page, depth - 1) } else { keepPrevious() }
   }
 
   /// Takes an entry; returns where its cell ends.
@@ -96,25 +156,44 @@ final class ProofIndexCheck {
       keepPrevious()
       try long(&bytes, payload, node.number, cell)
     } else if !hasColumns {
-      found.digest.add(bytes)
+      digest.add(bytes)
     }
     if hasColumns { try take(bytes, count, node.number, cell) }
     return max(after, start + 4)
   }
 
-  private func keepPrevious() { if hasPrevious { previous._withUnsafeGuaranteedRef { $0.keep() } } }
+  /// Has the entry before outlive the memory that it lies in.
+  private func keepPrevious() {
+    readPrevious()
+    if hasPrevious { previous._withUnsafeGuaranteedRef { $0.keep() } }
+  }
+
+  /// Reads the entry before as a record, where that was not needed so far.
+  private func readPrevious() {
+    guard let unread else { return }
+    _ = previous._withUnsafeGuaranteedRef { $0.decode(unread, length: unread.count) }
+    self.unread = nil
+  }
 
   private func long(
     _ bytes: inout UnsafeRawBufferPointer, _ payload: ProofPayload, _ node: UInt32, _ cell: Int
   ) throws {
     var hash = ProofHash(rowid: 0, length: payload.count)
     bytes = try overflow.read(payload, of: node, cell: cell) { hash.add($0, count: $1) }
-    if !hasColumns { found.digest.add(0, hash.finish()) }
+    if !hasColumns { digest.add(0, hash.finish()) }
   }
 
   @inline(__always)
-  private func take(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ node: UInt32, _ cell: Int) throws {
-    guard let rowid = record._withUnsafeGuaranteedRef({ add($0, bytes, count) }) else {
+  private func take(
+    _ bytes: UnsafeRawBufferPointer, _ count: Int, _ node: UInt32, _ cell: Int, isCounted: Bool = true
+  ) throws {
+    if isCounted, hasPrevious, arePreviousNumbers, bytes.count == count, let base = bytes.baseAddress,
+      numbers.read(base, bytes.count)
+    {
+      return takeNumbers(bytes)
+    }
+    readPrevious()
+    guard let rowid = record._withUnsafeGuaranteedRef({ add($0, bytes, count, isCounted) }) else {
       throw file.damage("an entry of \(index.name) is damaged", node, cell)
     }
     guard bytes.count == count else { return found.isPartial = true }
@@ -122,20 +201,45 @@ final class ProofIndexCheck {
       record._withUnsafeGuaranteedRef { record in
         previous._withUnsafeGuaranteedRef { compare(record, after: $0, rowid) }
       }
+    } else if first == nil {
+      first = Array(bytes)
     }
     (record, previous, hasPrevious) = (previous, record, true)
+    arePreviousNumbers = bytes.baseAddress.map { previousNumbers.read($0, bytes.count) } ?? false
+  }
+
+  /// The same for an entry of whole numbers behind another such one.
+  @inline(__always)
+  private func takeNumbers(_ bytes: UnsafeRawBufferPointer) {
+    let last = columns.all.count
+    let (mine, others) = (numbers.values, previousNumbers.values)
+    let rowid = mine[last]
+    var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
+    for column in 0..<last { ProofHash.turn(&state, UInt64(bitPattern: mine[column]), 1) }
+    digest.add(rowid, ProofHash.end(state))
+    var column = 0
+    while column < last, mine[column] == others[column] { column += 1 }
+    if column < last {
+      if (mine[column] > others[column]) == columns.all[column].isDescending { found.disordered.add(rowid) }
+    } else {
+      if rowid <= others[last] { found.disordered.add(rowid) }
+      if index.isUnique { found.repeated.add(rowid) }
+    }
+    unread = bytes
+    (numbers, previousNumbers) = (previousNumbers, numbers)
   }
 
   /// Adds an entry to the digest, unless it is there in part; returns its rowid, nil for a damaged one.
   @inline(__always)
-  private func add(_ record: ProofRecord, _ bytes: UnsafeRawBufferPointer, _ count: Int) -> Int64? {
+  private func add(_ record: ProofRecord, _ bytes: UnsafeRawBufferPointer, _ count: Int, _ isCounted: Bool) -> Int64? {
     let last = columns.all.count
     guard record.decode(bytes, length: count), record.count == last + 1 else { return nil }
     guard bytes.count == count else { return 0 }
     guard let rowid = record.integer(last) else { return nil }
+    guard isCounted else { return rowid }
     var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
     for column in 0..<last { record.mix(column, into: &state) }
-    found.digest.add(rowid, ProofHash.end(state))
+    digest.add(rowid, ProofHash.end(state))
     return rowid
   }
 

@@ -88,6 +88,12 @@ final class ProofOverflow {
 
   deinit { buffer.deallocate() }
 
+  /// The last page that may be read.
+  var end: UInt32 {
+    get { pages.end }
+    set { pages.end = newValue }
+  }
+
   /// The payload as far as it is put together: all of it up to the limit. `body` is told every piece, in order.
   func read(_ payload: ProofPayload, of node: UInt32, cell: Int, _ body: (UnsafeRawPointer, Int) -> Void) throws
     -> UnsafeRawBufferPointer

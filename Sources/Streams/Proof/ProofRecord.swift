@@ -121,6 +121,9 @@ final class ProofRecord {
     Double(bitPattern: UInt64(bitPattern: body(column).proofInteger(8)))
   }
 
+  /// The record's bytes, as far as they are at hand.
+  var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: base, count: available)) }
+
   /// Keeps the record's bytes, which are about to go.
   func keep() {
     guard available > 0, base != UnsafeRawPointer(own.baseAddress!) else { return }

@@ -1,7 +1,7 @@
 /// What the proof has to look at in the rows of a table, as places of columns in its records.
-public struct ProofTable: Sendable {
+public struct ProofTable: Sendable, Equatable {
   /// Rows of one kind, told by a number in a column.
-  public struct Kind: Sendable {
+  public struct Kind: Sendable, Equatable {
     /// The number.
     public var number: Int64
     /// Places in ``ProofTable/required``.
@@ -14,8 +14,28 @@ public struct ProofTable: Sendable {
     }
   }
 
+  /// A column that tells the kind of a row that a key leads to.
+  public struct Helper: Sendable, Equatable {
+    /// The column.
+    public var column: Int
+    /// The set of keys by kind.
+    public var sets: [Int64: Int]
+    /// Makes a helper.
+    public init(column: Int, sets: [Int64: Int]) { (self.column, self.sets) = (column, sets) }
+  }
+
+  /// A column that has a value where another has one.
+  public struct Place: Sendable, Equatable {
+    /// The column with a key.
+    public var key: Int
+    /// The column with the place.
+    public var place: Int
+    /// Makes a place.
+    public init(key: Int, place: Int) { (self.key, self.place) = (key, place) }
+  }
+
   /// A column with keys of another table.
-  public struct Reference: Sendable {
+  public struct Reference: Sendable, Equatable {
     /// The column.
     public var column: Int
     /// May it not be NULL?
@@ -23,15 +43,15 @@ public struct ProofTable: Sendable {
     /// The set that the keys must be in.
     public var set: Int
     /// The column that tells the kind of the row that the key leads to, and the set by kind.
-    public var helper: (column: Int, sets: [Int64: Int])?
+    public var helper: Helper?
     /// Makes a reference.
-    public init(column: Int, isNeeded: Bool, set: Int, helper: (column: Int, sets: [Int64: Int])? = nil) {
+    public init(column: Int, isNeeded: Bool, set: Int, helper: Helper? = nil) {
       (self.column, self.isNeeded, self.set, self.helper) = (column, isNeeded, set, helper)
     }
   }
 
   /// A column whose keys, with the row's own, are pairs that another column must have, too.
-  public struct Pair: Sendable {
+  public struct Pair: Sendable, Equatable {
     /// The column.
     public var column: Int
     /// Number of the sum that the pairs are added to.
@@ -61,7 +81,7 @@ public struct ProofTable: Sendable {
   /// Columns with keys.
   public var references: [Reference] = []
   /// A column that has a value where another has one.
-  public var places: [(key: Int, place: Int)] = []
+  public var places: [Place] = []
   /// Pairs.
   public var pairs: [Pair] = []
   /// The column whose number stands for the row in a report; nil for the rowid.
@@ -74,7 +94,7 @@ public struct ProofTable: Sendable {
 }
 
 /// An index, or a tree of records without rowids.
-public struct ProofIndex: Sendable {
+public struct ProofIndex: Sendable, Equatable {
   /// The name.
   public var name: String
   /// The root page.

@@ -18,6 +18,7 @@ final class ProofTableCheck {
   private let isFirst: Bool
   private let record: ProofRecord
   private let defaults: ProofRecord?
+  private let pages: ProofPages
   private let overflow: ProofOverflow
   private let columnCount: Int
   private let kindColumn: Int
@@ -33,7 +34,7 @@ final class ProofTableCheck {
   private let kindSets: ProofList<(first: Int, end: Int)>
   private let sets: ProofList<Int>
   private let requiredMasks: ProofList<UInt64>
-  private let places: ProofList<(key: Int, place: Int)>
+  private let places: ProofList<ProofTable.Place>
   private let pairs: ProofList<ProofTable.Pair>
   private let pairSums: ProofList<(forward: UInt64, backward: UInt64)>
   @exclusivity(unchecked) private var found: ProofRows
@@ -42,6 +43,7 @@ final class ProofTableCheck {
   init(_ table: ProofTable, _ file: ProofFile, _ claims: ProofClaims, _ keys: ProofKeys, isFirst: Bool, limit: Int) {
     (self.table, self.file, self.claims, self.keys, self.isFirst) = (table, file, claims, keys, isFirst)
     record = ProofRecord(columns: table.columnCount)
+    pages = ProofPages(file)
     overflow = ProofOverflow(file, claims, limit: limit)
     (columnCount, kindColumn, rowidColumn) = (table.columnCount, table.kindColumn ?? -1, table.rowidColumn ?? -1)
     let indexes = isFirst ? table.indexes.map { $0.columns ?? [] } : []
@@ -95,13 +97,19 @@ final class ProofTableCheck {
     return (ProofList(references), ProofList(all))
   }
 
+  /// Walks a part of a table that is still being written; no page of it lies behind its own.
+  func run(_ part: ProofPart) throws -> ProofRows {
+    (pages.end, overflow.end) = (part.page, part.page)
+    return try run([part.walked(parent: 0)])
+  }
+
   /// Walks parts of the table; returns what was found in them.
   func run(_ parts: [ProofTableWalk.Part]) throws -> ProofRows {
     (found, digest) = (ProofRows(table), ProofDigest())
     kindRows.all.update(repeating: 0)
     entries.all.update(repeating: ProofDigest())
     pairSums.all.update(repeating: (0, 0))
-    let walk = ProofTableWalk(file, claims, parts)
+    let walk = ProofTableWalk(file, claims, pages, parts)
     while try walk.nextLeaf() {
       guard let node = walk.node else { break }
       for cell in 0..<node.cellCount {

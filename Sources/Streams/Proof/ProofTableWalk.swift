@@ -1,7 +1,7 @@
 /// Walks leaves of a table's tree, or of parts of it, and checks them: each page once, rowids ascending within their bounds.
 final class ProofTableWalk {
   /// A part of the tree: all below one page.
-  struct Part {
+  struct Part: Hashable {
     var page: UInt32
     var parent: UInt32
     /// Levels below the page.
@@ -9,13 +9,14 @@ final class ProofTableWalk {
     /// Rowids are above this one, and not above the other.
     var lower: Int64?
     var upper: Int64?
+    /// Is its page somebody else's to claim?
+    var isClaimed = false
   }
 
   static let deepest = 20
   private let file: ProofFile
   private let claims: ProofClaims
   private let pages: ProofPages
-  private var levels: [UnsafeMutableRawPointer] = []
   /// Parts to come, the next one at the end.
   private var stack: [Part]
   private(set) var node: ProofNode?
@@ -25,14 +26,11 @@ final class ProofTableWalk {
   @exclusivity(unchecked) private var cellBytes = 0
   @exclusivity(unchecked) private var end = 0
 
-  init(_ file: ProofFile, _ claims: ProofClaims, _ parts: [Part]) {
-    (self.file, self.claims) = (file, claims)
-    pages = ProofPages(file)
+  init(_ file: ProofFile, _ claims: ProofClaims, _ pages: ProofPages, _ parts: [Part]) {
+    (self.file, self.claims, self.pages) = (file, claims, pages)
     stack = parts.reversed()
     part = Part(page: 0, parent: 0, depth: 0)
   }
-
-  deinit { for level in levels { level.deallocate() } }
 
   /// Levels below the root, found along its left side. The page of the root is read by the first who walks it.
   static func depth(_ file: ProofFile, _ root: UInt32) throws -> Int {
@@ -51,7 +49,7 @@ final class ProofTableWalk {
 
   /// The parts right below one: its page is claimed and checked.
   func split(_ part: Part) throws -> [Part] {
-    try claims.claim(part.page, part.parent == 0 ? .root : .treeNode, from: part.parent)
+    if !part.isClaimed { try claim(part) }
     let node = try ProofNode(try pages.page(part.page), part.page, .tableInterior, in: file)
     var parts: [Part] = []
     var (lower, bytes, end) = (part.lower, 0, file.usable)
@@ -75,6 +73,9 @@ final class ProofTableWalk {
     return parts
   }
 
+  /// Takes a part's page.
+  func claim(_ part: Part) throws { try claims.claim(part.page, part.parent == 0 ? .root : .treeNode, from: part.parent) }
+
   /// Goes to the next leaf; false after the last. Its bytes stay until the next call.
   func nextLeaf() throws -> Bool {
     while let next = stack.popLast() {
@@ -82,7 +83,7 @@ final class ProofTableWalk {
         stack += try split(next).reversed()
         continue
       }
-      try claims.claim(next.page, next.parent == 0 ? .root : .treeNode, from: next.parent)
+      try claim(next)
       let node = try ProofNode(try pages.page(next.page), next.page, .tableLeaf, in: file)
       guard node.cellCount > 0 || next.parent == 0 else { throw file.damage("a leaf has no row", next.page) }
       (self.node, part, cellBytes, end) = (node, next, 0, file.usable)

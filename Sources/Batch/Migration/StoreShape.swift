@@ -1,0 +1,33 @@
+import Streams
+
+/// A store as a step will write it, but without rows: the same tables and indexes on the same root pages.
+enum StoreShape {
+  /// Writes such a store. It need not outlive a crash.
+  static func write(_ plan: StepPlan, header: DatabaseHeader, to path: String, _ fileSystem: any FileSystem) throws {
+    let file = try fileSystem.open(path, .create)
+    defer { file.close() }
+    var plain = header
+    plain.version = .rollback
+    let entries = StoreSchemaText.entries(
+      plan.layout, hasIndexes: true, hasModelCache: plan.carried.modelCache != nil, carried: plan.carried.schema)
+    let database = try DatabaseBuilder(file: file, header: plain, schema: entries)
+    let trees = Set(plan.carried.trees.map(\.name))
+    for entry in entries where entry.hasRoot {
+      guard let root = database.root(of: entry.name) else { continue }
+      if entry.type == "index" || trees.contains(entry.name) {
+        try IndexBuilder(root: root, writer: database.writer).finish()
+      } else {
+        try TableBuilder(root: root, writer: database.writer).finish()
+      }
+    }
+    try database.finish()
+  }
+}
+
+/// Is told what a step has finished in its file, while it goes on writing.
+protocol PartWatcher: Sendable {
+  /// A file is begun, or gone on with; what was told of another one is worth nothing now.
+  func begin(_ path: String, pageSize: Int, hasPointerMap: Bool) throws
+  /// Parts of tables and indexes are in the file, and stay as they are. Never waits.
+  func take(_ parts: [ProofPart])
+}
