@@ -5,6 +5,7 @@ import Testing
 /// A recipe gives the bytes that encoding column by column gives, or leaves the record alone.
 @Suite struct RecordProgramTests {
   private static let rowid: Int64 = 77_000
+  private static let given: Int64 = -5
   private func record(_ values: [Value]) -> [UInt8] {
     let encoder = RecordEncoder()
     for value in values { encoder.append(value) }
@@ -15,7 +16,7 @@ import Testing
 
   private func run(_ pieces: [RecordProgram.Piece], _ source: [UInt8], columns: Int) -> [UInt8]? {
     let (locator, page) = (RecordLocator(columnCount: columns), RecordPage())
-    locator.rowid = Self.rowid
+    (locator.rowid, locator.given) = (Self.rowid, Self.given)
     return source.withUnsafeBytes { bytes in
       guard locator.locate(bytes), RecordProgram(pieces).append(locator, to: page, table: 3, rowid: 9) else {
         #expect(page.count == 0)
@@ -46,7 +47,7 @@ import Testing
     -> [UInt8]?
   {
     let (locator, encoder) = (RecordLocator(columnCount: columns), RecordEncoder())
-    locator.rowid = Self.rowid
+    (locator.rowid, locator.given) = (Self.rowid, Self.given)
     return source.withUnsafeBytes { bytes in
       var asked: [Int] = []
       guard locator.locate(bytes),
@@ -92,6 +93,7 @@ import Testing
       if case .integer(let value) = source[column] { return [.integer(value &+ offset)] }
       return source[column] == .null ? [.null] : nil
     case .own(let offset): return [.integer(Self.rowid &+ offset)]
+    case .given: return [.integer(Self.given)]
     case .moved(let key, let place, let table): return entry(key, place, table, source) { .integer($0 &+ $1) }
     case .number(let key, let place, let table): return entry(key, place, table, source) { .integer($1) }
     }
@@ -114,7 +116,8 @@ import Testing
       let source = (0..<Int.random(in: 1...90, using: &random)).map { _ in value(&random) }
       let pieces = (0..<Int.random(in: 1...20, using: &random)).map { _ -> RecordProgram.Piece in
         let column = Int.random(in: 0..<source.count, using: &random)
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 9: return .given
         case 8: return .own(by: .random(in: -500...500, using: &random))
         case 0: return .constant(value(&random))
         case 1: return .integer(column: column, within: -1000...1 << 40)

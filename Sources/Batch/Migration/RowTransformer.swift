@@ -139,9 +139,11 @@ final class RowTransformer {
   private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
     let pass = try pass(table: table, mappings: indexes)
     defer { pass.count(into: &state) }
+    try pass.foresee(page)
+    let output = manager.output
     for index in 0..<page.count {
       let key = page.rowid(index)
-      let (isLocated, isMigrated) = try pass.migrate(page.record(index), key, to: manager.output)
+      let (isLocated, isMigrated) = try pass.migrate(page, index, key, to: output)
       if isMigrated { continue }
       manager.isLocated = isLocated
       let ways = try isLocated ? decodeLocated(page, index, pass) : decode(page, index, pass)

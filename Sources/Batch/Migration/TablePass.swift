@@ -67,13 +67,14 @@ final class TablePass {
     kept.deallocate()
   }
 
+  /// Looks at a page whose rows are migrated next.
+  func foresee(_ page: RowPage) throws { for recipe in ruleRecipes { try recipe.foresee(page) } }
+
   /// Finds the columns of the row, and migrates it where it needs no object; else nothing is done but that.
   @inline(__always)
-  func migrate(_ record: UnsafeRawBufferPointer, _ key: Int64, to output: RecordPage) throws -> (
-    isLocated: Bool, isMigrated: Bool
-  ) {
-    guard locator.locate(record) else { return (false, false) }
-    guard let ways = ways(locator.integer(entityPosition)), ways.count == 1, try migrate(key, ways[0], to: output) else {
+  func migrate(_ page: RowPage, _ row: Int, _ key: Int64, to output: RecordPage) throws -> (isLocated: Bool, isMigrated: Bool) {
+    guard locator.locate(page.record(row)) else { return (false, false) }
+    guard let ways = ways(locator.integer(entityPosition)), ways.count == 1, try migrate(row, key, ways[0], to: output) else {
       return (true, false)
     }
     kept[ways[0].index] += 1
@@ -81,13 +82,13 @@ final class TablePass {
   }
 
   @inline(__always)
-  private func migrate(_ key: Int64, _ way: Way, to output: RecordPage) throws -> Bool {
+  private func migrate(_ row: Int, _ key: Int64, _ way: Way, to output: RecordPage) throws -> Bool {
     if let recipe = way.recipe {
       return recipe._withUnsafeGuaranteedRef {
         $0.append(locator, to: output, table: way.table, rowid: key &+ way.offset)
       }
     }
-    return try way.rules?._withUnsafeGuaranteedRef { try $0.migrate(key) } ?? false
+    return try way.rules?._withUnsafeGuaranteedRef { try $0.migrate(key, row: row) } ?? false
   }
 
   /// The ways of rows of an entity, by Z_ENT; nil for an entity that the table does not hold.

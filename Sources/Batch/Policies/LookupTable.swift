@@ -7,10 +7,10 @@ final class LookupTable {
   private let maps: [SpillingMap]
   /// Positions in `kept`, by the entity whose objects feed them.
   private let feeding: NameTable<[Int]>
-  @exclusivity(unchecked) private var keyBytes: [UInt8] = []
   /// The look-up that was asked last.
   @exclusivity(unchecked) private var asked: (entity: String, attribute: String, position: Int)?
   let lookups: [Lookup]
+  private var searcher: RunSearcher?
 
   /// Makes the look-ups, empty or from the states that a checkpoint tells.
   init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws {
@@ -56,107 +56,162 @@ final class LookupTable {
       hint: "Add Lookup(entity: \"\(entity)\", attribute: \"\(attribute)\") to the policy's lookups")
   }
 
-  /// Puts a value's bytes together: a byte for its class, then its own. False for NULL, which nothing is found by.
-  private func encode(_ value: Value) -> Bool {
+  /// Calls `body` with a value as a key: a byte for its class, then its own. Nil for NULL, which nothing is found by.
+  private func keyed<R>(_ value: Value, _ body: (TaggedKey) throws -> R) rethrows -> R? {
+    func bits(_ tag: UInt8, _ bits: UInt64) throws -> R {
+      try withUnsafeBytes(of: bits.littleEndian) { try body(TaggedKey(tag: tag, body: $0)) }
+    }
     switch value {
-    case .null: return false
-    case .integer(let integer): put(1, bits: UInt64(bitPattern: integer))
+    case .null: return nil
+    case .integer(let integer): return try bits(1, UInt64(bitPattern: integer))
     case .real(let double):
       // A whole double finds the integer that SQLite made of it.
-      if let integer = Int64(exactly: double) { return encode(.integer(integer)) }
-      put(2, bits: double.bitPattern)
-    case .text(var text): text.withUTF8 { put(3, UnsafeRawBufferPointer($0)) }
-    case .blob(let bytes): bytes.withUnsafeBytes { put(4, $0) }
+      return try Int64(exactly: double).map { try bits(1, UInt64(bitPattern: $0)) } ?? bits(2, double.bitPattern)
+    case .text(var text): return try text.withUTF8 { try body(TaggedKey(tag: Self.text, body: UnsafeRawBufferPointer($0))) }
+    case .blob(let bytes): return try bytes.withUnsafeBytes { try body(TaggedKey(tag: 4, body: $0)) }
     }
-    return true
   }
 
-  private func put(_ tag: UInt8, bits: UInt64) { withUnsafeBytes(of: bits.littleEndian) { put(tag, $0) } }
-
-  private func put(_ tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
-    keyBytes.removeAll(keepingCapacity: true)
-    keyBytes.append(tag)
-    keyBytes.append(contentsOf: bytes)
-  }
+  /// The byte that keys of texts begin with.
+  static let text: UInt8 = 3
 
   /// The same for a column of a row: a text's or a blob's bytes are not made a value first.
-  private func encode(_ row: RecordDecoder, _ position: Int) throws -> Bool {
+  private func keyed<R>(_ row: RecordDecoder, _ position: Int, _ body: (TaggedKey) throws -> R) throws -> R? {
     let type = row.type(position)
-    guard type >= 12 else { return encode(try row.value(position)) }
-    encode(type, row.body(position))
-    return true
+    return try type < 12 ? keyed(row.value(position), body) : keyed(type, row.body(position), body)
   }
 
   /// The bytes of a text or a blob. As a value, a text that is no UTF-8 is repaired; here it is as well.
-  private func encode(_ type: UInt64, _ body: UnsafeRawBufferPointer) {
-    guard SerialType.isText(type) else { return put(4, body) }
-    if body.allSatisfy({ $0 < 0x80 }) { return put(3, body) }
-    _ = encode(.text(String(decoding: body, as: UTF8.self)))
+  private func keyed<R>(_ type: UInt64, _ bytes: UnsafeRawBufferPointer, _ body: (TaggedKey) throws -> R) rethrows -> R? {
+    guard SerialType.isText(type) else { return try body(TaggedKey(tag: 4, body: bytes)) }
+    if Self.isPlain(bytes) { return try body(TaggedKey(tag: Self.text, body: bytes)) }
+    return try keyed(.text(String(decoding: bytes, as: UTF8.self)), body)
+  }
+
+  /// Is this a text of ASCII alone, which needs no repair?
+  @inline(__always)
+  static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var (offset, bits) = (0, UInt64(0))
+    while offset + 8 <= bytes.count {
+      bits |= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      offset += 8
+    }
+    while offset < bytes.count {
+      bits |= UInt64(bytes[offset])
+      offset += 1
+    }
+    return bits & 0x8080_8080_8080_8080 == 0
   }
 
   func find(_ entity: String, _ attribute: String, row: RecordDecoder, _ position: Int) throws -> SpillingMap.Entry? {
     let place = try self.position(entity, attribute)
-    guard try encode(row, position) else { return nil }
-    return try keyBytes.withUnsafeBytes { try maps[place].find($0) }
-  }
-
-  /// Finds by the text in a column of the row that was located.
-  func find(at place: Int, _ row: RecordLocator, _ column: Int) throws -> SpillingMap.Entry? {
-    let (type, body) = row.column(column)
-    encode(type, body)
-    return try keyBytes.withUnsafeBytes { try maps[place].find($0) }
-  }
-
-  /// Adds an object under the text in a column of the row that was located; nothing is found under it yet.
-  func add(at place: Int, _ row: RecordLocator, _ column: Int, key: Int64, entity: Int) throws {
-    let (type, body) = row.column(column)
-    encode(type, body)
-    try keyBytes.withUnsafeBytes { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
+    return try keyed(row, position) { try maps[place].find($0) } ?? nil
   }
 
   /// Adds an object under a row's value at once.
   func add(_ entity: DestinationEntity, _ attribute: String, row: RecordDecoder, _ position: Int, key: Int64) throws {
     for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
-      guard try encode(row, position) else { continue }
-      try insert(place, SpillingMap.Entry(key: key, entity: UInt32(entity.number)))
+      try keyed(row, position) { try insert(place, $0, SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
     }
   }
 
   func find(_ entity: String, _ attribute: String, _ value: Value) throws -> SpillingMap.Entry? {
-    let position = try position(entity, attribute)
-    guard encode(value) else { return nil }
-    return try keyBytes.withUnsafeBytes { try maps[position].find($0) }
+    let place = try position(entity, attribute)
+    return try keyed(value) { try maps[place].find($0) } ?? nil
   }
 
   /// Adds an object under a value at once, for those who look for it in the same call.
   func add(_ entity: DestinationEntity, _ attribute: String, _ value: Value, key: Int64) throws {
-    for position in feeding[entity.name] ?? [] where kept[position].attribute == attribute {
-      guard encode(value) else { continue }
-      try insert(position, SpillingMap.Entry(key: key, entity: UInt32(entity.number)))
+    for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
+      try keyed(value) { try insert(place, $0, SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
     }
   }
 
-  private func insert(_ position: Int, _ entry: SpillingMap.Entry) throws {
-    let map = maps[position]
-    try keyBytes.withUnsafeBytes { bytes in
-      if kept[position].choice == .first, try map.find(bytes) != nil { return }
-      try map.insert(bytes, entry)
-    }
+  private func insert(_ place: Int, _ key: TaggedKey, _ entry: SpillingMap.Entry) throws {
+    if kept[place].choice == .first, try maps[place].find(key) != nil { return }
+    try maps[place].insert(key, entry)
   }
 
   /// Adds a finished object to every look-up that wants it.
   func addAll(_ object: DestinationObject) throws {
-    for position in feeding[object.entity.name] ?? [] {
-      guard let attribute = object.entity.attributes[kept[position].attribute] else { continue }
+    for place in feeding[object.entity.name] ?? [] {
+      guard let attribute = object.entity.attributes[kept[place].attribute] else { continue }
+      let entry = SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number))
       if let (type, body) = object.bytes(attribute.position) {
-        encode(type, body)
-      } else if try !encode(object.stored(attribute.position)) {
-        continue
+        try keyed(type, body) { try insert(place, $0, entry) }
+      } else {
+        try keyed(object.stored(attribute.position)) { try insert(place, $0, entry) }
       }
-      try insert(position, SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number)))
     }
   }
 
   /// Writes what is pending; the states may be published once the files are synced.
   func checkpoint() throws -> [SpillingMap.Mark] { try maps.map { try $0.checkpoint() } }
+}
+
+extension LookupTable {
+  /// Finds by the text in a column of the row that was located.
+  func find(at place: Int, _ row: RecordLocator, _ column: Int) throws -> SpillingMap.Entry? {
+    let (type, body) = row.column(column)
+    return try keyed(type, body) { try maps[place].find($0) } ?? nil
+  }
+
+  /// Adds an object under the text in a column of the row that was located; nothing is found under it yet.
+  func add(at place: Int, _ row: RecordLocator, _ column: Int, key: Int64, entity: Int) throws {
+    let (type, body) = row.column(column)
+    try keyed(type, body) { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
+  }
+
+  /// Looks for keys that will be asked for, on two threads where runs have to be read.
+  func foresee(at place: Int, _ keys: ForeseenKeys) throws {
+    maps[place].foresee(keys)
+    guard keys.openCount > 0 else { return }
+    if searcher == nil { searcher = try RunSearcher() }
+    try searcher?.search(maps[place], keys)
+  }
+}
+
+/// A second thread for reading runs.
+private final class RunSearcher {
+  private struct Task: @unchecked Sendable {
+    // Sendable: two threads look for different keys, in a map that nobody changes meanwhile.
+    let map: SpillingMap
+    let keys: ForeseenKeys
+    let open: Range<Int>
+  }
+
+  /// Fewer keys are looked for sooner than a thread wakes up.
+  private static let fewest = 32
+  private let memory = RunMemory()
+  private let tasks = BoundedQueue<Task>(capacity: 1)
+  private let done = BoundedQueue<Bool>(capacity: 1)
+  private let worker: Worker
+
+  init() throws {
+    let (tasks, done) = (tasks, done)
+    worker = try Worker {
+      let memory = RunMemory()
+      do {
+        while let task = try tasks.pop() {
+          try task.map.foresee(task.keys, open: task.open, memory)
+          try done.push(true)
+        }
+      } catch {
+        done.abort(error)
+      }
+    }
+  }
+
+  deinit {
+    tasks.finish()
+    _ = worker.join()
+  }
+
+  func search(_ map: SpillingMap, _ keys: ForeseenKeys) throws {
+    let count = keys.openCount
+    guard count >= Self.fewest else { return try map.foresee(keys, open: 0..<count, memory) }
+    try tasks.push(Task(map: map, keys: keys, open: count / 2..<count))
+    try map.foresee(keys, open: 0..<count / 2, memory)
+    _ = try done.pop()
+  }
 }

@@ -200,8 +200,19 @@ public final class MigrationManager {
     nextKeys[number] += 1
   }
 
-  /// Takes back the last row of a join table, which is not in the output any more.
-  func forgetLink(_ join: Int) { nextKeys[layout.entityTables.count + join] -= 1 }
+  /// The number of a join table in the output, and a recipe for the rows that links of the row at hand give: the mapping's own object, whose key
+  /// is the row's with `offset` added, and the one whose key is given. Nil for a relationship with an order.
+  func linkRecipe(_ join: Int, ownerIsSource: Bool, offset: Int64) -> (table: Int, record: RecordProgram)? {
+    var pieces: [RecordProgram.Piece] = []
+    for column in linkColumns[join] {
+      switch column {
+      case .source: pieces.append(ownerIsSource ? .own(by: offset) : .given)
+      case .destination: pieces.append(ownerIsSource ? .given : .own(by: offset))
+      case .sourceOrder, .destinationOrder: return nil
+      }
+    }
+    return (layout.entityTables.count + join, RecordProgram(pieces))
+  }
 
   /// The calls that follow are those of this mapping.
   func enter(_ mapping: Int) {

@@ -15,8 +15,10 @@ final class RuleRecipe {
     var counter: Int
     /// Its entity, by Z_ENT.
     var entity: Int
-    /// The join table that links it with the mapping's own object.
-    var join: (table: Int, ownerIsSource: Bool)?
+    /// The join table that links it with the mapping's own object, and the record of a link.
+    var join: (table: Int, record: Unmanaged<RecordProgram>)?
+    /// Keys of the page at hand.
+    var foreseen: Unmanaged<ForeseenKeys>?
   }
 
   fileprivate enum Found {
@@ -29,10 +31,13 @@ final class RuleRecipe {
   private let rules: UnsafeMutableBufferPointer<Rule>
   private let found: UnsafeMutableBufferPointer<Found>
   private let records: [RecordProgram]
+  private let foreseen: [ForeseenKeys]
   private let own: Unmanaged<RecordProgram>
   private let table: Int
   private let offset: Int64
   private let manager: Unmanaged<MigrationManager>
+  /// Links that the row at hand was given.
+  @exclusivity(unchecked) private var linked = 0
 
   /// Prepares rules; `manager` must outlive them.
   init(
@@ -42,8 +47,12 @@ final class RuleRecipe {
     self.own = Unmanaged.passUnretained(own)
     (table, offset) = (mapping.destination.table, mapping.offset)
     self.manager = Unmanaged.passUnretained(manager)
+    foreseen = list.map { _ in ForeseenKeys(tag: LookupTable.text) }
     rules = .allocate(capacity: list.count)
     _ = rules.initialize(from: list)
+    for place in rules.indices where rules[place].find != nil {
+      rules[place].foreseen = Unmanaged.passUnretained(foreseen[place])
+    }
     found = .allocate(capacity: list.count)
     found.initialize(repeating: .nothing)
   }
@@ -53,19 +62,29 @@ final class RuleRecipe {
     found.deallocate()
   }
 
-  /// Migrates the row that was located last; false, and nothing is done, where that needs objects.
-  func migrate(_ key: Int64) throws -> Bool { try manager._withUnsafeGuaranteedRef { try migrate(key, $0) } }
+  /// Looks for the keys of all rows of a page.
+  func foresee(_ page: RowPage) throws {
+    try manager._withUnsafeGuaranteedRef { manager in
+      for place in rules.indices {
+        guard let find = rules[place].find else { continue }
+        let keys = foreseen[place]
+        keys.removeAll()
+        for row in 0..<page.count {
+          let text = manager.locator.text(find.column, of: page.record(row))
+          keys.append(text.flatMap { LookupTable.isPlain($0) ? $0 : nil })
+        }
+        try manager.lookups.foresee(at: find.lookup, keys)
+      }
+    }
+  }
 
-  private func migrate(_ key: Int64, _ manager: MigrationManager) throws -> Bool {
-    guard !manager.locator.refers, try find(manager) else { return false }
+  /// Migrates the row that was located last, one of the page that was foreseen; false, and nothing is done, where that needs objects.
+  func migrate(_ key: Int64, row: Int) throws -> Bool { try manager._withUnsafeGuaranteedRef { try migrate(key, row, $0) } }
+
+  private func migrate(_ key: Int64, _ row: Int, _ manager: MigrationManager) throws -> Bool {
+    guard !manager.locator.refers, try find(row, manager) else { return false }
     manager.locator.rowid = key
     let mark = manager.output.mark
-    for place in rules.indices {
-      guard let join = rules[place].join, let other = found[place].key else { continue }
-      let owner = key &+ offset
-      try manager.link(
-        join.table, source: join.ownerIsSource ? owner : other, destination: join.ownerIsSource ? other : owner)
-    }
     guard appendRecords(key, manager) else {
       undo(mark, manager)
       return false
@@ -78,20 +97,22 @@ final class RuleRecipe {
   }
 
   /// Finds the rules' objects, and gives keys to new ones; false where a value is no text.
-  private func find(_ manager: MigrationManager) throws -> Bool {
+  private func find(_ row: Int, _ manager: MigrationManager) throws -> Bool {
     for place in rules.indices {
-      if let find = rules[place].find, !manager.locator.isNull(find.column), !manager.locator.isText(find.column) {
+      guard let object = try find(rules[place], row, manager) else {
         forgetKeys(before: place, manager)
         return false
       }
-      found[place] = try find(rules[place], manager)
+      found[place] = object
     }
     return true
   }
 
-  private func find(_ rule: Rule, _ manager: MigrationManager) throws -> Found {
+  private func find(_ rule: Rule, _ row: Int, _ manager: MigrationManager) throws -> Found? {
     if let find = rule.find {
-      guard !manager.locator.isNull(find.column) else { return .nothing }
+      if let entry = rule.foreseen?._withUnsafeGuaranteedRef({ $0.entry(row) }) { return .old(entry.key) }
+      if manager.locator.isNull(find.column) { return .nothing }
+      guard manager.locator.isText(find.column) else { return nil }
       if let entry = try manager.lookups.find(at: find.lookup, manager.locator, find.column) { return .old(entry.key) }
     }
     manager.nextKeys[rule.counter] += 1
@@ -99,8 +120,16 @@ final class RuleRecipe {
   }
 
   private func appendRecords(_ key: Int64, _ manager: MigrationManager) -> Bool {
+    linked = 0
     func append(_ record: Unmanaged<RecordProgram>, _ table: Int, _ key: Int64) -> Bool {
       record._withUnsafeGuaranteedRef { $0.append(manager.locator, to: manager.output, table: table, rowid: key) }
+    }
+    for place in rules.indices {
+      guard let join = rules[place].join, let other = found[place].key else { continue }
+      manager.locator.given = other
+      guard append(join.record, join.table, manager.nextKeys[join.table]) else { return false }
+      manager.nextKeys[join.table] += 1
+      linked += 1
     }
     guard append(own, table, key &+ offset) else { return false }
     for place in rules.indices {
@@ -113,8 +142,10 @@ final class RuleRecipe {
   /// Takes back what was done for a row.
   private func undo(_ mark: RecordPage.Mark, _ manager: MigrationManager) {
     manager.output.forget(behind: mark)
-    for place in rules.indices where found[place].key != nil {
-      if let join = rules[place].join { manager.forgetLink(join.table) }
+    for place in rules.indices where found[place].key != nil && linked > 0 {
+      guard let join = rules[place].join else { continue }
+      manager.nextKeys[join.table] -= 1
+      linked -= 1
     }
     forgetKeys(before: rules.count, manager)
   }

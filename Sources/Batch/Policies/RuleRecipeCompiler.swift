@@ -47,9 +47,11 @@ struct RuleRecipeCompiler {
     }
     guard let link = rule.link else { return made }
     guard let relationship = mapping.destination.relationship(link.name)?.pointee,
-      case .join(let table, let ownerIsSource) = relationship.storage, entity.isKind(of: relationship.destinationNumber)
+      case .join(let join, let ownerIsSource) = relationship.storage, entity.isKind(of: relationship.destinationNumber),
+      let (table, recipe) = manager.linkRecipe(join, ownerIsSource: ownerIsSource, offset: mapping.offset)
     else { return nil }
-    made.join = (table, ownerIsSource)
+    records.append(recipe)
+    made.join = (table, Unmanaged.passUnretained(recipe))
     return made
   }
 

@@ -11,8 +11,9 @@ public final class RecordLocator {
   /// May the record located last hold references to long values? Its first byte is the mark then.
   @exclusivity(unchecked) public private(set) var refers = false
 
-  /// The rowid of the record located last, for recipes that ask for it; set by those who give them records.
+  /// The rowid of the record located last, and a number beside it, for recipes that ask for them; set by those who give them records.
   @exclusivity(unchecked) public var rowid: Int64 = 0
+  @exclusivity(unchecked) public var given: Int64 = 0
 
   /// Lengths of the types below 128, 255 for the two reserved ones.
   private let lengths: UnsafeMutablePointer<UInt8>
@@ -129,6 +130,35 @@ public final class RecordLocator {
     let type = UInt64(base.load(fromByteOffset: column + 1, as: UInt8.self))
     guard SerialType.isInteger(type), let length = SerialType.length(type), body + length <= record.count else { return nil }
     return SerialType.readInteger(type, base + body)
+  }
+
+  /// The text in a column of another record that has all columns, found without a look at those behind it; nil where the record has
+  /// something else there, or where that takes a longer look.
+  public func text(_ column: Int, of record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard let base = record.baseAddress, record.count > column + 1, base.load(as: UInt8.self) < 0x80 else { return nil }
+    let end = Int(base.load(as: UInt8.self))
+    guard end > column + 1, end <= record.count else { return nil }
+    var (position, body) = (1, end)
+    for before in 0...column {
+      guard position < end else { return nil }
+      let first = base.load(fromByteOffset: position, as: UInt8.self)
+      var length = Int(lengths[Int(first & 0x7f)])
+      if first >= 0x80 {
+        guard let long = longType(base, &position, end), long <= record.count else { return nil }
+        length = long
+      } else {
+        guard length != 255 else { return nil }
+        position += 1
+      }
+      if before == column {
+        let isText =
+          first >= 0x80 ? base.load(fromByteOffset: position - 1, as: UInt8.self) & 1 == 1 : first >= 13 && first & 1 == 1
+        return isText && body + length <= record.count
+          ? UnsafeRawBufferPointer(start: base + body, count: length) : nil
+      }
+      body += length
+    }
+    return nil
   }
 
   /// Was a record located?

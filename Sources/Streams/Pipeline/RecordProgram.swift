@@ -15,6 +15,8 @@ public final class RecordProgram {
     case shifted(column: Int, by: Int64)
     /// The row's own key, with a number added.
     case own(by: Int64)
+    /// The number that is given beside the row.
+    case given
     /// NULL where the key is; else the key, with the number added that another column's integer leads to.
     case moved(key: Int, by: Int, offsets: [Int64?])
     /// NULL where the key is; else the number that another column's integer leads to.
@@ -24,7 +26,7 @@ public final class RecordProgram {
   /// A piece made ready, and where its types and bodies are for the record at hand.
   private struct Part {
     enum Kind: UInt8 {
-      case columns, constant, integer, shifted, own, moved, number
+      case columns, constant, integer, shifted, own, given, moved, number
     }
     var kind: Kind
     /// The first column of the record that is made.
@@ -52,6 +54,7 @@ public final class RecordProgram {
         (kind, self.column, lower, upper) = (.integer, column, range.lowerBound, range.upperBound)
       case .shifted(let column, let number): (kind, self.column, lower) = (.shifted, column, number)
       case .own(let number): (kind, lower) = (.own, number)
+      case .given: kind = .given
       case .moved(let key, let place, let table):
         (kind, column, self.place, self.table) = (.moved, key, place, Self.copy(table))
       case .number(let key, let place, let table):
@@ -221,7 +224,7 @@ public final class RecordProgram {
   /// Writes the integer that a key leads to, and says where it is.
   @inline(__always)
   private func move(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator) -> Bool {
-    guard let key = part.pointee.kind == .own ? source.rowid : source.integer(part.pointee.column) else {
+    guard let key = number(part, source) else {
       room.storeBytes(of: 0, as: UInt8.self)
       part.pointee.set(room, 0)
       return source.isNull(part.pointee.column)
@@ -237,6 +240,16 @@ public final class RecordProgram {
     SerialType.writeInteger(value, length: length, to: room + 1)
     part.pointee.set(room, length)
     return true
+  }
+
+  /// The number that a piece begins with.
+  @inline(__always)
+  private func number(_ part: UnsafeMutablePointer<Part>, _ source: RecordLocator) -> Int64? {
+    switch part.pointee.kind {
+    case .own: source.rowid
+    case .given: source.given
+    default: source.integer(part.pointee.column)
+    }
   }
 
   /// What the place's integer leads to.

@@ -55,26 +55,37 @@ final class HashTable {
   private func slot(_ place: UInt64) -> Slot { Slot(base: arena + (Int(place >> 32) - 1) * 8) }
 
   @inline(__always)
-  private func place(_ key: UnsafeRawBufferPointer, hash: UInt64) -> Int {
+  private func place(_ key: TaggedKey, hash: UInt64) -> Int {
     let mask = placeCount - 1
     var place = Int(truncatingIfNeeded: hash) & mask
     while true {
       let found = places[place]
-      if found == 0 { return place }
-      if UInt32(truncatingIfNeeded: found) == UInt32(truncatingIfNeeded: hash >> 32) {
-        let slot = slot(found)
-        if slot.hash == hash, compareKeys(slot.key, key) == 0 { return place }
-      }
+      if found == 0 || isAt(found, key, hash) { return place }
       place = (place + 1) & mask
     }
   }
 
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64) -> SpillingMap.Entry? {
+  @inline(__always)
+  private func isAt(_ word: UInt64, _ key: TaggedKey, _ hash: UInt64) -> Bool {
+    guard UInt32(truncatingIfNeeded: word) == UInt32(truncatingIfNeeded: hash >> 32) else { return false }
+    let slot = slot(word)
+    return slot.hash == hash && key.isEqual(slot.key)
+  }
+
+  /// What stands where a key of this hash is looked for first.
+  @inline(__always)
+  func word(_ hash: UInt64) -> UInt64 { places[Int(truncatingIfNeeded: hash) & (placeCount - 1)] }
+
+  /// Finds a key whose ``word(_:)`` is at hand.
+  @inline(__always)
+  func find(_ key: TaggedKey, hash: UInt64, word: UInt64) -> SpillingMap.Entry? {
+    if word == 0 { return nil }
+    if isAt(word, key, hash) { return slot(word).entry }
     let found = places[place(key, hash: hash)]
     return found == 0 ? nil : slot(found).entry
   }
 
-  func insert(_ key: UnsafeRawBufferPointer, hash: UInt64, _ entry: SpillingMap.Entry) {
+  func insert(_ key: TaggedKey, hash: UInt64, _ entry: SpillingMap.Entry) {
     let found = place(key, hash: hash)
     let head = Slot.Head(hash: hash, key: entry.key, keyLength: UInt32(truncatingIfNeeded: key.count), entity: entry.entity)
     if places[found] != 0 { return slot(places[found]).base.storeBytes(of: head, as: Slot.Head.self) }
@@ -85,7 +96,7 @@ final class HashTable {
     }
     let base = arena + used
     base.storeBytes(of: head, as: Slot.Head.self)
-    if let from = key.baseAddress { (base + Slot.headLength).copyMemory(from: from, byteCount: key.count) }
+    key.copy(to: base + Slot.headLength)
     places[found] = UInt64(used / 8 + 1) << 32 | hash >> 32
     used += length
     count += 1

@@ -31,7 +31,7 @@ struct RunMerge {
 
 /// Reads a run from its beginning to its end.
 private final class RunCursor {
-  private static let windowBlocks: UInt64 = 16
+  private static let windowBlocks: UInt64 = 64
 
   let run: SpilledRun
   private let window = UnsafeMutableRawBufferPointer.allocate(

@@ -6,8 +6,6 @@ final class SpilledRun {
   let format: SpilledRunFormat
   /// For every block of entries the upper half of its first hash, and its number; both ascend.
   private let index: UnsafeMutablePointer<(hash: UInt32, block: UInt32)>
-  private let filterBlock = UnsafeMutableRawPointer.allocate(byteCount: RunFilter.blockBytes, alignment: 64)
-  private let block = UnsafeMutableRawBufferPointer.allocate(byteCount: SpilledRunFormat.blockBytes, alignment: 64)
   private var filter: UnsafeMutableRawPointer?
 
   /// Opens a run and reads its index. Throws `damagedCheckpoint`.
@@ -28,8 +26,6 @@ final class SpilledRun {
 
   deinit {
     index.deallocate()
-    filterBlock.deallocate()
-    block.deallocate()
     filter?.deallocate()
     file.close()
   }
@@ -76,19 +72,20 @@ final class SpilledRun {
     }
   }
 
-  private func mayContain(_ hash: UInt64) throws -> Bool {
+  private func mayContain(_ hash: UInt64, _ memory: RunMemory) throws -> Bool {
     let offset = RunFilter.block(hash, of: format.filterBlocks) * UInt64(RunFilter.blockBytes)
     if let filter { return RunFilter.mayContain(hash, in: filter + Int(offset)) }
-    let bytes = UnsafeMutableRawBufferPointer(start: filterBlock, count: RunFilter.blockBytes)
-    guard try file.read(into: bytes, at: Format.filterStart + offset) == bytes.count, RunFilter.isSound(filterBlock) else {
+    let bytes = UnsafeMutableRawBufferPointer(start: memory.filterBlock, count: RunFilter.blockBytes)
+    guard try file.read(into: bytes, at: Format.filterStart + offset) == bytes.count, RunFilter.isSound(memory.filterBlock) else {
       throw damaged()
     }
-    return RunFilter.mayContain(hash, in: filterBlock)
+    return RunFilter.mayContain(hash, in: memory.filterBlock)
   }
 
   /// Finds a key in the block where its hash belongs.
-  func find(_ key: UnsafeRawBufferPointer, hash: UInt64) throws -> SpillingMap.Entry? {
-    guard blockCount > 0, try mayContain(hash) else { return nil }
+  func find(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory) throws -> SpillingMap.Entry? {
+    guard blockCount > 0, try mayContain(hash, memory) else { return nil }
+    let block = memory.block
     let upper = UInt32(truncatingIfNeeded: hash >> 32)
     var place = self.place(before: upper)
     while place < blockCount, index[place].hash <= upper {
@@ -115,13 +112,13 @@ final class SpilledRun {
     return place
   }
 
-  private func isSame(_ key: UnsafeRawBufferPointer, _ entries: BlockEntries) throws -> Bool {
+  private func isSame(_ key: TaggedKey, _ entries: BlockEntries) throws -> Bool {
     guard entries.keyLength == key.count else { return false }
-    if !entries.isLong { return compareKeys(entries.inside, key) == 0 }
+    if !entries.isLong { return key.isEqual(entries.inside) }
     let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: key.count, alignment: 8)
     defer { stored.deallocate() }
     try readLong(entries, into: stored)
-    return compareKeys(UnsafeRawBufferPointer(stored), key) == 0
+    return key.isEqual(UnsafeRawBufferPointer(stored))
   }
 
   /// Reads a long key, for which there is room; its hash checks it.

@@ -1,14 +1,14 @@
 /// Sizes and places in the file of a run. Layout: FORMAT.md, "Look-up runs".
 struct SpilledRunFormat: Equatable {
-  static let magic: UInt64 = 0x3330_6e75_7254_4457
-  static let blockBytes = 4096
+  static let magic: UInt64 = 0x3430_6e75_7254_4457
+  static let blockBytes = 1024
   /// A block begins with the number of its entries, and a check over all that follows it and over that number.
   static let blockHead = 16
   private static let checkOffset = 8
   /// Hash, primary key, entity number, length of the key.
   static let entryHead = 24
   /// A longer key lies in blocks of its own.
-  static let longestKeyInside = 1024
+  static let longestKeyInside = 256
   static let indexEntryBytes = 8
 
   var entries: UInt64 = 0

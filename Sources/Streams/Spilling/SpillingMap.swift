@@ -29,7 +29,8 @@ public final class SpillingMap {
 
   private let path: String
   private let fileSystem: any FileSystem
-  private let table: HashTable
+  let table: HashTable
+  private let memory = RunMemory()
   private let filterBytes: Int
   /// Runs from the oldest to the newest, with the tables that they were made of.
   @exclusivity(unchecked) private var runs: [(tables: Range<UInt64>, run: SpilledRun)] = []
@@ -49,29 +50,35 @@ public final class SpillingMap {
   }
 
   /// Finds what a key stands for.
-  public func find(_ key: UnsafeRawBufferPointer) throws -> Entry? {
-    let hash = hashBytes(key)
-    if let entry = table.find(key, hash: hash) { return entry }
+  public func find(_ key: TaggedKey) throws -> Entry? {
+    let hash = key.hash
+    return try table.find(key, hash: hash, word: table.word(hash)) ?? findInRuns(key, hash: hash, memory)
+  }
+
+  var hasRuns: Bool { !runs.isEmpty }
+
+  func findInRuns(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory) throws -> Entry? {
     for place in runs.indices.reversed() {
-      if let entry = try runs[place].run.find(key, hash: hash) { return entry }
+      if let entry = try runs[place].run.find(key, hash: hash, memory) { return entry }
     }
     return nil
   }
 
   /// Adds an entry; a later find of the key gives it. Durable after ``checkpoint()`` and its files' sync.
-  public func insert(_ key: UnsafeRawBufferPointer, _ entry: Entry) throws {
+  public func insert(_ key: TaggedKey, _ entry: Entry) throws {
     append(key, entry)
     if pending.count > 1 << 16 { try flushLog() }
-    table.insert(key, hash: hashBytes(key), entry)
+    table.insert(key, hash: key.hash, entry)
     if table.isFull { try spill() }
   }
 
-  private func append(_ key: UnsafeRawBufferPointer, _ entry: Entry) {
+  private func append(_ key: TaggedKey, _ entry: Entry) {
     let start = pending.count
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: key.count).littleEndian) { pending.append(contentsOf: $0) }
     withUnsafeBytes(of: entry.entity.littleEndian) { pending.append(contentsOf: $0) }
     withUnsafeBytes(of: entry.key.littleEndian) { pending.append(contentsOf: $0) }
-    pending.append(contentsOf: key)
+    if let tag = key.tag { pending.append(tag) }
+    pending.append(contentsOf: key.body)
     RecordLog.seal(&pending, from: start)
   }
 
@@ -191,10 +198,10 @@ public final class SpillingMap {
         let entry = Entry(
           key: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)),
           entity: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
-        let key = UnsafeRawBufferPointer(rebasing: bytes[16...])
+        let key = TaggedKey(UnsafeRawBufferPointer(rebasing: bytes[16...]))
         // With less memory than before, the table may be full before the log ends: the rest goes into the next log.
         if log !== old { return try insert(key, entry) }
-        table.insert(key, hash: hashBytes(key), entry)
+        table.insert(key, hash: key.hash, entry)
         if table.isFull { try spill() }
       }
     }
@@ -230,21 +237,4 @@ private final class PublishedRuns: Sendable {
 
   /// The smaller number; nil before there are two of this process.
   var oldest: UInt64? { state.withLock { $0.before } }
-}
-
-/// A fast 64-bit hash of bytes; part of the format of runs, so it never changes.
-func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-  var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ UInt64(bytes.count)
-  var offset = 0
-  while offset + 8 <= bytes.count {
-    hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian) &* 0x9E37_79B9_7F4A_7C15
-    hash ^= hash >> 32
-    offset += 8
-  }
-  while offset < bytes.count {
-    hash = (hash ^ UInt64(bytes[offset])) &* 0x0000_0100_0000_01b3
-    offset += 1
-  }
-  hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
-  return hash ^ (hash >> 31)
 }

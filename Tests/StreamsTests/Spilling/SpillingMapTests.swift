@@ -19,11 +19,37 @@ import Testing
     throws
   {
     for (key, entry) in model.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      #expect(try key.withUnsafeBytes { try map.find($0) } == entry, comment)
+      #expect(try key.withUnsafeBytes { try map.find(TaggedKey($0)) } == entry, comment)
     }
+    try expectForeseen(map, model, comment)
     for _ in 0..<200 {
       let absent = Array("absent \(random.next())".utf8)
-      #expect(try absent.withUnsafeBytes { try map.find($0) } == nil, comment)
+      #expect(try absent.withUnsafeBytes { try map.find(TaggedKey($0)) } == nil, comment)
+    }
+  }
+
+  /// Keys that are looked for together, in pieces, are found as one by one.
+  private static func expectForeseen(_ map: SpillingMap, _ model: Model, _ comment: Comment) throws {
+    let tag = UInt8(ascii: "k")
+    let wanted = model.filter { $0.key.first == tag }.map { (body: Array($0.key.dropFirst()), entry: $0.value) }
+    let bodies = UnsafeMutableBufferPointer<UnsafeMutableRawBufferPointer>.allocate(capacity: wanted.count)
+    defer {
+      for body in bodies { body.deallocate() }
+      bodies.deallocate()
+    }
+    let keys = ForeseenKeys(tag: tag)
+    for (place, key) in wanted.enumerated() {
+      bodies.initializeElement(at: place, to: .allocate(byteCount: key.body.count, alignment: 1))
+      bodies[place].copyBytes(from: key.body)
+      keys.append(UnsafeRawBufferPointer(bodies[place]))
+      keys.append(nil)
+    }
+    map.foresee(keys)
+    let half = keys.openCount / 2
+    for part in [half..<keys.openCount, 0..<half] { try map.foresee(keys, open: part, RunMemory()) }
+    for place in wanted.indices {
+      #expect(keys.entry(2 * place) == wanted[place].entry, comment)
+      #expect(keys.entry(2 * place + 1) == nil, comment)
     }
   }
 
@@ -41,7 +67,7 @@ import Testing
     for step in 0..<3000 {
       let key = Self.key(&random, of: 1 + random.below(2000))
       let entry = SpillingMap.Entry(key: Int64(bitPattern: random.next()), entity: UInt32(step))
-      try key.withUnsafeBytes { try map.insert($0, entry) }
+      try key.withUnsafeBytes { try map.insert(TaggedKey($0), entry) }
       model[key] = entry
       switch random.below(300) {
       case 0:
@@ -67,18 +93,18 @@ import Testing
   func logOfACheckpointOnItsWay() throws {
     let folder = try FilesTestFolder()
     let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory)
-    try [1, 2, 3].withUnsafeBytes { try map.insert($0, .init(key: 1, entity: 1)) }
+    try [1, 2, 3].withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: 1, entity: 1)) }
     let mark = try map.checkpoint()
     let state = mark.state
     for number in 0..<UInt64(1000) {
-      try withUnsafeBytes(of: number) { try map.insert($0, .init(key: Int64(number), entity: 2)) }
+      try withUnsafeBytes(of: number) { try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 2)) }
     }
     #expect(try map.checkpoint().state.runs > state.runs)
     try mark.toSync.sync()
     let old = try SpillingMap(
       path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory, restoring: state)
-    #expect(try [1, 2, 3].withUnsafeBytes { try old.find($0) }?.key == 1)
-    #expect(try withUnsafeBytes(of: UInt64(7)) { try old.find($0) } == nil)
+    #expect(try [1, 2, 3].withUnsafeBytes { try old.find(TaggedKey($0)) }?.key == 1)
+    #expect(try withUnsafeBytes(of: UInt64(7)) { try old.find(TaggedKey($0)) } == nil)
   }
 
   @Test(
@@ -109,7 +135,7 @@ import Testing
     for step in 0..<4000 {
       let key = Self.key(&random, of: 1500)
       let entry = SpillingMap.Entry(key: Int64(step), entity: 1)
-      try key.withUnsafeBytes { try map.insert($0, entry) }
+      try key.withUnsafeBytes { try map.insert(TaggedKey($0), entry) }
       model[key] = entry
       if random.below(40) == 0 {
         let mark = try map.checkpoint()
@@ -134,7 +160,7 @@ import Testing
     let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory)
     func add(_ numbers: Range<Int>) throws {
       for number in numbers {
-        try Array("number \(number)".utf8).withUnsafeBytes { try map.insert($0, .init(key: 1, entity: 1)) }
+        try Array("number \(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: 1, entity: 1)) }
       }
     }
     func publish() throws { try map.checkpoint().finish() }
@@ -166,7 +192,7 @@ import Testing
     for step in 0..<2000 {
       let key = Self.key(&random, of: 4000)
       model[key] = .init(key: Int64(step), entity: 3)
-      try key.withUnsafeBytes { try map.insert($0, .init(key: Int64(step), entity: 3)) }
+      try key.withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(step), entity: 3)) }
     }
     let mark = try map.checkpoint()
     try mark.toSync.sync()
@@ -181,7 +207,7 @@ import Testing
     let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: memory)
     let keys = (0..<150).map { Array("key number \($0)".utf8) }
     for (index, key) in keys.enumerated() {
-      try key.withUnsafeBytes { try map.insert($0, .init(key: Int64(index), entity: 1)) }
+      try key.withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(index), entity: 1)) }
     }
     let mark = try map.checkpoint()
     let state = mark.state
@@ -232,7 +258,7 @@ import Testing
       do {
         let map = try Self.restore(folder, state)
         for (index, key) in keys.enumerated() {
-          #expect(try key.withUnsafeBytes { try map.find($0) }?.key == Int64(index), "round \(round), \(name)")
+          #expect(try key.withUnsafeBytes { try map.find(TaggedKey($0)) }?.key == Int64(index), "round \(round), \(name)")
         }
       } catch let error as StreamsError {
         #expect(error.code == .damagedCheckpoint && error.hint?.contains("start it again") == true)
@@ -261,10 +287,10 @@ import Testing
       }
       try LocalFileSystem().writeAndSync(bytes, to: name)
       if let map = try? Self.restore(folder, state) {
-        for key in keys { _ = try? key.withUnsafeBytes { try map.find($0) } }
+        for key in keys { _ = try? key.withUnsafeBytes { try map.find(TaggedKey($0)) } }
         // So many that the damaged run is merged.
         for number in 0..<250 {
-          try? Array("more \(number)".utf8).withUnsafeBytes { try map.insert($0, .init(key: 1, entity: 1)) }
+          try? Array("more \(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: 1, entity: 1)) }
         }
       }
       try LocalFileSystem().writeAndSync(whole, to: name)
