@@ -16,7 +16,8 @@ import Testing
 
   private func run(_ pieces: [RecordProgram.Piece], _ source: [UInt8], columns: Int) -> [UInt8]? {
     let (locator, page) = (RecordLocator(columnCount: columns), RecordPage())
-    (locator.rowid, locator.given) = (Self.rowid, Self.given)
+    locator.set(rowid: Self.rowid)
+    locator.give(Self.given)
     return source.withUnsafeBytes { bytes in
       guard locator.locate(bytes), RecordProgram(pieces).append(locator, to: page, table: 3, rowid: 9) else {
         #expect(page.count == 0)
@@ -47,7 +48,8 @@ import Testing
     -> [UInt8]?
   {
     let (locator, encoder) = (RecordLocator(columnCount: columns), RecordEncoder())
-    (locator.rowid, locator.given) = (Self.rowid, Self.given)
+    locator.set(rowid: Self.rowid)
+    locator.give(Self.given)
     return source.withUnsafeBytes { bytes in
       var asked: [Int] = []
       guard locator.locate(bytes),

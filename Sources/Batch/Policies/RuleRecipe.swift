@@ -82,8 +82,8 @@ final class RuleRecipe {
   func migrate(_ key: Int64, row: Int) throws -> Bool { try manager._withUnsafeGuaranteedRef { try migrate(key, row, $0) } }
 
   private func migrate(_ key: Int64, _ row: Int, _ manager: MigrationManager) throws -> Bool {
-    guard !manager.locator.refers, try find(row, manager) else { return false }
-    manager.locator.rowid = key
+    guard manager.locator.isWhole(), try find(row, manager) else { return false }
+    manager.locator.set(rowid: key)
     let mark = manager.output.mark
     guard appendRecords(key, manager) else {
       undo(mark, manager)
@@ -126,7 +126,7 @@ final class RuleRecipe {
     }
     for place in rules.indices {
       guard let join = rules[place].join, let other = found[place].key else { continue }
-      manager.locator.given = other
+      manager.locator.give(other)
       guard append(join.record, join.table, manager.nextKeys[join.table]) else { return false }
       manager.nextKeys[join.table] += 1
       linked += 1

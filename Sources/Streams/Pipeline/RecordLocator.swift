@@ -9,11 +9,18 @@ public final class RecordLocator {
   @exclusivity(unchecked) private var offsets: UnsafeMutablePointer<RecordDecoder.Place>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
   /// May the record located last hold references to long values? Its first byte is the mark then.
-  @exclusivity(unchecked) public private(set) var refers = false
+  @exclusivity(unchecked) private var mayRefer = false
+  var refers: Bool { mayRefer }
 
-  /// The rowid of the record located last, and a number beside it, for recipes that ask for them; set by those who give them records.
-  @exclusivity(unchecked) public var rowid: Int64 = 0
-  @exclusivity(unchecked) public var given: Int64 = 0
+  /// The rowid of the record located last, and a number beside it, for recipes that ask for them.
+  @exclusivity(unchecked) private(set) var rowid: Int64 = 0
+  @exclusivity(unchecked) private(set) var given: Int64 = 0
+
+  /// Tells the rowid of the record located last.
+  public func set(rowid: Int64) { self.rowid = rowid }
+
+  /// Gives recipes a number beside the record.
+  public func give(_ number: Int64) { given = number }
 
   /// Lengths of the types below 128, 255 for the two reserved ones.
   private let lengths: UnsafeMutablePointer<UInt8>
@@ -44,7 +51,7 @@ public final class RecordLocator {
   /// columns, is damaged, or has a type that is not written in its shortest form.
   public func locate(_ record: UnsafeRawBufferPointer) -> Bool {
     guard let base = record.baseAddress, record.count > 1 else { return false }
-    refers = base.load(as: UInt8.self) == LongValue.mark
+    mayRefer = base.load(as: UInt8.self) == LongValue.mark
     let start = refers ? 1 : 0
     var position = start
     guard let size = Varint.read(record, at: &position), size <= UInt64(record.count - start) else { return false }
@@ -160,6 +167,9 @@ public final class RecordLocator {
     }
     return nil
   }
+
+  /// Lies every value of the record located last within it?
+  public func isWhole() -> Bool { !mayRefer }
 
   /// Was a record located?
   var hasRecord: Bool { base != nil }

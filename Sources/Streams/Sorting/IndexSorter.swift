@@ -129,13 +129,21 @@ public final class IndexSorter {
     // NULL throughout, which equals nothing.
     for index in 0..<width { previous[index] = index < masks.count ? masks[index] : 0 }
     var cells = first
+    // Not counted for every entry: `cells` holds it.
+    var open = Unmanaged.passUnretained(first)
     try integers.drain { entry in
       if isUnique {
         if record.isSame(entry, previous) { try onEqual(record.rowid(previous), record.rowid(entry)) }
         previous.update(from: entry, count: width)
       }
-      record.append(entry, to: cells)
-      if cells.isFull { cells = try onFull(cells) }
+      let isFull = open._withUnsafeGuaranteedRef { cells in
+        record.append(entry, to: cells)
+        return cells.isFull
+      }
+      if isFull {
+        cells = try onFull(cells)
+        open = .passUnretained(cells)
+      }
     }
     return cells
   }
