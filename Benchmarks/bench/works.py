@@ -9,6 +9,7 @@ from .measure import Failed, contest, measure, remove, spread, summary
 
 NONE, PROVED = "godwit, --verify none", "godwit"
 SQL = "SQL"
+SWIFT = "godwit, --verify none, policies in Swift"
 COPY = "cp + sync"
 
 PLAIN = ["SELECT * FROM ZROW ORDER BY Z_PK", "SELECT * FROM Z_PRIMARYKEY"]
@@ -55,7 +56,7 @@ class Bench:
         digests = {}
 
         def check(contestant, path):
-            if queries and contestant in (NONE, SQL):
+            if queries and contestant in (NONE, SQL, SWIFT):
                 digests[contestant] = data.digest(path, queries)
         samples = contest(name, contestants, self.output, self.rounds, check)
         if len(set(digests.values())) > 1:
@@ -107,9 +108,11 @@ def keyed(bench):
 
 def library(bench, names, work):
     source = bench.stores.library(bench.rows * 41 // 40, names)
-    mappings = os.path.join(bench.root, "Examples/BookMigration/Mappings")
+    mappings = os.path.join(bench.root, "Examples/Mappings/Library")
+    policies = os.path.join(bench.root, "Examples/BookMigration/Mappings")
     contestants = {
-        COPY: bench.copy(source), SQL: bench.sql(source), **bench.both(source, "Library", mappings=mappings)}
+        COPY: bench.copy(source), SQL: bench.sql(source), **bench.both(source, "Library", mappings=mappings),
+        SWIFT: bench.godwit(source, "Library", "--verify", "none", mappings=policies)}
     result, _ = bench.run(work, contestants, source, LIBRARY)
     result["title"] = f"author names become objects, many-to-many, {names:,} names; file URLs become objects; two steps"
     return result
