@@ -127,7 +127,7 @@ struct MigrationRun {
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
       try log.append(
-        "step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
+        "step \(index + 1) of \(steps.count) is written: \(steps[index].origin.name) to \(steps[index].destination.name)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
     return Finished(
@@ -138,7 +138,8 @@ struct MigrationRun {
   /// Source rows that did not become objects of their own, by the rule that left them out (I12).
   private func leftOut(_ state: StepState, _ step: MigrationStep) -> [String] {
     var notes: [String] = []
-    let mappings = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
+    let mappings = ([step] + step.passed.reversed()).flatMap(\.mappingModels).flatMap(\.entityMappings)
+      .filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
     for (mapping, counts) in zip(mappings, state.counts) where counts.dropped > 0 {
       guard !mapping.isSkipped else {
         notes.append("\(counts.dropped) objects of \(mapping.sourceEntity ?? "") were left out: \(mapping.name) was skipped")
@@ -154,7 +155,7 @@ struct MigrationRun {
       notes.append("\(count) references of \(relationship) led to objects that policies left out, and became NULL")
     }
     if state.unmapped > 0 {
-      notes.append("\(state.unmapped) objects of \(step.source.name) have no entity mapping and were left out")
+      notes.append("\(state.unmapped) objects of \(step.origin.name) have no entity mapping and were left out")
     }
     return notes
   }
@@ -256,10 +257,10 @@ struct MigrationRun {
     _ report: VerificationReport, _ steps: [MigrationStep], _ source: StoreReader
   ) throws -> Set<Violation.Kind> {
     let dangling = report.violations.filter { $0.kind == .dangling }
-    guard let first = steps.first, !dangling.isEmpty, steps.allSatisfy(\.isInferred) else { return [] }
+    guard let first = steps.first?.origin, !dangling.isEmpty, steps.allSatisfy({ ($0.passed + [$0]).allSatisfy(\.isInferred) })
+    else { return [] }
     let binding = try StoreBinding(
-      layout: StoreLayout(model: first.source, purpose: .reading), schema: source.schema, modelName: first.source.name,
-      path: source.path)
+      layout: StoreLayout(model: first, purpose: .reading), schema: source.schema, modelName: first.name, path: source.path)
     let before = try DanglingKeys(reader: source, binding: binding).count()
     return dangling.reduce(0) { $0 + $1.count } <= before ? [.dangling] : []
   }

@@ -115,11 +115,11 @@ final class StepRunner {
   }
 
   private func pageCount(_ unit: StepUnit) throws -> UInt64 {
-    try transformer.root(of: unit).map { try TablePages.count(job.reader.snapshot, root: $0) } ?? 0
+    try plan.origin(of: unit).map { try TablePages.count(job.reader.snapshot, root: $0.root) } ?? 0
   }
 
   private func run(_ unit: StepUnit) throws {
-    guard let root = transformer.root(of: unit) else {
+    guard let origin = plan.origin(of: unit) else {
       try transformer.call(unit)
       try output.take(transformer.manager.output)
       if let collector {
@@ -132,7 +132,7 @@ final class StepRunner {
     show(unit)
     let scan = ScanBox(
       try RowScan(
-        snapshot: job.reader.snapshot, root: root, isWithoutRowid: transformer.isWithoutRowid(unit),
+        snapshot: job.reader.snapshot, root: origin.root, isWithoutRowid: origin.isWithoutRowid,
         after: transformer.state.after, rowLimit: job.files.budget.rowLimit, longValuesFrom: MemoryBudget.longValueBytes))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     let collector = collector
