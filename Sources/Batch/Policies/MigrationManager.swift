@@ -47,7 +47,9 @@ public final class MigrationManager {
   private let encoder = RecordEncoder()
   /// The source object and the position of the mapping of the call at work.
   @exclusivity(unchecked) private var current: ObjectIdentifier?
-  @exclusivity(unchecked) private var currentMapping = -1
+  @exclusivity(unchecked) private(set) var currentMapping = -1
+  /// What was looked for last, by which mapping: it was declared.
+  @exclusivity(unchecked) var lastRead: (mapping: Int, entity: String, attribute: String)?
   @exclusivity(unchecked) private(set) var currentCompiled: Unmanaged<CompiledMapping>?
   private let mappings: [CompiledMapping]
   /// For every entity, by number: do look-ups want its objects?
