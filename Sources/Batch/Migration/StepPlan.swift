@@ -103,6 +103,9 @@ extension StepPlan {
   /// How many mappings rows are counted by: the step's own, and those of the steps that are passed.
   var countedMappings: Int { mappings.count + (passed?.plan.countedMappings ?? 0) }
 
+  /// May policies, or relationships that expressions fill, add links to join tables?
+  var mayAddLinks: Bool { mappings.contains { $0.policy != nil } || late.contains { !$0.isEmpty } }
+
   /// The number of the first carried table.
   var firstCarried: Int { layout.entityTables.count + layout.joinTables.count }
 }

@@ -38,6 +38,7 @@ final class StepRunner {
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
+  let isResumed: Bool
   var indexedLength = 0
   private(set) var pagesTotal: UInt64 = 1
   let indexes: [StoreIndex]
@@ -50,6 +51,7 @@ final class StepRunner {
     self.job = job
     plan = job.plan
     let state = restart?.state ?? StepState(plan: plan)
+    isResumed = restart != nil
     (rowsBefore, rowsAtStart) = (job.monitor.progress.rows, state.rowsRead)
     // When the tables are complete, look-ups and changes are not needed any more; older checkpoints still name their files.
     let needsLogs = state.phase == .units
@@ -102,7 +104,8 @@ final class StepRunner {
       try run(plan.units[transformer.state.unit])
       transformer.state.unit += 1
       transformer.state.after = nil
-      if collector != nil, isWrittenAgain { cancelCollector() }
+      // What looks for links twice sorts in the memory of the entries.
+      if collector != nil, isWrittenAgain || !joinsToCheck.isEmpty { cancelCollector() }
     }
     collected = try collector?.finish()
     collector = nil
