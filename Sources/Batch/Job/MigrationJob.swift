@@ -149,7 +149,7 @@ public struct MigrationJob: Sendable {
       let run = try begin(request, plan, job, source: sourcePath)
       return try MigrationRun(
         job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs, stageHandler: stageHandler
+        logs: logs, stageHandler: stageHandler, planned: plan.steps
       )
       .run()
     } catch {

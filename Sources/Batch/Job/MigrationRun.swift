@@ -12,6 +12,8 @@ struct MigrationRun {
   let logger: Logger
   let logs: LogMemory
   let stageHandler: StageHandler?
+  /// The steps of a run that begins, as they were planned just now; nil for one that goes on.
+  var planned: [MigrationStep]?
 
   private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
@@ -22,8 +24,6 @@ struct MigrationRun {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
     if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
-    let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
-    let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
     let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     let steps: [MigrationStep]
     let result: Finished
@@ -31,10 +31,7 @@ struct MigrationRun {
     do {
       defer { source.close() }
       try checkSource(source)
-      steps = try MigrationPlanner(
-        library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses,
-        parts: plan.parts ?? PartSelection()
-      ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+      steps = try planned ?? planAgain(source)
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
       // Once more at the end: a source that could only be locked for reading may have changed under the run.
@@ -56,6 +53,15 @@ struct MigrationRun {
       throw error
     }
     return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
+  }
+
+  /// The steps, by the run's copies of models and mapping models.
+  private func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
+    try MigrationPlanner(
+      library: ModelLibrary(paths: plan.models.map { job.file($0) }),
+      mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies, order: plan.order,
+      fuses: plan.fuses, parts: plan.parts ?? PartSelection()
+    ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
   }
 
   private func takeExternalData() throws {

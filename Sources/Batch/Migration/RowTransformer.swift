@@ -8,8 +8,8 @@ final class RowTransformer {
   @exclusivity(unchecked) var state: StepState
   let encoder = RecordEncoder()
   let row: RecordDecoder
-  /// The pass at hand, and the mappings that it was made for.
-  private var prepared: (pass: TablePass, mappings: [Int])?
+  /// By source table and mappings: single rows of a version between come from now this table, now that.
+  private var prepared: [[Int]: TablePass] = [:]
   /// Rows of the version that the mappings read, where steps are passed.
   private lazy var seen = RowPage()
 
@@ -130,11 +130,11 @@ final class RowTransformer {
 
   private func pass(table: Int, mappings: [Int]) -> TablePass {
     manager.locator.prepare(columnCount: plan.binding.tables[table].schema.columns.count)
-    if let prepared, prepared.pass.table == table, prepared.mappings == mappings { return prepared.pass }
+    if let pass = prepared[[table] + mappings] { return pass }
     let pass = TablePass(plan, table: table, mappings: mappings, locator: manager.locator) {
       manager.lookups.wants($0.destination.name)
     }
-    prepared = (pass, mappings)
+    prepared[[table] + mappings] = pass
     return pass
   }
 
