@@ -55,6 +55,16 @@ class Stores:
         """W1's rows under the first version of a chain."""
         return self._path(f"Chain-{rows}", lambda path: self._sample(bundle, "Chain 1", rows, path))
 
+    def pair(self, name, bundle, first, last):
+        """A bundle with two versions of another one."""
+        pair = os.path.join(self.folder, f"pair-{name}", os.path.basename(bundle))
+        for version in (first, last):
+            shutil.copytree(*(os.path.join(place, f"{version}.xcdatamodel") for place in (bundle, pair)), dirs_exist_ok=True)
+        return pair
+
+    def of_version(self, name, bundle, version, rows):
+        return self._path(f"{name}-{rows}", lambda path: self._sample(bundle, version, rows, path))
+
     def in_log(self, rows):
         """W1's rows, all in the -wal file."""
         return self._path(f"Log-{rows}", lambda path: self._sample(self.models("Plain"), "Plain 1", rows, path, "--wal"))

@@ -4,6 +4,7 @@ from .works import ALL_STEPS, COPY, NONE, ONE_STEP, PROVED, SQL
 
 MIB = 1 << 20
 SLOW_DISK = 700e6
+CHAINS = ("chain", "wire", "woocommerce")
 
 
 def _times(entries, slower, faster):
@@ -63,11 +64,13 @@ def of(work, result):
         rows = [_at_most(work, "time against W1", _times(entries, NONE, "W1: godwit, --verify none"), 1.5)]
     elif work == "W7":
         rows = _policy(entries, result)
-    elif work == "chain":
-        rows = [_at_most(work, "time against a single step", _times(entries, ALL_STEPS, ONE_STEP), 1.2)]
+    elif work in CHAINS:
+        cpu = entries[ALL_STEPS]["cpu"] / entries[ONE_STEP]["cpu"]
+        rows = [_at_most(work, "time against a single step", _times(entries, ALL_STEPS, ONE_STEP), 1.2),
+                _at_most(work, "CPU time against a single step", cpu, 1.2)]
     elif work == "scale":
         rows = _scale(entries, result)
-    peaks = [entry["rss"] for name, entry in entries.items() if name.startswith(NONE) or name in (PROVED,) or work in ("scale", "chain")]
+    peaks = [entry["rss"] for name, entry in entries.items() if name.startswith(NONE) or name in (PROVED,) or work in ("scale", *CHAINS)]
     if peaks:
         rows.append(_at_most(work, "peak RSS", max(peaks) / MIB, 64, "MiB"))
     elif "failure" in result:

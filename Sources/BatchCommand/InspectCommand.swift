@@ -140,7 +140,8 @@ struct PlanText: Codable {
     target = plan.targetVersion.name
     steps = zip(plan.steps, plan.splits).map { step, split in
       Step(
-        from: step.source.name, to: step.destination.name, passedVersions: step.passedVersions, inferred: step.isInferred,
+        from: step.origin.name, to: step.destination.name, passedVersions: step.passedVersions,
+        inferred: (step.passed + [step]).allSatisfy(\.isInferred),
         reason: step.reason,
         mappingModels: step.mappingModels.map { model in
           Part(

@@ -170,16 +170,8 @@ final class ExportLinks {
     let path = files.path("links")
     let place = try graph.pairScan(relationship.storage, isOrdered: relationship.isOrdered)
     defer { try? files.fileSystem.remove(path) }
-    let run = try RelationRun(path: path, identifier: relationship.destination, scratch: files) { add in
-      let scan = try place.rows(graph.reader.snapshot, rowLimit: files.budget.rowLimit)
-      let (page, decoder) = (RowPage(), RecordDecoder())
-      while try scan.next(into: page) {
-        for row in 0..<page.count where decoder.decode(page.record(row)) {
-          let rowid = page.rowid(row)
-          guard let owner = place.owner.read(decoder, rowid), let other = place.other.read(decoder, rowid) else { continue }
-          try add(owner, place.order.flatMap { decoder.integer($0) } ?? 0, other)
-        }
-      }
+    let run = try RelationRun(path: path, identifier: relationship.destination, scratch: files) {
+      try graph.forEachPair(place, $0)
     }
     runs[key] = run
     return run

@@ -118,7 +118,8 @@ enum PlanFingerprint {
     writer.writeDouble(now)
     writer.writeString(extras.history.rawValue)
     writer.writeBool(extras.allowsCloudKit)
-    for step in steps {
+    for step in steps.flatMap({ $0.passed + [$0] }) {
+      if !step.passed.isEmpty { writer.writeString("in the pass of the \(step.passed.count) before") }
       for model in [step.source, step.destination] {
         writer.writeString(model.name)
         writer.writeString(ManagedObjectModel.versionHashesDigest(model.versionHashes))

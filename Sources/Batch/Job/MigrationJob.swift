@@ -107,11 +107,11 @@ public struct MigrationJob: Sendable {
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
       let step = try StepPlan(
-        step: planned, reader: index == 0 ? source : EmptyStore.reader(of: planned.source), policies: policies, files: files,
+        step: planned, reader: index == 0 ? source : EmptyStore.reader(of: planned.origin), policies: policies, files: files,
         now: 0, extras: request.extras)
       guard index == 0 else { continue }
       plan.notes += step.carried.notes
-      plan.notes += try ExternalDataSurvey(source, step.binding, fileSystem: fileSystem)?.notes ?? []
+      plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? []
     }
     return plan
   }
@@ -149,7 +149,7 @@ public struct MigrationJob: Sendable {
       let run = try begin(request, plan, job, source: sourcePath)
       return try MigrationRun(
         job: job, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs, stageHandler: stageHandler
+        logs: logs, stageHandler: stageHandler, planned: plan.steps
       )
       .run()
     } catch {

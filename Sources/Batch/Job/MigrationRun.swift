@@ -12,6 +12,8 @@ struct MigrationRun {
   let logger: Logger
   let logs: LogMemory
   let stageHandler: StageHandler?
+  /// The steps of a run that begins, as they were planned just now; nil for one that goes on.
+  var planned: [MigrationStep]?
 
   private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
@@ -22,8 +24,6 @@ struct MigrationRun {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
     if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
-    let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
-    let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
     let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     let steps: [MigrationStep]
     let result: Finished
@@ -31,10 +31,7 @@ struct MigrationRun {
     do {
       defer { source.close() }
       try checkSource(source)
-      steps = try MigrationPlanner(
-        library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses,
-        parts: plan.parts ?? PartSelection()
-      ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+      steps = try planned ?? planAgain(source)
       try checkPlan(steps)
       result = try runSteps(steps, source, log)
       // Once more at the end: a source that could only be locked for reading may have changed under the run.
@@ -56,6 +53,15 @@ struct MigrationRun {
       throw error
     }
     return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
+  }
+
+  /// The steps, by the run's copies of models and mapping models.
+  private func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
+    try MigrationPlanner(
+      library: ModelLibrary(paths: plan.models.map { job.file($0) }),
+      mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies, order: plan.order,
+      fuses: plan.fuses, parts: plan.parts ?? PartSelection()
+    ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
   }
 
   private func takeExternalData() throws {
@@ -129,7 +135,7 @@ struct MigrationRun {
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
       try log.append(
-        "step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
+        "step \(index + 1) of \(steps.count) is written: \(steps[index].origin.name) to \(steps[index].destination.name)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
     return Finished(
@@ -140,7 +146,8 @@ struct MigrationRun {
   /// Source rows that did not become objects of their own, by the rule that left them out (I12).
   private func leftOut(_ state: StepState, _ step: MigrationStep) -> [String] {
     var notes: [String] = []
-    let mappings = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
+    let mappings = ([step] + step.passed.reversed()).flatMap(\.mappingModels).flatMap(\.entityMappings)
+      .filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
     for (mapping, counts) in zip(mappings, state.counts) where counts.dropped > 0 {
       guard !mapping.isSkipped else {
         notes.append("\(counts.dropped) objects of \(mapping.sourceEntity ?? "") were left out: \(mapping.name) was skipped")
@@ -156,7 +163,7 @@ struct MigrationRun {
       notes.append("\(count) references of \(relationship) led to objects that policies left out, and became NULL")
     }
     if state.unmapped > 0 {
-      notes.append("\(state.unmapped) objects of \(step.source.name) have no entity mapping and were left out")
+      notes.append("\(state.unmapped) objects of \(step.origin.name) have no entity mapping and were left out")
     }
     return notes
   }
@@ -271,10 +278,10 @@ struct MigrationRun {
     _ report: VerificationReport, _ steps: [MigrationStep], _ source: StoreReader
   ) throws -> Set<Violation.Kind> {
     let dangling = report.violations.filter { $0.kind == .dangling }
-    guard let first = steps.first, !dangling.isEmpty, steps.allSatisfy(\.isInferred) else { return [] }
+    guard let first = steps.first?.origin, !dangling.isEmpty, steps.allSatisfy({ ($0.passed + [$0]).allSatisfy(\.isInferred) })
+    else { return [] }
     let binding = try StoreBinding(
-      layout: StoreLayout(model: first.source, purpose: .reading), schema: source.schema, modelName: first.source.name,
-      path: source.path)
+      layout: StoreLayout(model: first, purpose: .reading), schema: source.schema, modelName: first.name, path: source.path)
     let before = try DanglingKeys(reader: source, binding: binding).count()
     return dangling.reduce(0) { $0 + $1.count } <= before ? [.dangling] : []
   }

@@ -46,6 +46,8 @@ struct Inference {
   let destination: ManagedObjectModel
   /// By destination entity, the source entity.
   private(set) var entities: [String: String] = [:]
+  /// By source entity, the destination entities that hold its objects and those of its sub-entities; sorted.
+  private let heirs: [String: [String]]
   private(set) var problems: [InferenceProblem] = []
 
   init(source: ManagedObjectModel, destination: ManagedObjectModel) {
@@ -55,6 +57,11 @@ struct Inference {
       source: source.entities.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
       destination: destination.entities.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
     entities = match.pairs
+    var heirs: [String: [String]] = [:]
+    for (heir, origin) in match.pairs.sorted(by: { $0.key < $1.key }) {
+      for kind in [origin] + source.ancestors(of: origin).map(\.name) { heirs[kind, default: []].append(heir) }
+    }
+    self.heirs = heirs
     problems = match.conflicts.map {
       InferenceProblem(.ambiguousEntity, $0.destination, nil, "both come from \($0.source)")
     }
@@ -109,7 +116,7 @@ struct Inference {
     for relationship in new {
       // Where the objects at the other end go with their entity, their links go with them: the relationship is a new one.
       let from = match.pairs[relationship.name].flatMap { pair in old.first { $0.name == pair } }
-        .flatMap { heirs(of: $0.destinationEntity).isEmpty ? nil : $0 }
+        .flatMap { heirs[$0.destinationEntity] == nil ? nil : $0 }
       if let from { check(relationship, from, entity: name) }
       var expression: Expression?
       if let from, from.name != relationship.name {
@@ -163,11 +170,6 @@ struct Inference {
     !new.isOptional && !new.isTransient && (old?.isOptional ?? (new.defaultValue == nil))
   }
 
-  /// Destination entities that hold the objects of a source entity and its sub-entities; sorted.
-  private func heirs(of name: String) -> [String] {
-    entities.filter { source.isKind($0.value, of: name) }.keys.sorted()
-  }
-
   private mutating func check(_ new: RelationshipDescription, _ old: RelationshipDescription, entity: String) {
     if old.isToMany && !new.isToMany {
       problems.append(
@@ -175,7 +177,7 @@ struct Inference {
           .toOne, [entity], [new.name], "the to-many became a to-one, so all but one object would be lost"))
     }
     // Whatever the old relationship could point at must still be something that the new one can point at.
-    for name in heirs(of: old.destinationEntity) {
+    for name in heirs[old.destinationEntity] ?? [] {
       guard !destination.isKind(name, of: new.destinationEntity), destination.entity(name)?.isAbstract == false else {
         continue
       }

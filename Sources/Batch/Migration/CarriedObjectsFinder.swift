@@ -4,10 +4,11 @@ import Streams
 struct CarriedObjectsFinder {
   let drafts: StepDraft
   let reader: StoreReader
+  /// The store's own version, and where its tables are.
+  let binding: StoreBinding
   let options: ExtrasOptions
 
   private var schema: StoreSchema { reader.schema }
-  private var binding: StoreBinding { drafts.graph.binding }
   private var isIdentity: Bool { drafts.step.isIdentity }
 
   func find() throws -> CarriedObjects {

@@ -8,8 +8,10 @@ final class RowTransformer {
   @exclusivity(unchecked) var state: StepState
   let encoder = RecordEncoder()
   let row: RecordDecoder
-  /// The pass at hand, and the mappings that it was made for.
-  private var prepared: (pass: TablePass, mappings: [Int])?
+  /// By source table and mappings: single rows of a version between come from now this table, now that.
+  private var prepared: [[Int]: TablePass] = [:]
+  /// Rows of the version that the mappings read, where steps are passed.
+  private lazy var seen = RowPage()
 
   init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
     self.plan = plan
@@ -21,21 +23,6 @@ final class RowTransformer {
   }
 
   deinit { manager.forgetObjects() }
-
-  /// The table that a unit reads; nil for a unit that is a single call.
-  func root(of unit: StepUnit) -> UInt32? {
-    switch unit {
-    case .rows(let table, _), .relationships(let table, _): plan.binding.tables[table].schema.rootPage
-    case .links(let link): link.scan.root
-    case .carried(let index): plan.carried.tables[index].row.rootPage
-    default: nil
-    }
-  }
-
-  /// Is the unit's table kept as an index? Only links may come from such a one.
-  func isWithoutRowid(_ unit: StepUnit) -> Bool {
-    if case .links(let link) = unit { link.scan.isWithoutRowid } else { false }
-  }
 
   /// Runs a unit that is a single call.
   func call(_ unit: StepUnit) throws {
@@ -79,13 +66,14 @@ final class RowTransformer {
     }
   }
 
-  /// Migrates a page of rows of a unit into the manager's output.
+  /// Migrates a page of the store's rows into the manager's output, by a unit.
   func transform(_ page: RowPage, of unit: StepUnit) throws {
+    let rows = try passing(page, unit)
     switch unit {
-    case .rows(let table, let indexes): try rows(page, table: table, mappings: indexes)
-    case .links(let link): try links(page, link)
-    case .carried(let index): try carry(page, plan.carried.tables[index], to: plan.firstCarried + index)
-    case .relationships(let table, let index): try relationships(page, table: table, mapping: index)
+    case .rows(let table, let indexes): try self.rows(rows, table: table, mappings: indexes)
+    case .links(let link): try links(rows, link)
+    case .carried(let index): try carry(rows, plan.carried.tables[index], to: plan.firstCarried + index)
+    case .relationships(let table, let index): try relationships(rows, table: table, mapping: index)
     default: break
     }
     // A policy may keep a source object longer than its row.
@@ -93,6 +81,18 @@ final class RowTransformer {
     state.rowsRead += UInt64(page.count)
     if page.count > 0 { state.after = page.rowid(page.count - 1) }
     state.nextKeys = manager.nextKeys
+  }
+
+  /// The rows of the version that the mappings read.
+  private func passing(_ page: RowPage, _ unit: StepUnit) throws -> RowPage {
+    guard let passed = plan.passed, let root = plan.root(of: unit) else { return page }
+    try passed.make(page, of: root, into: seen)
+    guard plan.isFirstRead(unit) else { return seen }
+    for (index, counts) in passed.counts.enumerated() {
+      state.counts[plan.mappings.count + index].add(counts)
+    }
+    state.unmapped += passed.unmapped
+    return seen
   }
 
   /// Finds how a row is migrated in this pass, by its entity number alone where that is near.
@@ -130,9 +130,9 @@ final class RowTransformer {
 
   private func pass(table: Int, mappings: [Int]) throws -> TablePass {
     manager.locator.prepare(columnCount: plan.binding.tables[table].schema.columns.count)
-    if let prepared, prepared.pass.table == table, prepared.mappings == mappings { return prepared.pass }
+    if let pass = prepared[[table] + mappings] { return pass }
     let pass = try TablePass(plan, table: table, mappings: mappings, manager: manager)
-    prepared = (pass, mappings)
+    prepared[[table] + mappings] = pass
     return pass
   }
 

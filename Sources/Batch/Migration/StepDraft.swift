@@ -15,8 +15,7 @@ struct StepDraft {
   private(set) var ambiguousNames: Set<String> = []
 
   init(
-    step: MigrationStep, layout: StoreLayout, graph: SourceGraph, policies: PolicyRegistry, entities: [DestinationEntity],
-    reader: StoreReader
+    step: MigrationStep, layout: StoreLayout, graph: SourceGraph, policies: PolicyRegistry, entities: [DestinationEntity]
   ) throws {
     self.step = step
     self.layout = layout
@@ -28,7 +27,7 @@ struct StepDraft {
     )
     for model in step.mappingModels { try add(model, policies) }
     ambiguousNames = Set(Dictionary(grouping: drafts, by: \.mapping.name).filter { $0.value.count > 1 }.keys)
-    try assignOffsets(reader)
+    try assignOffsets()
     let declared = drafts.flatMap { $0.policy?.lookups(for: $0.mapping) ?? [] }
     for lookup in declared where !lookups.contains(lookup) { lookups.append(lookup) }
     for lookup in lookups { try check(lookup) }
@@ -81,10 +80,10 @@ struct StepDraft {
     }
   }
 
-  private mutating func assignOffsets(_ reader: StoreReader) throws {
+  private mutating func assignOffsets() throws {
     var base = Array(repeating: Int64(0), count: layout.entityTables.count)
     for scan in scans {
-      let largest = try largestKey(scan.table, reader)
+      let largest = try graph.largestKey(scan.table)
       for table in Set(scan.mappings.map { drafts[$0].destination.table }) {
         for index in scan.mappings where drafts[index].destination.table == table { drafts[index].offset = base[table] }
         keys.kept[table] = true
@@ -96,16 +95,6 @@ struct StepDraft {
       }
     }
     for table in base.indices { keys.firstNewKeys[table] = base[table] + 1 }
-  }
-
-  /// The larger of Z_MAX and the last key that is really there: neither is trusted alone.
-  private func largestKey(_ table: Int, _ reader: StoreReader) throws -> Int64 {
-    let bound = graph.binding.tables[table]
-    let number = Int64(graph.binding.layout.entityNumbers[bound.layout.rootEntity] ?? 0)
-    let claimed = reader.primaryKeys.first { $0.entityNumber == number }?.maximum ?? 0
-    let lookup = RowLookup(snapshot: reader.snapshot, root: bound.schema.rootPage, cacheBytes: 1 << 16, rowLimit: .max)
-    let last = try lookup.lastRowid() ?? 0
-    return max(claimed, last, 0)
   }
 
   /// The step's units: all creations, then all relationships, then all validations (E.3).

@@ -11,7 +11,18 @@ extension StepRunner {
   /// Are keys or values of written rows changed at the end? Index entries that were collected are worth nothing then.
   var isWrittenAgain: Bool { patches.count > 0 || LostReferences(plan, transformer.state.counts) != nil }
 
+  /// Join tables that may hold a link twice; a resumed run does not know what was added before.
+  var joinsToCheck: [Int] {
+    guard isResumed, plan.mayAddLinks else { return transformer.manager.joinsToCheck }
+    return plan.layout.joinTables.indices.filter { output.rowCounts[plan.layout.entityTables.count + $0] > 1 }
+  }
+
   func finishTables() throws {
+    let joins = joinsToCheck
+    if !joins.isEmpty {
+      show("links")
+      try RepeatedLinks(job: job, output: output).remove(from: joins, patches)
+    }
     if isWrittenAgain {
       show("late changes")
       let lost = LostReferences(plan, transformer.state.counts)

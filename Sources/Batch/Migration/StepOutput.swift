@@ -14,6 +14,7 @@ final class StepOutput {
   /// Reads what the records that are taken refer to.
   private let longValues: LongValueReader
   private let keepsDigests: Bool
+  private var finished: [(rows: UInt64, largest: Int64)]?
 
   /// Makes the file anew, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of `source`.
   init(
@@ -102,12 +103,14 @@ final class StepOutput {
 
   /// Writes the objects that waited, and returns the rows and the largest key of every entity table.
   func finishTables() throws -> [(rows: UInt64, largest: Int64)] {
+    if let finished { return finished }
     var totals: [(rows: UInt64, largest: Int64)] = []
     for (number, builder) in builders.enumerated() {
       try spools[number]?.drain(into: builder, longValues)
       try builder.finish()
       if number < tableCount { totals.append((builder.rowCount, builder.lastRowid ?? 0)) }
     }
+    finished = totals
     return totals
   }
 

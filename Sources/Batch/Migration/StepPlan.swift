@@ -35,28 +35,47 @@ final class StepPlan {
   let carried: CarriedObjects
   let lookups: [Lookup]
   let graph: SourceGraph
+  /// What makes the store's rows to those of the version that the mappings read; nil where they are.
+  let passed: PassedRows?
+  /// The store's own version, and where its tables and columns are.
+  let origin: StoreBinding
   /// Positions in `mappings` by the source's Z_ENT.
   let mappingsByEntity: [[Int]]
   /// For every mapping, to-many relationships that expressions fill once all objects exist.
   let late: [[PropertyExpression]]
 
-  init(
+  convenience init(
     step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
     extras: ExtrasOptions = ExtrasOptions()
   ) throws {
-    self.step = step
-    let sourceLayout = try StoreLayout(model: step.source, purpose: .reading)
-    let bound = try StoreBinding(
-      layout: sourceLayout, schema: reader.schema, modelName: step.source.name, path: reader.path)
-    layout = try step.isIdentity ? sourceLayout.adopting(bound, schema: reader.schema) : StoreLayout(model: step.destination)
-    binding =
-      try step.isIdentity
-      ? StoreBinding(layout: layout, schema: reader.schema, modelName: step.source.name, path: reader.path) : bound
-    graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: files.budget.rowLimit)
-    let destinationLayout = layout
-    entities = try layout.entityNames.map { try DestinationEntity(name: $0, layout: destinationLayout) }
-    let drafts = try StepDraft(
-      step: step, layout: layout, graph: graph, policies: policies, entities: entities, reader: reader)
+    var bound = try StoreBinding(
+      layout: StoreLayout(model: step.origin, purpose: .reading), schema: reader.schema, modelName: step.origin.name,
+      path: reader.path)
+    let layout =
+      try step.isIdentity ? bound.layout.adopting(bound, schema: reader.schema) : StoreLayout(model: step.destination)
+    if step.isIdentity {
+      bound = try StoreBinding(layout: layout, schema: reader.schema, modelName: step.source.name, path: reader.path)
+    }
+    var graph = try SourceGraph(reader: reader, binding: bound, scratch: files, rowLimit: files.budget.rowLimit)
+    var passed: PassedRows?
+    for stage in step.passed {
+      let plan = try StepPlan(
+        stage, layout: StoreLayout(model: stage.destination), graph: graph, passed: passed, origin: bound, policies, now)
+      let rows = try PassedRows(plan: plan, files: files)
+      (graph, passed) = (try rows.graph(), rows)
+    }
+    try self.init(step, layout: layout, graph: graph, passed: passed, origin: bound, policies, now, extras)
+  }
+
+  /// Plans a step that reads a graph. What the store has beyond its model is for a step with `extras`.
+  private init(
+    _ step: MigrationStep, layout: StoreLayout, graph: SourceGraph, passed: PassedRows?, origin: StoreBinding,
+    _ policies: PolicyRegistry, _ now: Double, _ extras: ExtrasOptions? = nil
+  ) throws {
+    (self.step, self.layout, self.graph, self.passed, self.origin) = (step, layout, graph, passed, origin)
+    binding = graph.binding
+    entities = try layout.entityNames.map { try DestinationEntity(name: $0, layout: layout) }
+    let drafts = try StepDraft(step: step, layout: layout, graph: graph, policies: policies, entities: entities)
     keys = drafts.keys
     lookups = drafts.lookups
     mappings = try drafts.drafts.map { try MappingCompiler(drafts: drafts, now: now).compile($0) }
@@ -66,7 +85,9 @@ final class StepPlan {
     let links = try LinkPlanner(drafts: drafts).units()
     try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
     late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
-    let found = try CarriedObjectsFinder(drafts: drafts, reader: reader, options: extras).find()
+    let found =
+      try extras.map { try CarriedObjectsFinder(drafts: drafts, reader: graph.reader, binding: origin, options: $0).find() }
+      ?? CarriedObjects()
     carried = found
     units =
       drafts.units(links: links, late: late) + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
@@ -78,6 +99,12 @@ extension StepPlan {
   var tableNames: [String] {
     layout.entityTables.map(\.name) + layout.joinTables.map(\.name) + carried.tables.map(\.row.name)
   }
+
+  /// How many mappings rows are counted by: the step's own, and those of the steps that are passed.
+  var countedMappings: Int { mappings.count + (passed?.plan.countedMappings ?? 0) }
+
+  /// May policies, or relationships that expressions fill, add links to join tables?
+  var mayAddLinks: Bool { mappings.contains { $0.policy != nil } || late.contains { !$0.isEmpty } }
 
   /// The number of the first carried table.
   var firstCarried: Int { layout.entityTables.count + layout.joinTables.count }

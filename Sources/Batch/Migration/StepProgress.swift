@@ -11,7 +11,7 @@ extension StepRunner {
       progress.activity = used.map(\.name).joined(separator: ", ")
       progress.mappingModels = models.map(\.name)
       progress.entities = Set(used.compactMap(\.sourceEntity)).sorted()
-      (progress.objects, progress.objectsInAll) = (objects, job.sourceRows[name])
+      (progress.objects, progress.objectsInAll) = (objects, plan.passed == nil ? job.sourceRows[name] : nil)
     }
   }
 

@@ -40,6 +40,7 @@ final class StepRunner {
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
+  let isResumed: Bool
   var indexedLength = 0
   private(set) var pagesTotal: UInt64 = 1
   let indexes: [StoreIndex]
@@ -52,6 +53,7 @@ final class StepRunner {
     self.job = job
     plan = job.plan
     let state = restart?.state ?? StepState(plan: plan)
+    isResumed = restart != nil
     (rowsBefore, rowsAtStart) = (job.monitor.progress.rows, state.rowsRead)
     // When the tables are complete, look-ups and changes are not needed any more; older checkpoints still name their files.
     let needsLogs = state.phase == .units
@@ -105,7 +107,8 @@ final class StepRunner {
       try run(plan.units[transformer.state.unit])
       transformer.state.unit += 1
       transformer.state.after = nil
-      if collector != nil, isWrittenAgain { cancelCollector() }
+      // What looks for links twice sorts in the memory of the entries.
+      if collector != nil, isWrittenAgain || !joinsToCheck.isEmpty { cancelCollector() }
     }
     collected = try collector?.finish()
     collector = nil
@@ -118,11 +121,11 @@ final class StepRunner {
   }
 
   private func pageCount(_ unit: StepUnit) throws -> UInt64 {
-    try transformer.root(of: unit).map { try TablePages.count(job.reader.snapshot, root: $0) } ?? 0
+    try plan.origin(of: unit).map { try TablePages.count(job.reader.snapshot, root: $0.root) } ?? 0
   }
 
   private func run(_ unit: StepUnit) throws {
-    guard let root = transformer.root(of: unit) else {
+    guard let origin = plan.origin(of: unit) else {
       try transformer.call(unit)
       try output.take(transformer.manager.output)
       if let collector {
@@ -135,7 +138,7 @@ final class StepRunner {
     show(unit)
     let scan = ScanBox(
       try RowScan(
-        snapshot: job.reader.snapshot, root: root, isWithoutRowid: transformer.isWithoutRowid(unit),
+        snapshot: job.reader.snapshot, root: origin.root, isWithoutRowid: origin.isWithoutRowid,
         after: transformer.state.after, rowLimit: job.files.budget.rowLimit, longValuesFrom: MemoryBudget.longValueBytes))
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     let collector = collector

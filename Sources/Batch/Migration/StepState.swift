@@ -17,6 +17,12 @@ struct StepState: Equatable {
     var read: UInt64 = 0
     var kept: UInt64 = 0
     var dropped: UInt64 = 0
+
+    mutating func add(_ other: Counts) {
+      read += other.read
+      kept += other.kept
+      dropped += other.dropped
+    }
   }
 
   var phase = Phase.units
@@ -28,6 +34,7 @@ struct StepState: Equatable {
   var nextPage: UInt32 = 0
   /// Keys and link rows given out, a table each.
   var nextKeys: [Int64]
+  /// By entity mapping of the plan, then by those of the steps that the pass makes before, the last of these first.
   var counts: [Counts]
   /// Source rows without an entity mapping.
   var unmapped: UInt64 = 0
@@ -70,7 +77,7 @@ struct StepState: Equatable {
 
   init(plan: StepPlan) {
     nextKeys = plan.keys.firstNewKeys
-    counts = Array(repeating: Counts(), count: plan.mappings.count)
+    counts = Array(repeating: Counts(), count: plan.countedMappings)
   }
 
   /// Reads what ``encode(into:)`` wrote and checks it against the plan.
@@ -99,7 +106,7 @@ struct StepState: Equatable {
     digests = try Self.digests(from: &reader)
     let lost = try reader.readArray { (try $0.readString(), try $0.readUInt64()) }
     self.lost = Dictionary(lost, uniquingKeysWith: { first, _ in first })
-    guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.mappings.count,
+    guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.countedMappings,
       phase != .units
         || (lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2)
     else { throw reader.damaged("the step's state") }

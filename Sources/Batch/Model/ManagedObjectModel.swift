@@ -47,6 +47,8 @@ public struct ManagedObjectModel: Sendable, Equatable {
 
   /// The entity's parents, nearest first. Ends at a parent that is missing or was met before.
   public func ancestors(of name: String) -> [EntityDescription] {
+    // Most entities have none; to copy an entity takes long.
+    guard let position = positions[name], sorted[position].superentity != nil else { return [] }
     var found: [EntityDescription] = []
     var seen: Set<String> = [name]
     var next = entity(name)?.superentity
@@ -58,7 +60,15 @@ public struct ManagedObjectModel: Sendable, Equatable {
   }
 
   /// The name of the topmost parent, or the name itself.
-  public func root(of name: String) -> String { ancestors(of: name).last?.name ?? name }
+  public func root(of name: String) -> String {
+    var top = name
+    for _ in sorted.indices {
+      guard let position = positions[top], let parent = sorted[position].superentity, positions[parent] != nil else { return top }
+      top = parent
+    }
+    // Parents form a circle.
+    return ancestors(of: name).last?.name ?? name
+  }
 
   /// Names of the direct sub-entities, in code-unit order.
   public func subentities(of name: String) -> [String] {
@@ -80,14 +90,16 @@ public struct ManagedObjectModel: Sendable, Equatable {
 
   /// Own and inherited attributes; own ones first.
   public func attributes(of name: String) -> [AttributeDescription] {
-    guard let entity = entity(name) else { return [] }
-    return ([entity] + ancestors(of: name)).flatMap(\.attributes)
+    guard let position = positions[name] else { return [] }
+    let own = sorted[position].attributes
+    return sorted[position].superentity == nil ? own : own + ancestors(of: name).flatMap(\.attributes)
   }
 
   /// Own and inherited relationships; own ones first.
   public func relationships(of name: String) -> [RelationshipDescription] {
-    guard let entity = entity(name) else { return [] }
-    return ([entity] + ancestors(of: name)).flatMap(\.relationships)
+    guard let position = positions[name] else { return [] }
+    let own = sorted[position].relationships
+    return sorted[position].superentity == nil ? own : own + ancestors(of: name).flatMap(\.relationships)
   }
 
   /// The relationship of that name, own or inherited.

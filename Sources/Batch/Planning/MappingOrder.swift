@@ -24,9 +24,9 @@ struct MappingOrder {
       order.append(free)
       left.removeAll { $0 == free }
     }
-    return MigrationStep(
-      source: step.source, destination: step.destination, mappingModels: order.map { models[$0] }, isInferred: step.isInferred,
-      reason: step.reason, passedVersions: step.passedVersions)
+    var ordered = step
+    ordered.mappingModels = order.map { models[$0] }
+    return ordered
   }
 
   /// For every mapping model those that make what its policies read.

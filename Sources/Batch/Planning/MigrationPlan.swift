@@ -97,7 +97,9 @@ public struct MigrationPlanner: Sendable {
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let rows = countsRows ? try Self.rows(reader, binding) : []
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes = LeftOut.notes(steps) + (fusion?.notes ?? []) + (try PartSelection.notes(steps, splits, policies: policies))
+    let notes =
+      LeftOut.notes(steps.flatMap { $0.passed + [$0] }) + (fusion?.notes ?? [])
+      + (try PartSelection.notes(steps, splits, policies: policies))
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: rows, bytes: bytes,

@@ -1,17 +1,22 @@
 /// One step of a path: from one version to another, by one or several mapping models together.
 public struct MigrationStep: Sendable, Equatable {
-  /// The version before the step.
+  /// The version that the mapping models read: the one before the step, or, where steps are ``passed``, the last of those between.
   public let source: ManagedObjectModel
   /// The version after the step.
   public let destination: ManagedObjectModel
   /// The mapping models of the step; they cover disjoint parts.
-  public let mappingModels: [MappingModel]
+  public internal(set) var mappingModels: [MappingModel]
   /// Was the mapping model inferred from the two versions?
   public let isInferred: Bool
   /// Why this step was chosen, for a plan that people read.
   public let reason: String
   /// The versions between, where several steps are made in one pass.
   public let passedVersions: [String]
+  /// Steps that the same pass makes before, row by row: the versions between are in no file.
+  public let passed: [MigrationStep]
+
+  /// The version of the store that the step reads.
+  public var origin: ManagedObjectModel { passed.first?.source ?? source }
 
   /// Does the step lead from a version to itself? Then every row is written again, and all that the model does not know is kept.
   public var isIdentity: Bool { source == destination }
@@ -19,7 +24,7 @@ public struct MigrationStep: Sendable, Equatable {
   /// Makes a step.
   public init(
     source: ManagedObjectModel, destination: ManagedObjectModel, mappingModels: [MappingModel], isInferred: Bool,
-    reason: String, passedVersions: [String] = []
+    reason: String, passedVersions: [String] = [], passed: [MigrationStep] = []
   ) {
     self.source = source
     self.destination = destination
@@ -27,6 +32,7 @@ public struct MigrationStep: Sendable, Equatable {
     self.isInferred = isInferred
     self.reason = reason
     self.passedVersions = passedVersions
+    self.passed = passed
   }
 }
 

@@ -32,7 +32,12 @@ public struct PartSelection: Sendable, Equatable, Codable {
     guard let name = unknown.sorted().first else { return marked }
     throw BatchError(
       .refused, "no part of the migration is named \(name)",
-      hint: "The names are \(names.sorted().joined(separator: ", ")); nothing was written")
+      hint: "The names are \(names.sorted().joined(separator: ", "))\(Self.advice(steps)); nothing was written")
+  }
+
+  /// Parts of steps that a pass makes before others have no names.
+  private static func advice(_ steps: [MigrationStep]) -> String {
+    steps.allSatisfy(\.passed.isEmpty) ? "" : ", and with --no-fuse those of every step"
   }
 
   private func skipped(_ candidates: StepParts) -> Set<Int> {
@@ -98,16 +103,14 @@ private struct StepParts {
   func step(skipping skipped: Set<Int>) -> MigrationStep {
     guard !skipped.isEmpty else { return step }
     let nodes = Set(skipped.flatMap { parts[$0].nodes })
-    var (models, node) = (step.mappingModels, 0)
-    for model in models.indices {
-      for mapping in models[model].entityMappings.indices {
-        models[model].entityMappings[mapping].isSkipped = nodes.contains(node)
+    var (marked, node) = (step, 0)
+    for model in marked.mappingModels.indices {
+      for mapping in marked.mappingModels[model].entityMappings.indices {
+        marked.mappingModels[model].entityMappings[mapping].isSkipped = nodes.contains(node)
         node += 1
       }
     }
-    return MigrationStep(
-      source: step.source, destination: step.destination, mappingModels: models, isInferred: step.isInferred,
-      reason: step.reason, passedVersions: step.passedVersions)
+    return marked
   }
 
   /// Relationships of what is made that lead to what is skipped.

@@ -1,11 +1,24 @@
-/// Makes one step of steps behind each other, wherever that gives the same store, to the byte, as one after the other.
+/// Makes one pass of steps behind each other, wherever that gives the same store, to the byte, as one after the other.
+///
+/// A pass has stages. Of steps whose values can be followed back, one stage is made (``MappingComposition``); the next stage sees the
+/// rows of the version before, which are made on the way (``PassedStep``).
 struct PathFusion {
+  /// Versions between that a pass may see: each takes memory for rows.
+  private static let mostPassed = 4
+
   /// The steps, some of them made of several.
   private(set) var steps: [MigrationStep] = []
   /// Why steps behind each other stay apart.
   private(set) var notes: [String] = []
 
-  /// Steps that become one.
+  private let path: [MigrationStep]
+  /// The layouts of all versions of the path.
+  private let layouts: [StoreLayout]
+  /// The pass at hand: its stages, the last of which may go on, and the steps that each is made of.
+  private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
+  private var stretch: Stretch?
+
+  /// Steps that become one stage.
   private struct Stretch {
     let first: Int
     var composition: MappingComposition
@@ -15,6 +28,7 @@ struct PathFusion {
   init(
     _ path: [MigrationStep], layouts: [StoreLayout], source: StoreBinding, schema: StoreSchema, isStaged: Bool
   ) {
+    (self.path, self.layouts) = (path, [source.layout] + layouts)
     guard path.count > 1 else {
       steps = path
       return
@@ -24,51 +38,94 @@ struct PathFusion {
       notes = ["the steps are made one after the other, because the store has \(stranger), which no model knows"]
       return
     }
-    var stretch: Stretch?
     for (index, step) in path.enumerated() {
-      let mappings = step.mappingModels.flatMap(\.entityMappings)
-      let before = index == 0 ? source.layout : layouts[index - 1]
-      do {
-        if isStaged, !step.isInferred { throw MappingComposition.Obstacle(reason: "it is a custom stage") }
-        var longer = stretch ?? Stretch(first: index, composition: MappingComposition(before))
-        try longer.composition.append(mappings, to: layouts[index])
-        stretch = longer
-      } catch {
-        if stretch != nil, let obstacle = error as? MappingComposition.Obstacle {
-          notes.append("\(step.source.name) to \(step.destination.name) takes a pass of its own: \(obstacle.reason)")
-        }
-        close(&stretch, path, before: index)
-        var composition = MappingComposition(before)
-        let isOwn = isStaged && !step.isInferred
-        let isFitting = !isOwn && (try? composition.append(mappings, to: layouts[index])) != nil
-        if isFitting { stretch = Stretch(first: index, composition: composition) } else { steps.append(step) }
+      if isStaged, !step.isInferred {
+        if index > 0 { note(step, "takes a pass of its own: it is a custom stage") }
+        closePass(before: index)
+        steps.append(step)
+      } else {
+        add(step, index)
       }
     }
-    close(&stretch, path, before: path.count)
+    closePass(before: path.count)
   }
 
-  private mutating func close(_ stretch: inout Stretch?, _ path: [MigrationStep], before end: Int) {
+  private mutating func note(_ step: MigrationStep, _ text: String) {
+    notes.append("\(step.source.name) to \(step.destination.name) \(text)")
+  }
+
+  private mutating func add(_ step: MigrationStep, _ index: Int) {
+    let mappings = step.mappingModels.flatMap(\.entityMappings)
+    if var longer = stretch, (try? longer.composition.append(mappings, to: layouts[index + 1])) != nil {
+      stretch = longer
+      return
+    }
+    closeStretch(before: index)
+    if let reason = reasonToEnd() {
+      note(step, "begins another pass: \(reason)")
+      closePass(before: index)
+    }
+    var composition = MappingComposition(layouts[index])
+    if (try? composition.append(mappings, to: layouts[index + 1])) != nil {
+      stretch = Stretch(first: index, composition: composition)
+    } else {
+      stages.append((step, index..<index + 1))
+    }
+  }
+
+  /// Why the pass at hand cannot go on behind its last stage; nil where it can.
+  private func reasonToEnd() -> String? {
+    guard let (last, range) = stages.last else { return nil }
+    let mappings = last.mappingModels.flatMap(\.entityMappings)
+    let step = PassedStep(mappings, from: layouts[range.lowerBound], to: layouts[range.upperBound])
+    if let obstacle = step.obstacle() {
+      return "what \(last.source.name) to \(last.destination.name) makes is known when all its rows are read, as \(obstacle)"
+    }
+    return stages.count > Self.mostPassed ? "the pass before sees \(Self.mostPassed) versions between already" : nil
+  }
+
+  private mutating func closeStretch(before end: Int) {
     guard let closed = stretch else { return }
     stretch = nil
-    guard end - closed.first > 1 else { return steps.append(path[closed.first]) }
-    let joined = path[closed.first..<end]
-    let mapped = joined.filter { !$0.isInferred }.flatMap(\.mappingModels).map(\.name)
-    let first = joined[closed.first]
-    let last = joined[end - 1]
+    let range = closed.first..<end
+    guard range.count > 1 else { return stages.append((path[closed.first], range)) }
+    let (first, last) = (path[closed.first], path[end - 1])
+    let mapped = Self.mapped(path[range])
     var model = MappingModel(
       name: mapped.isEmpty ? "inferred" : mapped.joined(separator: " and "),
       entityMappings: closed.composition.entityMappings())
     (model.sourceModelName, model.destinationModelName) = (first.source.name, last.destination.name)
     model.sourceHashes = first.mappingModels.reduce(into: [:]) { $0.merge($1.sourceHashes) { first, _ in first } }
     model.destinationHashes = last.mappingModels.reduce(into: [:]) { $0.merge($1.destinationHashes) { first, _ in first } }
-    let reason =
-      mapped.isEmpty
-      ? "\(joined.count) steps that can be inferred, in one pass"
-      : "\(joined.count) steps in one pass, by \(mapped.joined(separator: ", ")) and inference"
+    let step = MigrationStep(
+      source: first.source, destination: last.destination, mappingModels: [model], isInferred: mapped.isEmpty,
+      reason: Self.reason(path[range]))
+    stages.append((step, range))
+  }
+
+  private mutating func closePass(before end: Int) {
+    closeStretch(before: end)
+    guard let first = stages.first, let (last, _) = stages.last else { return }
+    let joined = path[first.steps.lowerBound..<end]
     steps.append(
-      MigrationStep(
-        source: first.source, destination: last.destination, mappingModels: [model], isInferred: mapped.isEmpty,
-        reason: reason, passedVersions: joined.dropFirst().map(\.source.name)))
+      joined.count == 1
+        ? last
+        : MigrationStep(
+          source: last.source, destination: last.destination, mappingModels: last.mappingModels, isInferred: last.isInferred,
+          reason: Self.reason(joined), passedVersions: joined.dropFirst().map(\.source.name),
+          passed: stages.dropLast().map(\.step)))
+    stages = []
+  }
+
+  private static func mapped(_ steps: ArraySlice<MigrationStep>) -> [String] {
+    steps.filter { !$0.isInferred }.flatMap(\.mappingModels).map(\.name)
+  }
+
+  private static func reason(_ steps: ArraySlice<MigrationStep>) -> String {
+    let mapped = mapped(steps)
+    guard !mapped.isEmpty else { return "\(steps.count) steps that can be inferred, in one pass" }
+    let inference = steps.contains(where: \.isInferred) ? " and inference" : ""
+    return "\(steps.count) steps in one pass, by \(mapped.joined(separator: ", "))\(inference)"
   }
 
   /// Something that steps carry or leave by what the versions between have: a table of other code, a trigger, history.

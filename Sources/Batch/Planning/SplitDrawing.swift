@@ -4,7 +4,7 @@ public struct SplitDrawing {
 
   /// Draws the steps of a plan, one below the other.
   public init(_ plan: MigrationPlan) {
-    self.init(zip(plan.steps, plan.splits).map { ("\($0.source.name) to \($0.destination.name)", $1) })
+    self.init(zip(plan.steps, plan.splits).map { ("\($0.origin.name) to \($0.destination.name)", $1) })
   }
 
   init(_ steps: [(title: String, split: MappingSplit)]) { self.steps = steps }

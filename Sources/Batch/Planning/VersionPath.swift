@@ -25,10 +25,7 @@ public enum VersionPath {
     guard let steps = search.run(from: graph.places(start)) else {
       throw search.failure(from: source, to: destination, known: library.knownVersions)
     }
-    for step in steps {
-      try step.source.validate()
-      try step.destination.validate()
-    }
+    for version in [source] + steps.map(\.destination) { try version.validate() }
     return steps
   }
 }

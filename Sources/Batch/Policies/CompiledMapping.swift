@@ -28,6 +28,9 @@ final class CompiledMapping: @unchecked Sendable {
   /// The same for rows, without counting references.
   let calls: Unmanaged<PolicyCalls>?
   let columns: [ColumnSource]
+  /// What the policy declares that it looks for, and the entities that it waits for.
+  let lookups: [Lookup]
+  let reads: [String]
   /// Which entities the policy may write, by Z_ENT; nil for all.
   private let mayWrite: UnsafeMutableBufferPointer<Bool>?
   /// Which source objects it takes; nil for all.
@@ -52,6 +55,7 @@ final class CompiledMapping: @unchecked Sendable {
     self.source = source
     self.destination = destination
     self.offset = offset
+    (lookups, reads) = (policy?.lookups(for: mapping) ?? [], policy?.reads(for: mapping) ?? [])
     self.policy = policy.map { PolicyCalls($0, mapping) }
     calls = self.policy.map { Unmanaged.passUnretained($0) }
     self.mayWrite = mayWrite.map { flags in

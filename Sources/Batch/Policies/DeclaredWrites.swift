@@ -8,6 +8,13 @@ extension EntityMigrationPolicy {
   }
 }
 
+extension CompiledMapping {
+  /// May the policy look for objects by an attribute? Those of its own entity it may, and what it waits for as a whole.
+  func mayRead(_ entity: String, _ attribute: String) -> Bool {
+    lookups.contains { $0.entity == entity && $0.attribute == attribute } || reads.contains(entity) || entity == destination.name
+  }
+}
+
 extension MigrationManager {
   /// Throws `policyFailed` where the policy at work declares what it writes, and the entity is not part of it. A link of a many-to-many
   /// relationship has two entities, of which one is enough.
@@ -17,6 +24,20 @@ extension MigrationManager {
       throw BatchError(
         .policyFailed, "the policy \(mapping.mapping.policyClassName ?? "") writes \(entity.name), which it does not declare",
         hint: "Add \"\(entity.name)\" to writes(for:) of the policy", entity: mapping.source.name)
+    }
+  }
+
+  /// Throws `policyFailed` where the policy at work looks for objects of an entity that is not its own, by a look-up that another one
+  /// declares: nothing then says that those objects are made before.
+  func checkDeclaredRead(_ entity: String, _ attribute: String) throws {
+    guard let compiled = currentCompiled else { return }
+    try compiled._withUnsafeGuaranteedRef { mapping in
+      guard !mapping.mayRead(entity, attribute) else { return }
+      let policy = mapping.mapping.policyClassName ?? ""
+      throw BatchError(
+        .policyFailed, "the policy \(policy) looks for objects of \(entity) by \(attribute), which it does not declare",
+        hint: "Add Lookup(entity: \"\(entity)\", attribute: \"\(attribute)\") to lookups(for:) of the policy",
+        entity: mapping.source.name)
     }
   }
 }

@@ -20,7 +20,8 @@ public protocol EntityMigrationPolicy: Sendable {
   /// ``reads(for:)``, where the policy does not say: it may then write anything, and its mapping model cannot be split. Where it
   /// says something, anything else that it writes is an error.
   func writes(for mapping: EntityMapping) -> [String]
-  /// Destination entities whose objects must be finished before, besides those that it looks up.
+  /// Destination entities whose objects must be finished before, besides those that it looks up. To look for objects of an entity that is
+  /// neither its own nor declared, here or in ``lookups(for:)``, is an error.
   func reads(for mapping: EntityMapping) -> [String]
   /// Does ``createRelationships(forDestination:in:manager:)`` do anything? If so the rows are read a second time.
   var createsRelationships: Bool { get }

@@ -36,11 +36,8 @@ extension SourceGraph {
   /// Calls `body` with every object of an entity and of its sub-entities; each is valid until the call returns.
   func forEach(_ entity: SourceEntity, _ body: (SourceObject) throws -> Void) throws {
     let table = binding.tables[entity.table]
-    let scan = try RowScan(
-      snapshot: reader.snapshot, root: table.schema.rootPage, isWithoutRowid: false, rowLimit: rowLimit,
-      longValuesFrom: MemoryBudget.longValueBytes)
-    let (page, row) = (RowPage(), RecordDecoder(longValues: longValues))
-    while try scan.next(into: page) {
+    let row = RecordDecoder(longValues: longValues)
+    try forEachPage(table.schema.rootPage, isWithoutRowid: false) { page in
       for index in 0..<page.count {
         let key = page.rowid(index)
         guard row.decode(page.record(index)) else {

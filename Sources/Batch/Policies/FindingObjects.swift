@@ -4,7 +4,16 @@ import Streams
 extension MigrationManager {
   /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
   public func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
-    try object(lookups.find(entity, attribute, value))
+    let found = try lookups.find(entity, attribute, value)
+    try checkRead(entity, attribute)
+    return try object(found)
+  }
+
+  /// A policy asks for the same look-up with every row.
+  private func checkRead(_ entity: String, _ attribute: String) throws {
+    if let last = lastRead, last.mapping == currentMapping, last.entity == entity, last.attribute == attribute { return }
+    try checkDeclaredRead(entity, attribute)
+    lastRead = (currentMapping, entity, attribute)
   }
 
   private func object(_ entry: SpillingMap.Entry?) throws -> DestinationObject? {
@@ -44,7 +53,9 @@ extension MigrationManager {
       let value = try source.value(other)
       return value == .null ? nil : try findOrCreate(entity, attribute, value)
     }
-    if let found = try object(lookups.find(entity, attribute, row: row, position)) { return found }
+    let found = try lookups.find(entity, attribute, row: row, position)
+    try checkRead(entity, attribute)
+    if let found = try object(found) { return found }
     let object = try insert(entity: entity)
     try object.set(own, from: source, other)
     try lookups.add(object.entity, attribute, row: row, position, key: object.key)

@@ -38,6 +38,9 @@ public final class MigrationManager {
     var source: Int64
     var destination: Int64
   }
+  /// For every join table: may policies have made a link that is there already?
+  @exclusivity(unchecked) private var linkOrders: [LinkOrder]
+  @exclusivity(unchecked) private var calls: UInt64 = 0
   private enum LinkColumn {
     case source
     case destination
@@ -47,7 +50,9 @@ public final class MigrationManager {
   private let encoder = RecordEncoder()
   /// The source object and the position of the mapping of the call at work.
   @exclusivity(unchecked) private var current: ObjectIdentifier?
-  @exclusivity(unchecked) private var currentMapping = -1
+  @exclusivity(unchecked) private(set) var currentMapping = -1
+  /// What was looked for last, by which mapping: it was declared.
+  @exclusivity(unchecked) var lastRead: (mapping: Int, entity: String, attribute: String)?
   @exclusivity(unchecked) private(set) var currentCompiled: Unmanaged<CompiledMapping>?
   private let mappings: [CompiledMapping]
   /// For every entity, by number: do look-ups want its objects?
@@ -93,6 +98,7 @@ public final class MigrationManager {
       }
     }
     nextKeys = keys.firstNewKeys
+    linkOrders = layout.joinTables.map { _ in LinkOrder() }
   }
 
   deinit {
@@ -178,6 +184,7 @@ public final class MigrationManager {
     let made = MadeLink(join: join, source: source, destination: destination)
     guard madeLinks.isEmpty || !madeLinks.contains(made) else { return }
     madeLinks.append(made)
+    linkOrders[join].add(source: source, destination: destination, call: calls)
     try link(join, source: source, destination: destination)
   }
 
@@ -252,7 +259,9 @@ public final class MigrationManager {
   func closeObjects() throws {
     try objects.close { try write($0) }
     hasPrimary = false
-    if !madeLinks.isEmpty { madeLinks.removeAll(keepingCapacity: true) }
+    guard !madeLinks.isEmpty else { return }
+    madeLinks.removeAll(keepingCapacity: true)
+    calls += 1
   }
 
   private func write(_ object: DestinationObject) throws {
@@ -271,6 +280,16 @@ public final class MigrationManager {
     guard isLocated, object.isUnchanged, let recipe = object.recipe else { return false }
     return recipe._withUnsafeGuaranteedRef {
       $0.append(locator, to: output, table: object.entity.table, rowid: object.key)
+    }
+  }
+
+  /// Join tables that may hold a link twice: what policies added may have been there, from the source or by another call.
+  var joinsToCheck: [Int] {
+    linkOrders.indices.filter { join in
+      let order = linkOrders[join]
+      let number = layout.entityTables.count + join
+      let rows = UInt64(clamping: nextKeys[number] - keys.firstNewKeys[number])
+      return order.count > 0 && (order.mayRepeat || rows > order.count)
     }
   }
 

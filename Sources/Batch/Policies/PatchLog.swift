@@ -4,6 +4,8 @@ import Streams
 /// length. Layout: FORMAT.md, "Patch log".
 final class PatchLog {
   static let headLength = 32
+  /// Stands for a column where the row goes as a whole.
+  static let removal = Int(UInt32.max)
 
   private let file: any File
   private(set) var length: UInt64
@@ -43,6 +45,9 @@ final class PatchLog {
     count += 1
     if pending.count > 1 << 16 { try flush() }
   }
+
+  /// Adds the removal of a row.
+  func remove(table: Int, key: Int64) throws { try add(table: table, key: key, column: Self.removal, .null) }
 
   private func flush() throws {
     guard !pending.isEmpty else { return }

@@ -7,14 +7,18 @@ final class RowFetcher {
   /// What an object takes besides its record and the places of its columns.
   private static let overhead = 192
   private let lookup: RowLookup
+  /// Makes rows of a version between of those that are looked up.
+  private let passed: (version: any PassedVersion, root: UInt32)?
   private let entityPosition: Int
   private let columns: Int
   /// By the key's remainder. The source does not change, so what is kept stays right.
   @exclusivity(unchecked) private var kept: [SourceObject?]
 
   /// Prepares for a table of that many columns. `memoryBytes` bounds the objects that are kept.
-  init(_ lookup: RowLookup, entityPosition: Int, columns: Int, memoryBytes: Int) {
-    self.lookup = lookup
+  init(
+    _ lookup: RowLookup, passed: (version: any PassedVersion, root: UInt32)?, entityPosition: Int, columns: Int, memoryBytes: Int
+  ) {
+    (self.lookup, self.passed) = (lookup, passed)
     self.entityPosition = entityPosition
     self.columns = columns
     let fitting = memoryBytes / (Self.overhead + Self.longest + 16 * columns)
@@ -27,19 +31,26 @@ final class RowFetcher {
     let slot = Int(truncatingIfNeeded: UInt64(bitPattern: key) % UInt64(kept.count))
     if let found = kept[slot], found.key == key { return found }
     return try lookup.withRecord(key) { record in
-      guard record.count <= Self.longest else { return try make(expected, key, record, graph) }
-      if kept[slot]?.entity === expected, isKnownUniquelyReferenced(&kept[slot]), let used = kept[slot] {
-        kept[slot] = nil
-        try used.take(record, key: key)
-        if used.decoder.integer(entityPosition) == Int64(expected.number) {
-          kept[slot] = used
-          return used
-        }
+      guard let passed else { return try object(expected, key, record, slot, graph) }
+      return try passed.version.make(key, record, of: passed.root).flatMap { try object(expected, key, $0, slot, graph) }
+    } ?? nil
+  }
+
+  private func object(
+    _ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ slot: Int, _ graph: SourceGraph
+  ) throws -> SourceObject? {
+    guard record.count <= Self.longest else { return try make(expected, key, record, graph) }
+    if kept[slot]?.entity === expected, isKnownUniquelyReferenced(&kept[slot]), let used = kept[slot] {
+      kept[slot] = nil
+      try used.take(record, key: key)
+      if used.decoder.integer(entityPosition) == Int64(expected.number) {
+        kept[slot] = used
+        return used
       }
-      let object = try make(expected, key, record, graph)
-      if object.decoder.integer(entityPosition) == Int64(object.entity.number) { kept[slot] = object }
-      return object
     }
+    let object = try make(expected, key, record, graph)
+    if object.decoder.integer(entityPosition) == Int64(object.entity.number) { kept[slot] = object }
+    return object
   }
 
   private func make(_ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ graph: SourceGraph) throws

@@ -17,9 +17,14 @@ final class SourceGraph {
   let rowLimit: Int
   /// Reads what rows of the source refer to. For the transforming thread alone.
   let longValues: LongValueReader
+  /// What makes the rows of the reader's store to rows of the version at hand; nil where they are.
+  let passed: (any PassedVersion)?
 
-  init(reader: StoreReader, binding: StoreBinding, scratch: StepFiles, rowLimit: Int) throws {
+  init(
+    reader: StoreReader, binding: StoreBinding, scratch: StepFiles, rowLimit: Int, passed: (any PassedVersion)? = nil
+  ) throws {
     self.reader = reader
+    self.passed = passed
     self.binding = binding
     self.scratch = scratch
     self.rowLimit = rowLimit
@@ -53,19 +58,22 @@ final class SourceGraph {
       if let fetcher = fetcherReferences[expected.table] {
         return try fetcher._withUnsafeGuaranteedRef { try $0.object(expected, key: key, of: self) }
       }
-      return try fetcher(for: expected).object(expected, key: key, of: self)
+      return try fetcher(for: expected)?.object(expected, key: key, of: self)
     }
   }
 
-  private func fetcher(for expected: SourceEntity) -> RowFetcher {
+  /// Nil for a table that begins without rows.
+  private func fetcher(for expected: SourceEntity) -> RowFetcher? {
     let table = binding.tables[expected.table]
+    guard let origin = origin(table.schema.rootPage, isWithoutRowid: false) else { return nil }
     // One half for pages, one for objects.
     let memory = scratch.budget.lookupCacheBytes / 2
     let lookup = RowLookup(
-      snapshot: reader.snapshot, root: table.schema.rootPage, cacheBytes: memory, rowLimit: rowLimit,
+      snapshot: reader.snapshot, root: origin.root, cacheBytes: memory, rowLimit: rowLimit,
       longValuesFrom: MemoryBudget.longValueBytes)
     let fetcher = RowFetcher(
-      lookup, entityPosition: table.positions[1], columns: table.schema.columns.count, memoryBytes: memory)
+      lookup, passed: passed.map { ($0, table.schema.rootPage) }, entityPosition: table.positions[1],
+      columns: table.schema.columns.count, memoryBytes: memory)
     fetchers[expected.table] = fetcher
     fetcherReferences[expected.table] = Unmanaged.passUnretained(fetcher)
     return fetcher
@@ -103,15 +111,17 @@ final class SourceGraph {
   ) throws -> RelationRun {
     let path = scratch.path("relation.\(file)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
-    return try RelationRun(path: path, identifier: name, scratch: scratch) { add in
-      let source = try scan.rows(self.reader.snapshot, rowLimit: self.rowLimit)
-      let (page, decoder) = (RowPage(), RecordDecoder())
-      while try source.next(into: page) {
-        for row in 0..<page.count where decoder.decode(page.record(row)) {
-          let rowid = page.rowid(row)
-          guard let owner = scan.owner.read(decoder, rowid), let other = scan.other.read(decoder, rowid) else { continue }
-          try add(owner, scan.order.flatMap { decoder.integer($0) } ?? 0, other)
-        }
+    return try RelationRun(path: path, identifier: name, scratch: scratch) { try forEachPair(scan, $0) }
+  }
+
+  /// Calls `body` with owner, order and other of every pair, in the order of the rows that have them.
+  func forEachPair(_ scan: PairScan, _ body: (Int64, Int64, Int64) throws -> Void) throws {
+    let decoder = RecordDecoder()
+    try forEachPage(scan.root, isWithoutRowid: scan.isWithoutRowid) { page in
+      for row in 0..<page.count where decoder.decode(page.record(row)) {
+        let rowid = page.rowid(row)
+        guard let owner = scan.owner.read(decoder, rowid), let other = scan.other.read(decoder, rowid) else { continue }
+        try body(owner, scan.order.flatMap { decoder.integer($0) } ?? 0, other)
       }
     }
   }
@@ -134,12 +144,6 @@ final class SourceGraph {
     var order: Int?
     /// Is it a join table that is kept as an index?
     var isWithoutRowid = false
-
-    func rows(_ snapshot: DatabaseSnapshot, rowLimit: Int) throws -> RowScan {
-      try RowScan(
-        snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: rowLimit,
-        longValuesFrom: MemoryBudget.longValueBytes)
-    }
   }
 
   /// Where a row of ``pairScan(_:isOrdered:)`` tells the place of the owner among the objects that the other leads to.

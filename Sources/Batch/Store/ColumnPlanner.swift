@@ -20,12 +20,12 @@ struct ColumnPlanner {
     self.shape = RelationshipShape(model: model)
   }
 
-  /// The table of a root entity. `owners` are to-manys without inverse, by destination entity, in owner order.
+  /// The table of a root entity. `owners` are to-manys without inverse, by destination entity, in owner order; `names` are those of the root and of what descends from it, in Z_ENT order.
   static func table(
-    root: String, model: ManagedObjectModel, numbering: EntityNumbering, owners: [String: [PropertyReference]]
+    root: String, names: [String], model: ManagedObjectModel, numbering: EntityNumbering, owners: [String: [PropertyReference]]
   ) throws -> EntityTable {
     var planner = ColumnPlanner(model: model, numbering: numbering)
-    for name in numbering.names where model.root(of: name) == root {
+    for name in names {
       guard let entity = model.entity(name) else { continue }
       try planner.add(entity)
       for owner in owners[name] ?? [] { planner.addOwner(owner) }

@@ -19,8 +19,7 @@ struct RelationshipShape {
 
   /// The topmost entity that declares the property: its column or join table carries that entity's number.
   func declarer(of property: String, entity name: String) -> String {
-    let chain = [model.entity(name)].compactMap { $0 } + model.ancestors(of: name)
-    return chain.last { Self.declares($0, property) }?.name ?? name
+    model.ancestors(of: name).last { Self.declares($0, property) }?.name ?? name
   }
 
   /// Does an ancestor declare the property too? Then it has its column there (B.4).

@@ -41,7 +41,10 @@ public struct StoreLayout: Sendable {
     let numbering = try EntityNumbering(model: model)
     let owners = Self.inverselessOwners(model, numbering)
     let roots = numbering.names.filter { model.entity($0)?.superentity == nil }
-    let tables = try roots.map { try ColumnPlanner.table(root: $0, model: model, numbering: numbering, owners: owners) }
+    let families = Dictionary(grouping: numbering.names, by: model.root)
+    let tables = try roots.map {
+      try ColumnPlanner.table(root: $0, names: families[$0] ?? [], model: model, numbering: numbering, owners: owners)
+    }
     let joins = try JoinTablePlanner.tables(model: model, numbering: numbering)
     try Self.checkNames(tables, joins)
     let directory = PropertyDirectory(model: model, tables: tables, joins: joins)

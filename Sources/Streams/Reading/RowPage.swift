@@ -77,6 +77,19 @@ public final class RowPage: @unchecked Sendable {
     return memory + used
   }
 
+  /// Makes a row the only one of the page.
+  public func take(_ rowid: Int64, _ record: UnsafeRawBufferPointer) {
+    reset()
+    append(rowid, record)
+  }
+
+  /// Adds a copy of a row.
+  func append(_ rowid: Int64, _ record: UnsafeRawBufferPointer) {
+    let target = room(record.count)
+    if let base = record.baseAddress { target.copyMemory(from: base, byteCount: record.count) }
+    finishRow(rowid, length: record.count)
+  }
+
   /// Exchanges all rows with another page's.
   func exchange(with other: RowPage) {
     swap(&rows, &other.rows)

@@ -106,9 +106,9 @@ final class StopAfter: Sendable {
   init(_ count: Int) { left = Mutex(count) }
 
   /// Where to stop, one run each: everywhere if the environment has GODWIT_ALL_STOPS, else at every n-th place.
-  static func counts(every step: Int) -> StrideTo<Int> {
-    stride(from: 1, to: 10_000, by: ProcessInfo.processInfo.environment["GODWIT_ALL_STOPS"] == nil ? step : 1)
-  }
+  static func counts(every step: Int) -> StrideTo<Int> { stride(from: 1, to: 10_000, by: stopsEverywhere ? 1 : step) }
+
+  static var stopsEverywhere: Bool { ProcessInfo.processInfo.environment["GODWIT_ALL_STOPS"] != nil }
 
   /// True when the run came that far.
   var isSpent: Bool { left.withLock { $0 <= 0 } }

@@ -16,7 +16,8 @@ struct OracleCase {
   }
 
   let seed: UInt64
-  let interrupts: Bool
+  /// Is there more to migrate than in other cases?
+  private let isLarge: Bool
   private(set) var versions: [ManagedObjectModel] = []
   /// Mapping models by the number of the step; none for an inferred one.
   private var mappings: [[MappingModel]] = []
@@ -26,7 +27,7 @@ struct OracleCase {
 
   init(seed: UInt64) throws {
     self.seed = seed
-    interrupts = seed % 24 == 0
+    isLarge = seed % 24 == 0
     var models = OracleModels(seed: seed)
     versions = [models.model("V1")]
     for number in 2...(2 + models.below(3)) {
@@ -44,7 +45,7 @@ struct OracleCase {
       versions.append(version)
       mappings.append(step)
     }
-    let scale = interrupts ? 150 : models.below(60)
+    let scale = isLarge ? 150 : models.below(60)
     data = OracleData(versions[0], seed: seed &+ 1, scale: scale, isWild: models.random.flag(3)).graph
     folder = try MigrationFolder(
       versions, mappings: mappings.flatMap { $0 }, policies: [OraclePolicy.self, OracleLatePolicy.self])
@@ -102,7 +103,7 @@ struct OracleCase {
       throw Disagreement(description: "only all steps together: " + problem.joined(separator: "\n"))
     }
     if let plan, plan.steps.contains(where: { !$0.passedVersions.isEmpty }) { try walk(store, beside: migrated) }
-    if interrupts, case .graph = try outcome(to: versions.count - 1) {
+    if case .graph = try outcome(to: versions.count - 1) {
       try interrupt(store, expected: try MigrationFolder.bytes(migrated))
     }
   }
@@ -191,24 +192,40 @@ struct OracleCase {
     return false
   }
 
-  /// Stopped at any sign of progress and resumed, a run ends with the undisturbed bytes.
+  /// Stopped at any sign of progress and resumed, a run ends with the undisturbed bytes: at a random one, or, where the environment
+  /// asks for it and the case is small, at every one.
   private func interrupt(_ store: String, expected: Data) throws {
-    for count in StopAfter.counts(every: 17 + Int(seed / 16 % 23)) {
-      let path = try folder.copy(store, as: "stop-\(count)")
-      var request = request(path, to: versions.count - 1)
-      request.verification = .none
-      request.interval = .bytes(4000)
-      let stop = StopAfter(count)
-      do {
-        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
-      } catch let error as BatchError where error.code == .stopped {
-        _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
-      }
-      guard try MigrationFolder.bytes(path) == expected else {
-        throw Disagreement(description: "stopped after \(count) signs of progress, the bytes differ")
-      }
-      try FileManager.default.removeItem(atPath: FilePaths.directory(of: path))
-      guard stop.isSpent else { return }
+    guard !StopAfter.stopsEverywhere || isLarge else {
+      for count in 1..<10_000 where try !interrupt(store, after: count, expected: expected) { return }
+      return
     }
+    var random = SeededRandom(seed &+ 3)
+    var most = isLarge ? 100 : 30
+    // A run that ends before its stop is done again with an earlier one.
+    for _ in 0..<2 where most > 0 {
+      let count = Int.random(in: 1...most, using: &random)
+      if try interrupt(store, after: count, expected: expected) { return }
+      most = count / 2
+    }
+  }
+
+  /// False for a run that ended before its stop.
+  @discardableResult
+  private func interrupt(_ store: String, after count: Int, expected: Data) throws -> Bool {
+    let path = try folder.copy(store, as: "stop-\(count)")
+    defer { try? FileManager.default.removeItem(atPath: FilePaths.directory(of: path)) }
+    var request = request(path, to: versions.count - 1)
+    request.verification = .none
+    request.interval = .bytes(isLarge ? 4000 : 500)
+    let stop = StopAfter(count)
+    do {
+      _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
+    } catch let error as BatchError where error.code == .stopped {
+      _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
+    }
+    guard try MigrationFolder.bytes(path) == expected else {
+      throw Disagreement(description: "stopped after \(count) signs of progress, the bytes differ")
+    }
+    return stop.isSpent
   }
 }
