@@ -66,6 +66,8 @@ public struct MigrationJob: Sendable {
     public var rowsRead: UInt64 = 0
     /// Objects of the result by entity; empty without verification.
     public var rows: [String: UInt64] = [:]
+    /// Values outside the result; nil without verification, and where the model knows none.
+    public var externalData: ExternalDataReport?
     /// Was the result proved?
     public var isVerified = false
     /// Bytes of the result.

@@ -25,46 +25,43 @@ struct MigrationRun {
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
     let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
-    let steps: [MigrationStep]
-    let result: Finished
-    let verified: VerificationReport?
-    do {
-      defer { source.close() }
-      try checkSource(source)
-      steps = try MigrationPlanner(
-        library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses,
-        parts: plan.parts ?? PartSelection()
-      ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
-      try checkPlan(steps)
-      result = try runSteps(steps, source, log)
-      // Once more at the end: a source that could only be locked for reading may have changed under the run.
-      try recheckSource()
-      verified = try verify(result, steps, source)
-    }
-    try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
-    try log.sync()
-    // Before the store gets its name: nobody then sees it without its values.
-    if !plan.isInPlace { try takeExternalData() }
-    let finished: CutOverResult
-    do {
-      finished = try cutOver.run(
+    defer { source.close() }
+    try checkSource(source)
+    let steps = try MigrationPlanner(
+      library: library, mappings: mappings, policies: policies, order: plan.order, fuses: plan.fuses,
+      parts: plan.parts ?? PartSelection()
+    ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+    try checkPlan(steps)
+    let result = try runSteps(steps, source, log)
+    // Once more at the end: a source that could only be locked for reading may have changed under the run.
+    try recheckSource()
+    let (finished, verified) = try withExternalData(cutOver) {
+      let verified = try verify(result, steps, source)
+      // The cut-over takes the source's lock itself.
+      source.close()
+      try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
+      try log.sync()
+      let finished = try cutOver.run(
         newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
       ) { try recheckSource() }
-    } catch {
-      // What belongs to no store yet does not stay; the run takes it along again.
-      if !plan.isInPlace, try !cutOver.isPending() { try ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination) }
-      throw error
+      return (finished, verified)
     }
     return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
   }
 
-  private func takeExternalData() throws {
-    let folders = ExternalDataCopy(fileSystem: fileSystem)
+  /// Takes values outside the store to a destination elsewhere: before the proof, which looks at them, and before the store gets its
+  /// name, so that nobody sees it without them.
+  private func withExternalData<Result>(_ cutOver: CutOver, _ body: () throws -> Result) throws -> Result {
+    guard !plan.isInPlace else { return try body() }
     do {
-      try folders.take(from: plan.source, to: plan.destination)
+      try ExternalDataCopy(fileSystem: fileSystem, monitor: monitor).take(from: plan.source, to: plan.destination)
+      return try body()
     } catch {
-      // Also on a full disk, where it matters most; the error is the first one's.
-      try? folders.remove(from: plan.destination)
+      // What belongs to no store yet does not stay, but for a run that was only stopped. Also on a full disk, where it matters
+      // most; the error is the first one's.
+      if (error as? BatchError)?.code != .stopped, (try? cutOver.isPending()) == false {
+        try? ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination)
+      }
       throw error
     }
   }
@@ -235,7 +232,8 @@ struct MigrationRun {
       hasModelNames: plan.target != .identity, digests: result.digests, isDense: plan.indexBuilding == .engine)
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
       .verify(
-        expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor
+        expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor,
+        external: ExternalDataPlaces(store: plan.destination, source: plan.source)
       ) { fraction, what in
         monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
       }
@@ -281,7 +279,7 @@ struct MigrationRun {
       steps: plan.steps,
       rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
-      isVerified: plan.verification != .none,
+      externalData: verified?.external, isVerified: plan.verification != .none,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + notes)
   }
 }
