@@ -135,6 +135,8 @@ struct RunSummary: Codable {
   var checkpoints: UInt64
   var peakMemory: Int
   var notes: [String]
+  var accounts: [StepAccount]
+  var externalData: ExternalDataReport?
 
   init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
     destination = report.destination
@@ -150,6 +152,8 @@ struct RunSummary: Codable {
     self.checkpoints = checkpoints
     peakMemory = Console.peakMemory
     notes = report.notes
+    accounts = report.accounts
+    externalData = report.externalData
   }
 
   func json() throws -> String { try JSONOutput.text(self) }
@@ -162,6 +166,8 @@ struct RunSummary: Codable {
     lines.append(
       "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
+    lines += accounts.map(\.summary)
+    if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
     for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
     return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
   }

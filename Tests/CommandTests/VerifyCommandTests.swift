@@ -102,6 +102,21 @@ import Testing
     #expect(refused.code == 30 && refused.error.contains("a file -wal stands beside the store"), "\(refused)")
   }
 
+  @Test("The summary of a migration accounts for every row and link of every step, in text and in JSON")
+  func account() throws {
+    let text = try folder.run("godwit", ["migrate", source, "--output", folder.file("A.sqlite")] + Self.models)
+    #expect(text.output.contains("Library 1 to Library 2: 400 objects read, 400 written, 0 left out, 0 rejected, 3"), "\(text)")
+    let json = try folder.run("godwit", ["migrate", source, "--json", "--output", folder.file("B.sqlite")] + Self.models)
+    let summary = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+    let accounts = try #require(summary["accounts"] as? [[String: Any]])
+    let books = try #require((accounts.first?["objects"] as? [[String: Any]])?.first { $0["source"] as? String == "Book" })
+    #expect(books["read"] as? Int == 390 && books["written"] as? Int == 390 && books["rejected"] as? Int == 0)
+    let links = try #require((accounts.last?["links"] as? [[String: Any]])?.first)
+    let rows = try ExampleFolder.rows(store, "SELECT count(*) AS n FROM Z_1BOOKS")
+    #expect(rows == ["[n:\(links["written"] as? Int ?? -1)]"] && links["read"] as? Int == links["written"] as? Int)
+    #expect(accounts.count == 2 && (accounts.first?["made"] as? [String: Any])?.keys.sorted() == ["Author"])
+  }
+
   @Test("Arguments that do not belong together are a usage error; other mapping models than the migration's show as differences")
   func usage() throws {
     #expect(try verify(store, ["--verify", "none"]).code == 64)

@@ -74,6 +74,8 @@ public struct MigrationJob: Sendable {
     public var bytes: UInt64 = 0
     /// What a person should know.
     public var notes: [String] = []
+    /// What became of the rows, step by step; empty where an earlier process had finished all but the cut-over.
+    public var accounts: [StepAccount] = []
   }
 
   let fileSystem: any FileSystem

@@ -21,7 +21,7 @@ struct MigrationRun {
     defer { log.close() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
+    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, accounts: []) }
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
     let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
@@ -46,7 +46,7 @@ struct MigrationRun {
       ) { try recheckSource() }
       return (finished, verified)
     }
-    return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
+    return try end(finished, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
   }
 
   /// Takes values outside the store to a destination elsewhere: before the proof, which looks at them, and before the store gets its
@@ -115,50 +115,25 @@ struct MigrationRun {
       defer { if reader !== source { reader.close() } }
       monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
       if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
-      let (state, rows) = try runStep(steps, position, reader, source, publisher)
+      let (state, rows, account) = try runStep(steps, position, reader, source, publisher)
       let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
       try tell(.didMigrate, steps[index], store: job.file(name))
       position = RunPosition(
         step: index + 1, previousStore: name, rows: rows, digests: state.digests,
-        notes: position.notes + leftOut(state, steps[index]))
+        accounts: position.accounts + [account])
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
-      try log.append(
-        "step \(index + 1) of \(steps.count) is written: \(steps[index].source.name) to \(steps[index].destination.name)")
+      try log.append("step \(index + 1) of \(steps.count) is written: \(account.summary)")
     }
     guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
     return Finished(
       path: job.file(name), rowsRead: monitor.progress.rows, tableRows: position.rows, digests: position.digests,
-      notes: position.notes)
-  }
-
-  /// Source rows that did not become objects of their own, by the rule that left them out (I12).
-  private func leftOut(_ state: StepState, _ step: MigrationStep) -> [String] {
-    var notes: [String] = []
-    let mappings = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
-    for (mapping, counts) in zip(mappings, state.counts) where counts.dropped > 0 {
-      guard !mapping.isSkipped else {
-        notes.append("\(counts.dropped) objects of \(mapping.sourceEntity ?? "") were left out: \(mapping.name) was skipped")
-        continue
-      }
-      let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName].compactMap {
-        $0
-      }
-      let rule = rules.isEmpty ? mapping.name : rules.joined(separator: " or ")
-      notes.append("\(counts.dropped) of \(counts.read) objects of \(mapping.sourceEntity ?? "") were left out by \(rule)")
-    }
-    for (relationship, count) in state.lost.sorted(by: { $0.key < $1.key }) {
-      notes.append("\(count) references of \(relationship) led to objects that policies left out, and became NULL")
-    }
-    if state.unmapped > 0 {
-      notes.append("\(state.unmapped) objects of \(step.source.name) have no entity mapping and were left out")
-    }
-    return notes
+      accounts: position.accounts)
   }
 
   private func runStep(
     _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
-  ) throws -> (state: StepState, rows: [String: UInt64]) {
+  ) throws -> (state: StepState, rows: [String: UInt64], account: StepAccount) {
     let index = position.step
     let directory = job.path
     let files = StepFiles(
@@ -188,7 +163,8 @@ struct MigrationRun {
       try publisher.publish(next)
     }
     let state = try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
-    return (state, Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first }))
+    let rows = Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first })
+    return (state, rows, StepAccount(state, stepPlan))
   }
 
   /// The new store has the source's page size, vacuum mode and journal mode.
@@ -216,7 +192,8 @@ struct MigrationRun {
     var rowsRead: UInt64
     var tableRows: [String: UInt64]
     var digests: [String: ProofDigest]
-    var notes: [String]
+    var accounts: [StepAccount]
+    var notes: [String] { accounts.flatMap(\.notes) }
   }
 
   /// Proves the finished store as the run was asked to; nil for not at all.
@@ -262,7 +239,7 @@ struct MigrationRun {
     return dangling.reduce(0) { $0 + $1.count } <= before ? [.dangling] : []
   }
 
-  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, notes: [String]) throws
+  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]) throws
     -> MigrationJob.Report
   {
     if plan.isInPlace, let limit = plan.keepsBackups {
@@ -280,6 +257,7 @@ struct MigrationRun {
       rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       externalData: verified?.external, isVerified: plan.verification != .none,
-      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + notes)
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
+      accounts: accounts)
   }
 }
