@@ -5,6 +5,7 @@ import Streams
 /// A run with its lease taken: goes on from the newest checkpoint and ends with the cut-over.
 struct MigrationRun {
   let job: JobDirectory
+  let lease: Lease
   let plan: JobPlan
   let fileSystem: any FileSystem
   let policies: PolicyRegistry
@@ -13,8 +14,8 @@ struct MigrationRun {
   let logs: LogMemory
   let stageHandler: StageHandler?
 
-  private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
-  private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
+  var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
+  var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
 
   func run() throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
@@ -24,7 +25,7 @@ struct MigrationRun {
     if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, accounts: []) }
     let library = try ModelLibrary(paths: plan.models.map { job.file($0) })
     let mappings = try plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }
-    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
+    let source = try openSource()
     defer { source.close() }
     try checkSource(source)
     let steps = try MigrationPlanner(
@@ -41,9 +42,14 @@ struct MigrationRun {
       source.close()
       try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
       try log.sync()
+      try lease.throwIfReplaced()
       let finished = try cutOver.run(
         newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
-      ) { try recheckSource() }
+      ) {
+        try recheckSource()
+        // Last of all: from here on names are changed that a successor relies on.
+        try lease.throwIfReplaced()
+      }
       return (finished, verified)
     }
     return try end(finished, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
@@ -58,11 +64,24 @@ struct MigrationRun {
       return try body()
     } catch {
       // What belongs to no store yet does not stay, but for a run that was only stopped. Also on a full disk, where it matters
-      // most; the error is the first one's.
-      if (error as? BatchError)?.code != .stopped, (try? cutOver.isPending()) == false {
+      // most; the error is the first one's. A successor has put its own there.
+      if (error as? BatchError)?.code != .stopped, !lease.isReplaced, (try? cutOver.isPending()) == false {
         try? ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination)
       }
       throw error
+    }
+  }
+
+  private func openSource() throws -> StoreReader {
+    func open(_ locking: DatabaseSnapshot.Locking) throws -> StoreReader {
+      try SourceStore.open(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
+    }
+    do {
+      return try open(.exclusive)
+    } catch let error as StreamsError where error.code == .locked && job.generation > 1 {
+      // An owner elsewhere that was replaced may have the lock as long as it is stopped. It is only read; and at the end it is
+      // looked at again, as a source is that could only be locked for reading.
+      return try open(.none)
     }
   }
 
@@ -98,153 +117,13 @@ struct MigrationRun {
     }
   }
 
-  private func stepPath(_ index: Int) -> String { job.file("step-\(index + 1).sqlite") }
-
-  /// Runs the steps that are left; returns the last one's store.
-  private func runSteps(_ steps: [MigrationStep], _ source: StoreReader, _ log: JobLog) throws -> Finished {
-    let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
-    let found = try store.newestValid(plan: planFingerprint, source: sourceFingerprint)
-    for rejected in found?.rejected ?? [] { try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)") }
-    var position = try RunPosition(found?.checkpoint, steps: steps.count)
-    let publisher = RunPublisher(store: store, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
-    if found != nil { try log.append("resumed in step \(position.step + 1)") }
-    while position.step < steps.count {
-      let index = position.step
-      let previous = position.previousStore.map { job.file($0) }
-      let reader = try previous.map { try StoreReader(path: $0, fileSystem: fileSystem, locking: .none) } ?? source
-      defer { if reader !== source { reader.close() } }
-      monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
-      if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
-      let (state, rows, account) = try runStep(steps, position, reader, source, publisher)
-      let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
-      try tell(.didMigrate, steps[index], store: job.file(name))
-      position = RunPosition(
-        step: index + 1, previousStore: name, rows: rows, digests: state.digests,
-        accounts: position.accounts + [account])
-      try publisher.publish(position)
-      try removeFiles(upTo: index, keeping: name)
-      try log.append("step \(index + 1) of \(steps.count) is written: \(account.summary)")
-    }
-    guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
-    return Finished(
-      path: job.file(name), rowsRead: monitor.progress.rows, tableRows: position.rows, digests: position.digests,
-      accounts: position.accounts)
-  }
-
-  private func runStep(
-    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
-  ) throws -> (state: StepState, rows: [String: UInt64], account: StepAccount) {
-    let index = position.step
-    let directory = job.path
-    let files = StepFiles(
-      prefix: job.file("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory))
-    let stepPlan = try StepPlan(
-      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras)
-    let target = steps[index].destination
-    let metadata =
-      steps[index].isIdentity
-      ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
-    let isLast = index + 1 == steps.count
-    let building = isLast ? plan.indexBuilding : .engine
-    var header = header(like: source.snapshot.header)
-    let version = header.version
-    if building == .sqlite { header.version = .rollback }
-    let job = StepRunner.Job(
-      reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
-      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
-      keepsDigests: isLast && plan.verification != .none, sourceRows: position.rows
-    ) { state, builders in
-      var writer = ByteWriter()
-      state.encode(into: &writer)
-      var next = position
-      next.state = RunPosition.State(step: writer.bytes, builders: builders)
-      // The names of files that the state refers to are durable before it is (I3).
-      try fileSystem.syncDirectory(directory)
-      try publisher.publish(next)
-    }
-    let state = try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
-    let rows = Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first })
-    return (state, rows, StepAccount(state, stepPlan))
-  }
-
-  /// The new store has the source's page size, vacuum mode and journal mode.
-  private func header(like source: DatabaseHeader) -> DatabaseHeader {
-    var header = DatabaseHeader(
-      pageSize: source.pageSize, autoVacuum: source.autoVacuum, version: source.version)
-    header.userVersion = source.userVersion
-    header.applicationID = source.applicationID
-    return header
-  }
-
-  /// Removes what finished steps no longer need: their scratch files, and the stores that they read.
-  private func removeFiles(upTo index: Int, keeping kept: String) throws {
-    for name in try fileSystem.list(job.path) where name != kept {
-      // The store that the step read stays until the next step is done: the checkpoint before this one still needs it.
-      let isInput = name.hasPrefix("step-\(index).sqlite")
-      let isDone = (0...index + 1).contains { name.hasPrefix("step-\($0).") }
-      if isDone, !isInput { try fileSystem.remove(job.file(name)) }
-    }
-  }
-
-  /// What the last step left.
-  private struct Finished {
-    var path: String
-    var rowsRead: UInt64
-    var tableRows: [String: UInt64]
-    var digests: [String: ProofDigest]
-    var accounts: [StepAccount]
-    var notes: [String] { accounts.flatMap(\.notes) }
-  }
-
-  /// Proves the finished store as the run was asked to; nil for not at all.
-  private func verify(_ result: Finished, _ steps: [MigrationStep], _ source: StoreReader) throws -> VerificationReport? {
-    guard plan.verification != .none, let model = steps.last?.destination else { return nil }
-    monitor.update { progress in
-      progress.begin("verification")
-      progress.fraction = 0.95
-    }
-    let expectation = StoreVerifier.Expectation(
-      uuid: source.metadata.uuid, rows: result.tableRows,
-      otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
-      hasModelNames: plan.target != .identity, digests: result.digests, isDense: plan.indexBuilding == .engine)
-    let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
-      .verify(
-        expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor,
-        external: ExternalDataPlaces(store: plan.destination, source: plan.source)
-      ) { fraction, what in
-        monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
-      }
-    do {
-      try report.throwIfViolated(accepting: try accepted(report, steps, source))
-    } catch var error as BatchError {
-      if report.violations.contains(where: { $0.kind == .dangling }), !result.notes.isEmpty {
-        let left = result.notes.joined(separator: "; ")
-        error.hint = "Objects that were left out are still referred to (\(left)): clear those keys in the policy"
-      }
-      throw error
-    }
-    return report
-  }
-
-  /// Keys that led nowhere in the source already stay in an inferred migration; they must not have become more.
-  private func accepted(
-    _ report: VerificationReport, _ steps: [MigrationStep], _ source: StoreReader
-  ) throws -> Set<Violation.Kind> {
-    let dangling = report.violations.filter { $0.kind == .dangling }
-    guard let first = steps.first, !dangling.isEmpty, steps.allSatisfy(\.isInferred) else { return [] }
-    let binding = try StoreBinding(
-      layout: StoreLayout(model: first.source, purpose: .reading), schema: source.schema, modelName: first.source.name,
-      path: source.path)
-    let before = try DanglingKeys(reader: source, binding: binding).count()
-    return dangling.reduce(0) { $0 + $1.count } <= before ? [.dangling] : []
-  }
-
   private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]) throws
     -> MigrationJob.Report
   {
     if plan.isInPlace, let limit = plan.keepsBackups {
       try StoreBackup.remove(beyond: limit, of: plan.destination, fileSystem)
     }
+    try lease.throwIfReplaced()
     let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
     try job.remove(fileSystem)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.

@@ -5,18 +5,24 @@ import Streams
 final class RunPublisher: @unchecked Sendable {
   // Sendable by discipline: the migrating thread publishes while no pipeline runs, the writing thread while one does.
   private let store: CheckpointStore
+  private let lease: Lease
   private let plan: [UInt8]
   private let source: [UInt8]
   private var last: UInt64
 
-  init(store: CheckpointStore, plan: [UInt8], source: [UInt8], last: UInt64?) {
+  init(store: CheckpointStore, lease: Lease, plan: [UInt8], source: [UInt8], last: UInt64?) {
+    self.lease = lease
     (self.store, self.plan, self.source, self.last) = (store, plan, source, last ?? 0)
   }
 
   func publish(_ position: RunPosition) throws {
+    try lease.throwIfReplaced()
     last += 1
-    try store.publish(
-      Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: try position.sections()))
+    var sections = try position.sections()
+    var epoch = ByteWriter()
+    epoch.writeUInt64(lease.owner.epoch)
+    sections["epoch"] = epoch.bytes
+    try store.publish(Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: sections))
   }
 }
 
