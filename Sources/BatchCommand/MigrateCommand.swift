@@ -46,7 +46,9 @@ struct ResumeCommand: StoreCommand {
 
   @Argument(help: "The store, or the output of the interrupted migration.") var store: String
   @Option(name: .long, help: "Peak memory, for example 64M; without it that of the run.") var memory: ByteCount?
-  @Flag(name: .long, help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
+  @Flag(
+    name: .long,
+    help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
   var takeOver = false
   @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON.") var json = false

@@ -232,8 +232,8 @@ private final class PublishedRuns: Sendable {
   var oldest: UInt64? { state.withLock { $0.before } }
 }
 
-/// A fast 64-bit hash of bytes; part of the format of runs, so it never changes.
-func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+/// A fast 64-bit hash of bytes; part of the format of working files, so it never changes. It finds faults, not forgeries.
+public func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
   var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ UInt64(bytes.count)
   var offset = 0
   while offset + 8 <= bytes.count {
