@@ -4,7 +4,8 @@ import Streams
 // How a new run begins: what is refused before anything is written, and what is written before the first row.
 extension MigrationJob {
   /// Refuses what would be refused at the end: a run does not work for hours for that.
-  func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool) throws {
+  func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, now: Double) throws {
+    if isInPlace { try refuseTakenBackup(job.destination + "." + StoreBackup.suffix(.replaced, now)) }
     if !isInPlace, try fileSystem.statusOfName(job.destination) != nil {
       throw BatchError(
         .refused, "the output exists already", hint: "Choose another path, or remove the file; nothing was written",
@@ -34,6 +35,14 @@ extension MigrationJob {
     }
   }
 
+  private func refuseTakenBackup(_ path: String) throws {
+    for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
+      throw BatchError(
+        .refused, "the name that the backup would get is taken",
+        hint: "Move that file away, or start again a second later; nothing was written", path: name)
+    }
+  }
+
   /// Files of external data are linked, but for a destination on another file system.
   private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
     let devices = [FilePaths.directory(of: source), directory].map { try? fileSystem.status($0)?.device }
@@ -41,8 +50,7 @@ extension MigrationJob {
   }
 
   /// Writes down the plan, with copies of everything that it refers to.
-  func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String) throws -> JobPlan {
-    let now = Date().timeIntervalSinceReferenceDate.rounded()
+  func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String, now: Double) throws -> JobPlan {
     // As strict as the run itself: a store that is in use is refused before anything is written.
     let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     defer { reader.close() }

@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 
 extension MigrationJob {
@@ -18,8 +19,7 @@ extension MigrationJob {
     }
     let lease = takeOver ? try Lease.takeOver(job, fileSystem) : try Lease.take(in: job, fileSystem)
     defer { lease.release() }
-    guard try fileSystem.status(job.plan) != nil else { return try endRemoval(job.current(fileSystem)) }
-    var plan = try JobPlan.read(job, fileSystem)
+    guard var plan = try plan(of: job) else { return try endRemoval(job.current(fileSystem)) }
     if let memory { plan.memory = memory.total }
     let monitor = makeMonitor(plan.interval)
     lease.guardRun(monitor)
@@ -44,7 +44,18 @@ extension MigrationJob {
     return job
   }
 
-  /// The run was done and its directory half removed: the plan is gone, so little can be reported.
+  /// Nil where the cut-over is all that is left, which needs no plan: its directory is half removed, or the plan is damaged.
+  private func plan(of job: JobDirectory) throws -> JobPlan? {
+    guard try fileSystem.status(job.plan) != nil else { return nil }
+    do {
+      return try JobPlan.read(job, fileSystem)
+    } catch let error as BatchError where error.code == .badCheckpoint && error.cause is DecodingError {
+      if try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).isPending() { return nil }
+      throw error
+    }
+  }
+
+  /// Without a plan little can be reported.
   private func endRemoval(_ job: JobDirectory) throws -> Report {
     let finished = try CutOver(fileSystem: fileSystem, job: job).resume()
     try job.remove(fileSystem)

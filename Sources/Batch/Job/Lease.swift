@@ -37,17 +37,18 @@ public final class Lease: Sendable {
     do { try throwIfReplaced() } catch { monitor.requestStop(because: error) }
   }
 
-  /// Does the name of the lease lead to another process's record? Where it cannot be read it is taken for this one's.
-  var isReplaced: Bool {
-    guard let isThere = try? fileSystem.status(job.lease) != nil else { return false }
-    guard isThere, let found = try? LeaseOwner.read(job.lease, fileSystem) else { return !isThere }
-    return found.token != owner.token
-  }
+  /// May another process have taken the lease? Trap 9: what cannot be looked at counts as the worst.
+  var mayBeReplaced: Bool { (try? throwIfReplaced()) == nil }
 
-  /// Throws `leaseHeld` when another process has taken the lease: this one must write nothing more.
+  /// Throws `leaseHeld` when another process has taken the lease, and what the disk throws when that cannot be known: this process
+  /// must write nothing more.
   func throwIfReplaced() throws {
-    guard isReplaced else { return }
-    let successor = try? LeaseOwner.read(job.lease, fileSystem)
+    var successor: LeaseOwner?
+    if try fileSystem.status(job.lease) != nil {
+      let bytes = try fileSystem.readAll(job.lease, cap: 4096)
+      successor = try? JSONDecoder().decode(LeaseOwner.self, from: Data(bytes))
+      if successor?.token == owner.token { return }
+    }
     let who = successor.map { "process \($0.pid) on \($0.host)" } ?? "another process"
     throw BatchError(
       .leaseHeld, "\(who) has taken this run over, as this one gave no sign of life",

@@ -145,13 +145,14 @@ public struct MigrationJob: Sendable {
       return Report(
         destination: sourcePath, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
     }
-    try refuseEarly(plan, job, isInPlace: sourcePath == job.destination)
+    let now = Date().timeIntervalSinceReferenceDate.rounded()
+    try refuseEarly(plan, job, isInPlace: sourcePath == job.destination, now: now)
     try job.create(fileSystem)
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
     lease.guardRun(monitor)
     do {
-      let run = try begin(request, plan, job, source: sourcePath)
+      let run = try begin(request, plan, job, source: sourcePath, now: now)
       return try MigrationRun(
         job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
         logs: logs, stageHandler: stageHandler

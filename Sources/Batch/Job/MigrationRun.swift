@@ -65,7 +65,7 @@ struct MigrationRun {
     } catch {
       // What belongs to no store yet does not stay, but for a run that was only stopped. Also on a full disk, where it matters
       // most; the error is the first one's. A successor has put its own there.
-      if (error as? BatchError)?.code != .stopped, !lease.isReplaced, (try? cutOver.isPending()) == false {
+      if (error as? BatchError)?.code != .stopped, !lease.mayBeReplaced, (try? cutOver.isPending()) == false {
         try? ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination)
       }
       throw error

@@ -74,6 +74,27 @@ import Testing
     _ = try Lease.take(in: job, fileSystem)
   }
 
+  @Test("Trap 9: an owner that cannot know whether it was replaced stops its run, as if it were")
+  func doubt() throws {
+    let disk = VanishingLease(job.lease)
+    let lease = try Lease.take(in: job, disk)
+    defer { lease.release() }
+    try lease.throwIfReplaced()
+    #expect(!lease.mayBeReplaced)
+    disk.isUnreadable = true
+    #expect(throws: StreamsError.self) { try lease.throwIfReplaced() }
+    #expect(lease.mayBeReplaced)
+    let monitor = RunMonitor()
+    lease.guardRun(monitor)
+    for _ in 0..<40 where !monitor.isStopRequested { usleep(50_000) }
+    #expect(throws: StreamsError.self) { try monitor.throwIfStopRequested() }
+    disk.isUnreadable = false
+    for text in ["", "garbage"] {
+      try fileSystem.writeAndSync(Array(text.utf8), to: job.lease)
+      #expect(lease.mayBeReplaced)
+    }
+  }
+
   /// The job directory is removed at the end of a run; whoever locked the file that lost its name has locked nothing.
   @Test func aLeaseOnAFileThatLostItsNameIsTakenAgain() throws {
     let vanishing = VanishingLease(job.lease)
@@ -83,15 +104,17 @@ import Testing
   }
 }
 
-/// Removes the lease file right after it was opened for the first time, as an owner that ends its job does.
+/// Removes the lease file right after it was opened for the first time, as an owner that ends its job does; or cannot read it.
 private final class VanishingLease: FileSystem, @unchecked Sendable {
   private let base = LocalFileSystem()
   private let lease: String
   private var isFirst = true
+  var isUnreadable = false
 
   init(_ lease: String) { self.lease = lease }
 
   func open(_ path: String, _ mode: OpenMode) throws -> any File {
+    if path == lease, isUnreadable, mode == .read { throw StreamsError(.inputOutput, "cannot read", path: path) }
     let file = try base.open(path, mode)
     if path == lease, isFirst {
       isFirst = false
