@@ -46,7 +46,9 @@ struct ResumeCommand: StoreCommand {
 
   @Argument(help: "The store, or the output of the interrupted migration.") var store: String
   @Option(name: .long, help: "Peak memory, for example 64M; without it that of the run.") var memory: ByteCount?
-  @Flag(name: .long, help: "Kill the process that has the run, if it gives no sign of life for five seconds, and go on.")
+  @Flag(
+    name: .long,
+    help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
   var takeOver = false
   @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON.") var json = false
@@ -135,6 +137,8 @@ struct RunSummary: Codable {
   var checkpoints: UInt64
   var peakMemory: Int
   var notes: [String]
+  var accounts: [StepAccount]
+  var externalData: ExternalDataReport?
 
   init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
     destination = report.destination
@@ -150,6 +154,8 @@ struct RunSummary: Codable {
     self.checkpoints = checkpoints
     peakMemory = Console.peakMemory
     notes = report.notes
+    accounts = report.accounts
+    externalData = report.externalData
   }
 
   func json() throws -> String { try JSONOutput.text(self) }
@@ -162,6 +168,8 @@ struct RunSummary: Codable {
     lines.append(
       "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
+    lines += accounts.map(\.summary)
+    if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
     for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
     return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
   }

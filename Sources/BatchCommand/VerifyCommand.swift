@@ -31,7 +31,8 @@ struct VerifyCommand: StoreCommand {
 
   func run() throws {
     let model = try model()
-    let report = try StoreVerifier(path: store, model: model).verify(mode: verify)
+    let report = try StoreVerifier(path: store, model: model).verify(
+      mode: verify, external: ExternalDataPlaces(store: store, source: against))
     let comparison = try against.map { try compare($0, model) }
     Console.print(json ? try JSONOutput.document(Result(report: report, comparison: comparison)) : text(report, comparison))
     guard report.violations.isEmpty, comparison?.differences.isEmpty ?? true else { throw ExitCode(ExitCodes.mismatch) }
@@ -51,16 +52,20 @@ struct VerifyCommand: StoreCommand {
   private func compare(_ source: String, _ model: ManagedObjectModel) throws -> StoreComparison {
     let request = MigrationJob.Request(source: source, models: models, mappings: mappings, target: .version(model.name))
     return try MigrationJob(policies: GodwitCommand.policies).compare(
-      store, with: request, monitor: RunMonitor(interval: request.interval))
+      store, of: model, with: request, monitor: RunMonitor(interval: request.interval))
   }
 
   private func text(_ report: VerificationReport, _ comparison: StoreComparison?) -> String {
     let rows = report.tables.reduce(0) { $0 + $1.rows }
     var lines = ["\(store): \(Console.count(rows)) rows in \(report.tables.count) tables"]
     lines += report.entities.map { "  \($0.name): \(Console.count($0.rows))" }
+    if let external = report.external, external.references > 0 {
+      lines.append("  files outside the store: \(external.text)")
+    }
     lines += report.violations.map { "wrong: \($0.description)" } + report.warnings.map { "note: \($0.description)" }
     for difference in comparison?.differences ?? [] {
-      let what = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(separator: " ")
+      let first = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(separator: " ")
+      let what = [first, difference.relationship].compactMap { $0 }.joined(separator: ", ")
       lines.append("differs: \(what), and \(Console.count(difference.rows - 1)) more rows of \(difference.table)")
     }
     if let comparison, comparison.differences.isEmpty {

@@ -61,7 +61,7 @@ struct InterruptedRunTests {
     #expect(try CommandFolder.bytes(store) == undisturbed)
   }
 
-  @Test("A second SIGINT ends a run at once, and it can be resumed")
+  @Test("A second SIGINT ends a run at once, and it can be resumed: 130, or 75 where the first one was quicker")
   func secondInterrupt() throws {
     let (process, _) = try folder.running(store)
     while process.isRunning {

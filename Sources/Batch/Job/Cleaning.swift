@@ -38,7 +38,7 @@ extension MigrationJob {
       guard let destination = Self.destination(ofJob: name, in: directory), store.map({ $0 == destination }) ?? true,
         try fileSystem.statusOfName(FilePaths.join(directory, name))?.isDirectory == true
       else { continue }
-      try clean(try JobDirectory(destination: destination), all, dryRun, &report)
+      try clean(try JobDirectory(destination: destination).current(fileSystem), all, dryRun, &report)
     }
     try cleanBackups(directory, store, limit, dryRun, &report)
     return report
@@ -114,7 +114,7 @@ extension MigrationJob {
   }
 
   private func remove(_ backup: StoreBackup) throws {
-    let job = try JobDirectory(destination: backup.store)
+    let job = try JobDirectory(destination: backup.store).current(fileSystem)
     if try job.exists(fileSystem), try CutOverJournal.read(job, fileSystem) != nil {
       throw BatchError(
         .refused, "a cut-over of this store is not finished", hint: "Finish it with resume first", path: backup.store)

@@ -10,6 +10,8 @@ public struct JobDirectory: Sendable, Equatable {
   public let destination: String
   /// The directory.
   public let path: String
+  /// Grows when an owner on another machine is replaced: what the run writes has other names then, see ``succeeding(_:)``.
+  private(set) var generation = 1
 
   /// Derives the directory from the destination. Nothing is made; the destination's own directory must exist.
   public init(destination: String) throws {
@@ -28,9 +30,9 @@ public struct JobDirectory: Sendable, Equatable {
   /// What happened, line by line.
   public var log: String { file("log") }
   /// The journal of the cut-over; present only while one is under way.
-  public var cutOver: String { file("cutover.json") }
+  public var cutOver: String { file(generation == 1 ? "cutover.json" : "cutover.\(generation).json") }
   /// The directory of the checkpoints.
-  public var checkpoints: String { file("checkpoints") }
+  public var checkpoints: String { file(generation == 1 ? Self.checkpoints : "\(Self.checkpoints).\(generation)") }
   /// The directory of the models that the plan refers to.
   public var models: String { file("models") }
   /// The directory of the mapping models that the plan refers to.
@@ -39,11 +41,44 @@ public struct JobDirectory: Sendable, Equatable {
   public var newStore: String { file("store.sqlite") }
 
   /// The copy of a source with a hot rollback journal, recovered; and the one that a comparison makes.
-  public var recovered: String { file("recovered") }
-  var recoveredAgain: String { file("recovered-again") }
+  public var recovered: String { working("recovered") }
+  var recoveredAgain: String { working("recovered-again") }
 
-  /// A working file, or any other name in the directory.
+  /// A name in the directory.
   public func file(_ name: String) -> String { FilePaths.join(path, name) }
+
+  /// A file that only an owner of this generation writes.
+  func working(_ name: String) -> String { file(generation == 1 ? name : "g\(generation).\(name)") }
+
+  private static let checkpoints = "checkpoints"
+
+  /// The same directory in the generation that it is in. Nothing is written.
+  func current(_ fileSystem: any FileSystem) throws -> JobDirectory {
+    guard try exists(fileSystem) else { return self }
+    var current = self
+    current.generation =
+      try fileSystem.list(path).compactMap { name in
+        name.hasPrefix(Self.checkpoints + ".") ? Int(name.dropFirst(Self.checkpoints.count + 1)) : nil
+      }
+      .filter { $0 > 1 && $0 < .max }.max() ?? 1
+    return current
+  }
+
+  /// The generation before, whose names are another owner's.
+  var preceding: JobDirectory {
+    var before = self
+    before.generation -= 1
+    return before
+  }
+
+  /// Begins the next generation, durably: an owner that does not know of it finds none of its checkpoints any more.
+  func succeeding(_ fileSystem: any FileSystem) throws -> JobDirectory {
+    var next = self
+    next.generation += 1
+    try fileSystem.rename(checkpoints, to: next.checkpoints)
+    try fileSystem.syncDirectory(path)
+    return next
+  }
 
   /// Makes the directory (mode 0700) and its subdirectories, durably. Existing ones are kept.
   ///

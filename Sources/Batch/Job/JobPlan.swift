@@ -98,9 +98,13 @@ struct JobPlan: Codable, Equatable {
       }
       return plan.moved(to: job)
     } catch let error as DecodingError {
+      // Behind the swap the source has another name, and the directory tells which: it must not be removed then.
+      let isAtCutOver = try CutOver(fileSystem: fileSystem, job: job).isPending()
       throw BatchError(
         .badCheckpoint, "the plan of the run is damaged",
-        hint: "Remove the job directory and start again; the source is untouched",
+        hint: isAtCutOver
+          ? "Run \(ProgramName.current) resume: the cut-over was begun, and is finished without the plan"
+          : "Remove the job directory and start again; the source is untouched",
         path: job.plan, cause: error)
     }
   }

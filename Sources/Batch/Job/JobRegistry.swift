@@ -35,14 +35,14 @@ public struct JobRegistry: Sendable {
   /// The job of a destination or of a source, or nil. Nothing is written. An entry whose job is gone counts as none.
   public func find(_ path: String) throws -> JobDirectory? {
     let beside = try JobDirectory(destination: path)
-    if try beside.exists(fileSystem) { return beside }
+    if try beside.exists(fileSystem) { return try beside.current(fileSystem) }
     let source = beside.destination
     guard try fileSystem.status(entryPath(source)) != nil else { return nil }
     let bytes = try fileSystem.readAll(entryPath(source), cap: 1 << 16)
     guard let entry = try? JSONDecoder().decode(Entry.self, from: Data(bytes)), entry.source == source,
       let job = try? JobDirectory(destination: entry.destination), try job.exists(fileSystem)
     else { return nil }
-    return job
+    return try job.current(fileSystem)
   }
 
   /// Writes down that this source is being migrated by that job, if it cannot be found otherwise.

@@ -1,21 +1,58 @@
 import Foundation
 import Streams
+import Synchronization
 
 /// The right to write to a job directory: one process at a time.
 ///
 /// It is a lock on an open file, kept for the whole run. The kernel drops it when the process ends in whatever way, so
 /// the lease of a dead owner heals by itself, and one of a stopped owner stays held: nobody can come between, but for
-/// ``takeOver(_:_:patience:)``, which kills it.
+/// ``takeOver(_:_:patience:)``: it kills an owner on this machine, and gives the name of the lease to another file where the owner
+/// is on another one. That owner finds out by itself, and leaves.
 public final class Lease: Sendable {
   /// This process, as the lease file names it.
   public let owner: LeaseOwner
+  /// Was it taken from an owner on another machine, which may still be running?
+  let isFromElsewhere: Bool
   private let file: any File
+  private let job: JobDirectory
+  private let fileSystem: any FileSystem
   private let heartbeat: Heartbeat
+  private let monitor = Mutex<RunMonitor?>(nil)
 
-  private init(_ owner: LeaseOwner, _ file: any File) {
-    self.owner = owner
-    self.file = file
-    heartbeat = Heartbeat(file)
+  init(_ owner: LeaseOwner, _ file: any File, _ job: JobDirectory, _ fileSystem: any FileSystem, isFromElsewhere: Bool = false) {
+    (self.owner, self.file, self.job, self.fileSystem) = (owner, file, job, fileSystem)
+    self.isFromElsewhere = isFromElsewhere
+    heartbeat = Heartbeat()
+    heartbeat.start { [weak self] in
+      file.touch()
+      self?.stopIfReplaced()
+    }
+  }
+
+  /// Has a run stopped when another process has taken the lease: it is looked for with every sign of life.
+  func guardRun(_ monitor: RunMonitor) { self.monitor.withLock { $0 = monitor } }
+
+  private func stopIfReplaced() {
+    guard let monitor = monitor.withLock({ $0 }) else { return }
+    do { try throwIfReplaced() } catch { monitor.requestStop(because: error) }
+  }
+
+  /// May another process have taken the lease? Trap 9: what cannot be looked at counts as the worst.
+  var mayBeReplaced: Bool { (try? throwIfReplaced()) == nil }
+
+  /// Throws `leaseHeld` when another process has taken the lease, and what the disk throws when that cannot be known: this process
+  /// must write nothing more.
+  func throwIfReplaced() throws {
+    var successor: LeaseOwner?
+    if try fileSystem.status(job.lease) != nil {
+      let bytes = try fileSystem.readAll(job.lease, cap: 4096)
+      successor = try? JSONDecoder().decode(LeaseOwner.self, from: Data(bytes))
+      if successor?.token == owner.token { return }
+    }
+    let who = successor.map { "process \($0.pid) on \($0.host)" } ?? "another process"
+    throw BatchError(
+      .leaseHeld, "\(who) has taken this run over, as this one gave no sign of life",
+      hint: "Leave it to that process; nothing was written since by this one", path: job.lease)
   }
 
   /// Takes the lease, without waiting. Throws `leaseHeld` naming the owner when another holds it.
@@ -33,16 +70,20 @@ public final class Lease: Sendable {
         throw held(try LeaseOwner.read(job.lease, fileSystem), job)
       }
       let owner = LeaseOwner.current(epoch: try nextEpoch(file, job, fileSystem))
-      try owner.record().withUnsafeBytes { try file.write($0, at: 0) }
-      try file.truncate(to: UInt64(LeaseOwner.recordLength))
-      try file.sync()
+      try write(owner, to: file)
       if try fileSystem.status(job.lease) != nil, try LeaseOwner.read(job.lease, fileSystem) == owner {
         try fileSystem.syncDirectory(job.path)
-        return Lease(owner, file)
+        return Lease(owner, file, job, fileSystem)
       }
       file.close()
     }
     throw BatchError(.failed, "the lease file vanishes again and again", path: job.lease)
+  }
+
+  static func write(_ owner: LeaseOwner, to file: any File) throws {
+    try owner.record().withUnsafeBytes { try file.write($0, at: 0) }
+    try file.truncate(to: UInt64(LeaseOwner.recordLength))
+    try file.sync()
   }
 
   /// Gives the lease up. The file stays, and names the last owner.
@@ -61,7 +102,7 @@ public final class Lease: Sendable {
     return last.epoch + 1
   }
 
-  private static func held(_ owner: LeaseOwner?, _ job: JobDirectory) -> BatchError {
+  static func held(_ owner: LeaseOwner?, _ job: JobDirectory) -> BatchError {
     let who = owner.map { "process \($0.pid) on \($0.host), since \($0.started)," } ?? "another process"
     return BatchError(
       .leaseHeld, "\(who) is running this job",

@@ -7,28 +7,66 @@ extension Lease {
   /// How long an owner may give no sign of life, in seconds: it gives one every second.
   public static let patience = 5.0
 
-  /// Takes the lease, from an owner that gives no sign of life too: it is killed first, and its end is waited for, so that it
-  /// can write nothing any more.
+  /// Takes the lease, from an owner that gives no sign of life too. One on this machine is killed first, and its end is waited for,
+  /// so that it can write nothing any more. One on another machine keeps its file, which nobody asks for any more: it may go on,
+  /// so that the run has to go on with copies of what it has open.
   ///
   /// Throws `leaseHeld` when the owner gives a sign, within ``patience``; and `refused` when it cannot be shown that
-  /// the owner is the process of that number on this machine: then nobody is killed.
+  /// the owner is the process of that number on this machine, where nobody is killed, or when one elsewhere is at its cut-over.
   public static func takeOver(_ job: JobDirectory, _ fileSystem: any FileSystem, patience: Double = patience) throws -> Lease {
     do {
       return try take(in: job, fileSystem)
     } catch let error as BatchError where error.code == .leaseHeld {
-      let sign = try fileSystem.status(job.lease)?.modified
+      let sign = try sign(of: job, fileSystem)
       guard let owner = try LeaseOwner.read(job.lease, fileSystem) else { throw error }
       for _ in 0..<Int(patience * 10) {
         usleep(100_000)
         // The clock is not asked: a sign is any change of the time, whatever it is.
-        guard try fileSystem.status(job.lease)?.modified == sign else {
+        guard try self.sign(of: job, fileSystem) == sign else {
           if try isFree(job, fileSystem) { break }
           throw alive(owner, job)
         }
       }
-      if try !isFree(job, fileSystem) { try end(owner, job) }
+      if try !isFree(job, fileSystem) {
+        guard owner.isOnThisMachine else { return try replace(owner, sign, job, fileSystem) }
+        try end(owner, job)
+      }
       return try takeAfterEnd(of: owner, job, fileSystem)
     }
+  }
+
+  /// The time of change. Opening the file first has a network file system ask its server.
+  private static func sign(of job: JobDirectory, _ fileSystem: any FileSystem) throws -> Int64? {
+    guard try fileSystem.status(job.lease) != nil else { return nil }
+    try fileSystem.open(job.lease, .read).close()
+    return try fileSystem.status(job.lease)?.modified
+  }
+
+  /// Gives the lease's name to a file of this process.
+  private static func replace(
+    _ owner: LeaseOwner, _ sign: Int64?, _ job: JobDirectory, _ fileSystem: any FileSystem
+  ) throws -> Lease {
+    let hint = "End process \(owner.pid) on \(owner.host), then run \(ProgramName.current) resume"
+    // A few files are moved and removed by name then: nobody could do that beside it.
+    guard try fileSystem.status(job.plan) != nil, try !CutOver(fileSystem: fileSystem, job: job).isPending() else {
+      throw BatchError(
+        .refused, "process \(owner.pid) on \(owner.host) gives no sign of life, and is at the beginning or the end of its run",
+        hint: hint, path: job.lease)
+    }
+    // Of two successors one is first, and the other one finds its record.
+    let turn = try fileSystem.open(job.lease + ".turn", .updateOrCreate)
+    defer { turn.close() }
+    guard try turn.lock(.exclusive, start: 0, length: 1) else { throw held(nil, job) }
+    guard try LeaseOwner.read(job.lease, fileSystem) == owner, try self.sign(of: job, fileSystem) == sign else {
+      throw alive(owner, job)
+    }
+    let successor = LeaseOwner.current(epoch: owner.epoch &+ 1)
+    let file = try fileSystem.open(job.lease + ".new", .create)
+    guard try file.lock(.exclusive, start: 0, length: 1) else { throw held(nil, job) }
+    try write(successor, to: file)
+    try fileSystem.rename(job.lease + ".new", to: job.lease)
+    try fileSystem.syncDirectory(job.path)
+    return Lease(successor, file, job, fileSystem, isFromElsewhere: true)
   }
 
   private static func isFree(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {
@@ -44,11 +82,6 @@ extension Lease {
 
   /// Kills the owner, if it is what the record says and has the lease file open.
   private static func end(_ owner: LeaseOwner, _ job: JobDirectory) throws {
-    guard owner.isOnThisMachine else {
-      throw BatchError(
-        .refused, "process \(owner.pid) on \(owner.host) has the lease and gives no sign of life; this is another machine",
-        hint: "End that process there, then run \(ProgramName.current) resume", path: job.lease)
-    }
     // The handle first, the proof after: a number that is used again between the two cannot be mistaken.
     guard let process = ProcessHandle(owner.pid) else { return }
     defer { process.close() }
@@ -101,15 +134,16 @@ private struct ProcessHandle {
   }
 }
 
-/// Gives a sign of life every second, as long as it is held: the lease file's time of change.
+/// Calls a body every second, to give a sign of life, as long as it is held.
 final class Heartbeat: Sendable {
   private let timer: any DispatchSourceTimer
   private let queue = DispatchQueue(label: "heartbeat", qos: .utility)
 
-  init(_ file: any File) {
-    timer = DispatchSource.makeTimerSource(queue: queue)
+  init() { timer = DispatchSource.makeTimerSource(queue: queue) }
+
+  func start(_ beat: @escaping @Sendable () -> Void) {
     timer.schedule(deadline: .now(), repeating: 1)
-    timer.setEventHandler { file.touch() }
+    timer.setEventHandler(handler: beat)
     timer.resume()
   }
 

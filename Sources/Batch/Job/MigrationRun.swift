@@ -5,6 +5,7 @@ import Streams
 /// A run with its lease taken: goes on from the newest checkpoint and ends with the cut-over.
 struct MigrationRun {
   let job: JobDirectory
+  let lease: Lease
   let plan: JobPlan
   let fileSystem: any FileSystem
   let policies: PolicyRegistry
@@ -15,44 +16,40 @@ struct MigrationRun {
   /// The steps of a run that begins, as they were planned just now; nil for one that goes on.
   var planned: [MigrationStep]?
 
-  private var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
-  private var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
+  var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
+  var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
 
   func run() throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, notes: []) }
-    let source = try SourceStore.open(plan.source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
-    let steps: [MigrationStep]
-    let result: Finished
-    let verified: VerificationReport?
-    do {
-      defer { source.close() }
-      try checkSource(source)
-      steps = try planned ?? planAgain(source)
-      try checkPlan(steps)
-      result = try runSteps(steps, source, log)
-      // Once more at the end: a source that could only be locked for reading may have changed under the run.
-      try recheckSource()
-      verified = try verify(result, steps, source)
-    }
-    try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
-    try log.sync()
-    // Before the store gets its name: nobody then sees it without its values.
-    if !plan.isInPlace { try takeExternalData() }
-    let finished: CutOverResult
-    do {
-      finished = try cutOver.run(
+    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, accounts: []) }
+    let source = try openSource()
+    defer { source.close() }
+    try checkSource(source)
+    let steps = try planned ?? planAgain(source)
+    try checkPlan(steps)
+    let result = try runSteps(steps, source, log)
+    // Once more at the end: a source that could only be locked for reading may have changed under the run.
+    try recheckSource()
+    let (finished, verified) = try withExternalData(cutOver) {
+      let verified = try verify(result, steps, source)
+      // The cut-over takes the source's lock itself.
+      source.close()
+      try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
+      try log.sync()
+      try lease.throwIfReplaced()
+      let finished = try cutOver.run(
         newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
-      ) { try recheckSource() }
-    } catch {
-      // What belongs to no store yet does not stay; the run takes it along again.
-      if !plan.isInPlace, try !cutOver.isPending() { try ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination) }
-      throw error
+      ) {
+        try recheckSource()
+        // Last of all: from here on names are changed that a successor relies on.
+        try lease.throwIfReplaced()
+      }
+      return (finished, verified)
     }
-    return try end(finished, rowsRead: result.rowsRead, verified: verified, notes: result.notes)
+    return try end(finished, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
   }
 
   /// The steps, by the run's copies of models and mapping models.
@@ -64,14 +61,33 @@ struct MigrationRun {
     ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
   }
 
-  private func takeExternalData() throws {
-    let folders = ExternalDataCopy(fileSystem: fileSystem)
+  /// Takes values outside the store to a destination elsewhere: before the proof, which looks at them, and before the store gets its
+  /// name, so that nobody sees it without them.
+  private func withExternalData<Result>(_ cutOver: CutOver, _ body: () throws -> Result) throws -> Result {
+    guard !plan.isInPlace else { return try body() }
     do {
-      try folders.take(from: plan.source, to: plan.destination)
+      try ExternalDataCopy(fileSystem: fileSystem, monitor: monitor).take(from: plan.source, to: plan.destination)
+      return try body()
     } catch {
-      // Also on a full disk, where it matters most; the error is the first one's.
-      try? folders.remove(from: plan.destination)
+      // What belongs to no store yet does not stay, but for a run that was only stopped. Also on a full disk, where it matters
+      // most; the error is the first one's. A successor has put its own there.
+      if (error as? BatchError)?.code != .stopped, !lease.mayBeReplaced, (try? cutOver.isPending()) == false {
+        try? ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination)
+      }
       throw error
+    }
+  }
+
+  private func openSource() throws -> StoreReader {
+    func open(_ locking: DatabaseSnapshot.Locking) throws -> StoreReader {
+      try SourceStore.open(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
+    }
+    do {
+      return try open(.exclusive)
+    } catch let error as StreamsError where error.code == .locked && job.generation > 1 {
+      // An owner elsewhere that was replaced may have the lock as long as it is stopped. It is only read; and at the end it is
+      // looked at again, as a source is that could only be locked for reading.
+      return try open(.none)
     }
   }
 
@@ -107,191 +123,13 @@ struct MigrationRun {
     }
   }
 
-  private func stepPath(_ index: Int) -> String { job.file("step-\(index + 1).sqlite") }
-
-  /// Runs the steps that are left; returns the last one's store.
-  private func runSteps(_ steps: [MigrationStep], _ source: StoreReader, _ log: JobLog) throws -> Finished {
-    let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
-    let found = try store.newestValid(plan: planFingerprint, source: sourceFingerprint)
-    for rejected in found?.rejected ?? [] { try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)") }
-    var position = try RunPosition(found?.checkpoint, steps: steps.count)
-    let publisher = RunPublisher(store: store, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
-    var early: EarlyVerification?
-    if found != nil { try log.append("resumed in step \(position.step + 1)") }
-    while position.step < steps.count {
-      let index = position.step
-      let previous = position.previousStore.map { job.file($0) }
-      let reader = try previous.map { try StoreReader(path: $0, fileSystem: fileSystem, locking: .none) } ?? source
-      defer { if reader !== source { reader.close() } }
-      monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
-      if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
-      let (state, rows, watcher) = try runStep(steps, position, reader, source, publisher)
-      early = watcher
-      let name = FilePaths.name(of: StepRunner.workingPath(stepPath(index), state))
-      try tell(.didMigrate, steps[index], store: job.file(name))
-      position = RunPosition(
-        step: index + 1, previousStore: name, rows: rows, digests: state.digests,
-        notes: position.notes + leftOut(state, steps[index]))
-      try publisher.publish(position)
-      try removeFiles(upTo: index, keeping: name)
-      try log.append(
-        "step \(index + 1) of \(steps.count) is written: \(steps[index].origin.name) to \(steps[index].destination.name)")
-    }
-    guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
-    return Finished(
-      path: job.file(name), rowsRead: monitor.progress.rows, tableRows: position.rows, digests: position.digests,
-      notes: position.notes, early: early)
-  }
-
-  /// Source rows that did not become objects of their own, by the rule that left them out (I12).
-  private func leftOut(_ state: StepState, _ step: MigrationStep) -> [String] {
-    var notes: [String] = []
-    let mappings = ([step] + step.passed.reversed()).flatMap(\.mappingModels).flatMap(\.entityMappings)
-      .filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
-    for (mapping, counts) in zip(mappings, state.counts) where counts.dropped > 0 {
-      guard !mapping.isSkipped else {
-        notes.append("\(counts.dropped) objects of \(mapping.sourceEntity ?? "") were left out: \(mapping.name) was skipped")
-        continue
-      }
-      let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName].compactMap {
-        $0
-      }
-      let rule = rules.isEmpty ? mapping.name : rules.joined(separator: " or ")
-      notes.append("\(counts.dropped) of \(counts.read) objects of \(mapping.sourceEntity ?? "") were left out by \(rule)")
-    }
-    for (relationship, count) in state.lost.sorted(by: { $0.key < $1.key }) {
-      notes.append("\(count) references of \(relationship) led to objects that policies left out, and became NULL")
-    }
-    if state.unmapped > 0 {
-      notes.append("\(state.unmapped) objects of \(step.origin.name) have no entity mapping and were left out")
-    }
-    return notes
-  }
-
-  private func runStep(
-    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
-  ) throws -> (state: StepState, rows: [String: UInt64], early: EarlyVerification?) {
-    let index = position.step
-    let directory = job.path
-    let files = StepFiles(
-      prefix: job.file("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory))
-    let stepPlan = try StepPlan(
-      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras)
-    let target = steps[index].destination
-    let metadata =
-      steps[index].isIdentity
-      ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
-    let isLast = index + 1 == steps.count
-    let building = isLast ? plan.indexBuilding : .engine
-    var header = header(like: source.snapshot.header)
-    let version = header.version
-    if building == .sqlite { header.version = .rollback }
-    let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
-    let job = StepRunner.Job(
-      reader: reader, plan: stepPlan, path: stepPath(index), files: files, header: header, metadata: metadata,
-      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
-      keepsDigests: isLast && plan.verification != .none, watcher: early, sourceRows: position.rows
-    ) { state, builders in
-      var writer = ByteWriter()
-      state.encode(into: &writer)
-      var next = position
-      next.state = RunPosition.State(step: writer.bytes, builders: builders)
-      // The names of files that the state refers to are durable before it is (I3).
-      try fileSystem.syncDirectory(directory)
-      try publisher.publish(next)
-    }
-    let state = try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
-    return (state, Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first }), early)
-  }
-
-  /// Has what is written proved at once, where the whole store is to be proved in the end.
-  private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader) throws -> EarlyVerification? {
-    guard plan.verification != .none else { return nil }
-    let shape = job.file("shape.sqlite")
-    try StoreShape.write(step, header: header, to: shape, fileSystem)
-    defer { try? fileSystem.remove(shape) }
-    return try EarlyVerification(
-      shape: shape, model: step.step.destination, fileSystem: fileSystem, memory: MemoryBudget(total: plan.memory))
-  }
-
-  /// The new store has the source's page size, vacuum mode and journal mode.
-  private func header(like source: DatabaseHeader) -> DatabaseHeader {
-    var header = DatabaseHeader(
-      pageSize: source.pageSize, autoVacuum: source.autoVacuum, version: source.version)
-    header.userVersion = source.userVersion
-    header.applicationID = source.applicationID
-    return header
-  }
-
-  /// Removes what finished steps no longer need: their scratch files, and the stores that they read.
-  private func removeFiles(upTo index: Int, keeping kept: String) throws {
-    for name in try fileSystem.list(job.path) where name != kept {
-      // The store that the step read stays until the next step is done: the checkpoint before this one still needs it.
-      let isInput = name.hasPrefix("step-\(index).sqlite")
-      let isDone = (0...index + 1).contains { name.hasPrefix("step-\($0).") }
-      if isDone, !isInput { try fileSystem.remove(job.file(name)) }
-    }
-  }
-
-  /// What the last step left.
-  private struct Finished {
-    var path: String
-    var rowsRead: UInt64
-    var tableRows: [String: UInt64]
-    var digests: [String: ProofDigest]
-    var notes: [String]
-    var early: EarlyVerification?
-  }
-
-  /// Proves the finished store as the run was asked to; nil for not at all.
-  private func verify(_ result: Finished, _ steps: [MigrationStep], _ source: StoreReader) throws -> VerificationReport? {
-    guard plan.verification != .none, let model = steps.last?.destination else { return nil }
-    monitor.update { progress in
-      progress.begin("verification")
-      progress.fraction = 0.95
-    }
-    var expectation = StoreVerifier.Expectation(
-      uuid: source.metadata.uuid, rows: result.tableRows,
-      otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
-      hasModelNames: plan.target != .identity, digests: result.digests, isDense: plan.indexBuilding == .engine)
-    expectation.early = result.early
-    let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
-      .verify(
-        expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor
-      ) { fraction, what in
-        monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
-      }
-    do {
-      try report.throwIfViolated(accepting: try accepted(report, steps, source))
-    } catch var error as BatchError {
-      if report.violations.contains(where: { $0.kind == .dangling }), !result.notes.isEmpty {
-        let left = result.notes.joined(separator: "; ")
-        error.hint = "Objects that were left out are still referred to (\(left)): clear those keys in the policy"
-      }
-      throw error
-    }
-    return report
-  }
-
-  /// Keys that led nowhere in the source already stay in an inferred migration; they must not have become more.
-  private func accepted(
-    _ report: VerificationReport, _ steps: [MigrationStep], _ source: StoreReader
-  ) throws -> Set<Violation.Kind> {
-    let dangling = report.violations.filter { $0.kind == .dangling }
-    guard let first = steps.first?.origin, !dangling.isEmpty, steps.allSatisfy({ ($0.passed + [$0]).allSatisfy(\.isInferred) })
-    else { return [] }
-    let binding = try StoreBinding(
-      layout: StoreLayout(model: first, purpose: .reading), schema: source.schema, modelName: first.name, path: source.path)
-    let before = try DanglingKeys(reader: source, binding: binding).count()
-    return dangling.reduce(0) { $0 + $1.count } <= before ? [.dangling] : []
-  }
-
-  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, notes: [String]) throws
+  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]) throws
     -> MigrationJob.Report
   {
     if plan.isInPlace, let limit = plan.keepsBackups {
       try StoreBackup.remove(beyond: limit, of: plan.destination, fileSystem)
     }
+    try lease.throwIfReplaced()
     let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
     try job.remove(fileSystem)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
@@ -303,7 +141,8 @@ struct MigrationRun {
       steps: plan.steps,
       rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
-      isVerified: plan.verification != .none,
-      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + notes)
+      externalData: verified?.external, isVerified: plan.verification != .none,
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
+      accounts: accounts)
   }
 }

@@ -20,7 +20,7 @@ extension MigrationJob {
   /// on, where the store is open in another process, and, unless `force` is given, where it was written since its cut-over or
   /// that cannot be known.
   public func rollback(_ path: String, force: Bool = false) throws -> RollbackReport {
-    let job = try JobDirectory(destination: path)
+    let job = try JobDirectory(destination: path).current(fileSystem)
     if try job.exists(fileSystem) {
       if let finished = try finishRollback(job) { return finished }
       try removeLeftover(job)

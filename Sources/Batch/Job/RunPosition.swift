@@ -1,21 +1,28 @@
+import Foundation
 import Streams
 
 /// Makes positions of a run durable, one checkpoint after the other.
 final class RunPublisher: @unchecked Sendable {
   // Sendable by discipline: the migrating thread publishes while no pipeline runs, the writing thread while one does.
   private let store: CheckpointStore
+  private let lease: Lease
   private let plan: [UInt8]
   private let source: [UInt8]
   private var last: UInt64
 
-  init(store: CheckpointStore, plan: [UInt8], source: [UInt8], last: UInt64?) {
+  init(store: CheckpointStore, lease: Lease, plan: [UInt8], source: [UInt8], last: UInt64?) {
+    self.lease = lease
     (self.store, self.plan, self.source, self.last) = (store, plan, source, last ?? 0)
   }
 
   func publish(_ position: RunPosition) throws {
+    try lease.throwIfReplaced()
     last += 1
-    try store.publish(
-      Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: position.sections))
+    var sections = try position.sections()
+    var epoch = ByteWriter()
+    epoch.writeUInt64(lease.owner.epoch)
+    sections["epoch"] = epoch.bytes
+    try store.publish(Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: sections))
   }
 }
 
@@ -35,15 +42,15 @@ struct RunPosition: Equatable {
   var rows: [String: UInt64] = [:]
   /// What that store's tables must be found to hold, where the last step wrote it.
   var digests: [String: ProofDigest] = [:]
-  /// What finished steps left out, for the report.
-  var notes: [String] = []
+  /// What became of the rows of finished steps, for the report.
+  var accounts: [StepAccount] = []
   /// Nil at the beginning of a step.
   var state: State?
 
-  init(step: Int, previousStore: String?, rows: [String: UInt64], digests: [String: ProofDigest], notes: [String]) {
+  init(step: Int, previousStore: String?, rows: [String: UInt64], digests: [String: ProofDigest], accounts: [StepAccount]) {
     self.step = step
     self.digests = digests
-    self.notes = notes
+    self.accounts = accounts
     self.previousStore = previousStore
     self.rows = rows
   }
@@ -59,16 +66,22 @@ struct RunPosition: Equatable {
     previousStore = try position.readOptional { try $0.readString(cap: 255) }
     let tables = try position.readArray { (try $0.readString(), try $0.readUInt64()) }
     rows = Dictionary(tables, uniquingKeysWith: { first, _ in first })
-    notes = try position.readArray { try $0.readString() }
+    _ = try position.readArray { try $0.readString() }
     digests = try StepState.digests(from: &position)
     guard step >= 0, step <= steps, previousStore?.contains("/") != true else { throw position.damaged("the step") }
+    if let bytes = checkpoint.sections["accounts"] {
+      guard let found = try? JSONDecoder().decode([StepAccount].self, from: Data(bytes)) else {
+        throw position.damaged("the accounts")
+      }
+      accounts = found
+    }
     if let state = checkpoint.sections["state"], let builders = checkpoint.sections["builders"] {
       self.state = State(step: state, builders: builders)
     }
   }
 
   /// The sections of a checkpoint.
-  var sections: [String: [UInt8]] {
+  func sections() throws -> [String: [UInt8]] {
     var writer = ByteWriter()
     writer.writeInt(step)
     writer.writeOptional(previousStore) { $0.writeString($1) }
@@ -76,9 +89,12 @@ struct RunPosition: Equatable {
       $0.writeString($1.key)
       $0.writeUInt64($1.value)
     }
-    writer.writeArray(notes) { $0.writeString($1) }
+    // Older builds kept notes here.
+    writer.writeArray([String]()) { $0.writeString($1) }
     StepState.encode(digests, into: &writer)
-    var sections = ["position": writer.bytes]
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    var sections = ["position": writer.bytes, "accounts": [UInt8](try encoder.encode(accounts))]
     if let state { (sections["state"], sections["builders"]) = (state.step, state.builders) }
     return sections
   }

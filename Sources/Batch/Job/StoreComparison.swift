@@ -6,9 +6,11 @@ public struct StoreComparison: Sendable, Codable, Equatable {
   public struct Difference: Sendable, Codable, Equatable {
     /// The table.
     public var table: String
-    /// The entity of the first row that differs; nil for a table that is not an entity's.
+    /// The entity of the first row that differs, or that which owns the link; nil for a table that is not the model's.
     public var entity: String?
-    /// That row's key.
+    /// The relationship of a link.
+    public var relationship: String?
+    /// That row's key, of a link the owner's.
     public var key: Int64?
     /// Rows that only one of the two has, or that are not the same in both.
     public var rows: UInt64
@@ -26,8 +28,11 @@ extension MigrationJob {
   /// Migrates a source again, into a file beside a store that was made from it, and compares the two. Neither is changed, and the new
   /// file is gone on return. Values of `now()` differ.
   ///
-  /// `request` is that of the migration; its output and proof are not used. Throws ``BatchError`` as ``migrate(_:monitor:)`` does.
-  public func compare(_ store: String, with request: Request, monitor: RunMonitor) throws -> StoreComparison {
+  /// `model` is the store's, `request` that of the migration; its output and proof are not used. Throws ``BatchError`` as
+  /// ``migrate(_:monitor:)`` does.
+  public func compare(_ store: String, of model: ManagedObjectModel, with request: Request, monitor: RunMonitor) throws
+    -> StoreComparison
+  {
     var request = request
     let folder = try JobDirectory(destination: store).destination + ".again"
     guard try fileSystem.statusOfName(folder) == nil else {
@@ -40,21 +45,44 @@ extension MigrationJob {
     _ = try migrate(request, monitor: monitor)
     let (left, right) = (try StoreConnection(path: store), try StoreConnection(path: copy))
     let names = try [left, right].map(Self.tableNames)
+    let joins = try Self.joins(copy, model)
     var comparison = StoreComparison(tables: 0, rows: 0, differences: [])
     for table in names[0] + names[1].filter({ !names[0].contains($0) }) {
       comparison.tables += 1
       guard names.allSatisfy({ $0.contains(table) }) else {
-        comparison.differences.append(.init(table: table, entity: nil, key: nil, rows: 1))
+        comparison.differences.append(.init(table: table, rows: 1))
         continue
       }
       var walk = try PairWalk(table, left, right)
       try walk.run()
       comparison.rows += walk.rows
       guard walk.differing > 0 else { continue }
-      comparison.differences.append(
-        .init(table: table, entity: try Self.entity(table, walk.first, [left, right]), key: walk.first, rows: walk.differing))
+      comparison.differences.append(try Self.difference(table, walk.first, walk.differing, joins, [left, right]))
     }
     return comparison
+  }
+
+  private static func joins(_ store: String, _ model: ManagedObjectModel) throws -> [StoreBinding.Join] {
+    let reader = try StoreReader(path: store, fileSystem: LocalFileSystem(), locking: .none)
+    defer { reader.close() }
+    let layout = try StoreLayout(model: model, purpose: .reading)
+    return try StoreBinding(layout: layout, schema: reader.schema, modelName: model.name, path: store).joins
+  }
+
+  private static func difference(
+    _ table: String, _ rowid: Int64?, _ rows: UInt64, _ joins: [StoreBinding.Join], _ connections: [StoreConnection]
+  ) throws -> StoreComparison.Difference {
+    guard let join = joins.first(where: { $0.schema.name == table }), let rowid else {
+      return .init(table: table, entity: try entity(table, rowid, connections), key: rowid, rows: rows)
+    }
+    let (link, owner) = (join.layout.relationship, StoreConnection.quoted(join.schema.columns[join.sourcePosition].name))
+    var key: Int64?
+    for connection in connections where key == nil {
+      try connection.rows("SELECT \(owner) FROM \(StoreConnection.quoted(table)) WHERE rowid = \(rowid)") {
+        key = $0.integerIfAny(0)
+      }
+    }
+    return .init(table: table, entity: link.entity, relationship: link.name, key: key, rows: rows)
   }
 
   private func remove(_ path: String, depth: Int) throws {

@@ -9,7 +9,12 @@ extension RowTransformer {
         throw BatchError(.badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
       }
       guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
-      guard let from = try unit.carriedOwner(owner), let to = try unit.carriedOther(other) else { continue }
+      state.links[unit.join].read += 1
+      guard let from = try unit.carriedOwner(owner), let to = try unit.carriedOther(other) else {
+        state.links[unit.join].dropped += 1
+        continue
+      }
+      state.links[unit.join].kept += 1
       let (order, inverse) = (unit.order.flatMap { row.integer($0) }, unit.inverseOrder.flatMap { row.integer($0) })
       try manager.link(
         unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from,

@@ -1,8 +1,9 @@
 import Streams
 
 /// Keys of the source objects that got no object of their own from a policy or past a filter, so that ``EntityMigrationPolicy`` is not asked
-/// for relationships of objects that do not exist. One file an entity mapping, eight bytes a key, little-endian, ascending;
-/// how many of them count is in the checkpoint already, as the mapping's number of dropped rows.
+/// for relationships of objects that do not exist. One file an entity mapping, an entry a key, ascending; how many of them count is
+/// in the checkpoint already, as the mapping's number of dropped rows. An entry is the key and the hash of key and place, eight
+/// bytes each, little-endian.
 final class DroppedKeys {
   private final class Keys {
     let file: any File
@@ -21,7 +22,8 @@ final class DroppedKeys {
     deinit { file.close() }
   }
 
-  private static let windowBytes = 1 << 14
+  private static let windowBytes = 1 << 15
+  private static let entryLength = 16
   private var keys: [Keys?]
 
   /// Makes the files, or goes on with those whose lengths a checkpoint tells.
@@ -30,10 +32,9 @@ final class DroppedKeys {
       guard mapping.policy?.policy.createsRelationships == true || !plan.late[index].isEmpty else { return nil }
       let path = files.path("dropped.\(index)")
       let file = try files.fileSystem.open(path, counts == nil ? .create : .updateOrCreate)
-      let (length, overflow) = (counts?[index].dropped ?? 0).multipliedReportingOverflow(by: 8)
+      let (length, overflow) = (counts?[index].dropped ?? 0).multipliedReportingOverflow(by: UInt64(Self.entryLength))
       guard !overflow, try file.size() >= length else {
-        throw StreamsError(
-          .damagedCheckpoint, "the list of dropped objects is shorter than its checkpoint says", path: path)
+        throw Self.damage("is shorter than its checkpoint says", path)
       }
       try file.truncate(to: length)
       return Keys(file, length: length)
@@ -43,8 +44,20 @@ final class DroppedKeys {
   /// Adds a key; larger than all before.
   func append(_ key: Int64, mapping: Int) throws {
     guard let keys = keys[mapping] else { return }
+    let place = keys.length / UInt64(Self.entryLength) + UInt64(keys.pending.count / Self.entryLength)
     withUnsafeBytes(of: key.littleEndian) { keys.pending.append(contentsOf: $0) }
+    withUnsafeBytes(of: Self.check(key, place).littleEndian) { keys.pending.append(contentsOf: $0) }
     if keys.pending.count >= Self.windowBytes { try flush(keys) }
+  }
+
+  private static func check(_ key: Int64, _ place: UInt64) -> UInt64 {
+    withUnsafeBytes(of: (key.littleEndian, place.littleEndian)) { hashBytes($0) }
+  }
+
+  private static func damage(_ what: String, _ path: String) -> StreamsError {
+    StreamsError(
+      .damagedCheckpoint, "the list of objects that were left out \(what)", path: path,
+      hint: "Check the disk, then remove the job directory and start again")
   }
 
   private func flush(_ keys: Keys) throws {
@@ -60,11 +73,16 @@ final class DroppedKeys {
     try flush(keys)
     while true {
       if keys.next >= keys.window.count, try !load(keys) { return false }
-      let found = keys.window.withUnsafeBytes {
-        Int64(littleEndian: $0.loadUnaligned(fromByteOffset: keys.next, as: Int64.self))
+      let (found, check) = keys.window.withUnsafeBytes {
+        (
+          Int64(littleEndian: $0.loadUnaligned(fromByteOffset: keys.next, as: Int64.self)),
+          UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: keys.next + 8, as: UInt64.self))
+        )
       }
+      let place = (keys.windowStart + UInt64(keys.next)) / UInt64(Self.entryLength)
+      guard check == Self.check(found, place) else { throw Self.damage("is damaged", keys.file.path) }
       if found >= key { return found == key }
-      keys.next += 8
+      keys.next += Self.entryLength
     }
   }
 
@@ -75,7 +93,7 @@ final class DroppedKeys {
     keys.next = 0
     let read = try keys.window.withUnsafeMutableBytes { try keys.file.read(into: $0, at: keys.windowStart) }
     guard read == count else {
-      throw StreamsError(.damagedCheckpoint, "the list of dropped objects is shorter than it was", path: keys.file.path)
+      throw Self.damage("is shorter than it was", keys.file.path)
     }
     return count > 0
   }

@@ -15,6 +15,7 @@ public final class RunMonitor: Sendable {
   public static let standardInterval = Interval.seconds(1)
 
   private let stop = Atomic<Bool>(false)
+  private let reason = Mutex<(any Error)?>(nil)
   private let state = Mutex(MigrationProgress())
   private let watches = Mutex<[UInt64: @Sendable () -> Void]>([:])
   private let numbers = Atomic<UInt64>(0)
@@ -30,7 +31,11 @@ public final class RunMonitor: Sendable {
   }
 
   /// Asks the run to publish a checkpoint and end; it throws ``BatchError`` (`stopped`) then.
-  public func requestStop() {
+  public func requestStop() { requestStop(because: nil) }
+
+  /// The same; the run throws `reason` where there is one.
+  func requestStop(because reason: (any Error)?) {
+    if let reason { self.reason.withLock { $0 = reason } }
     stop.store(true, ordering: .relaxed)
     // Under the lock, so that whoever ends its watch knows that nobody is about to call it.
     watches.withLock { for body in $0.values { body() } }
@@ -57,6 +62,7 @@ public final class RunMonitor: Sendable {
   /// Throws `stopped` once a stop was asked for.
   func throwIfStopRequested() throws {
     guard isStopRequested else { return }
+    if let reason = reason.withLock({ $0 }) { throw reason }
     throw BatchError(.stopped, "the migration stopped on request", hint: "Run \(ProgramName.current) resume to go on")
   }
   /// How far the run is.

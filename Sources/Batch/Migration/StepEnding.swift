@@ -58,6 +58,15 @@ extension StepRunner {
           hint: "This is a fault of the program; the source is untouched", entity: plan.layout.entityTables[table].rootEntity)
       }
     }
+    for (index, join) in plan.layout.joinTables.enumerated() {
+      let (name, table) = (join.relationship.description, plan.layout.entityTables.count + index)
+      let made = UInt64(clamping: state.nextKeys[table] &- plan.keys.firstNewKeys[table])
+      guard made == state.tableRows[table] &+ (state.lost[name] ?? 0) else {
+        throw BatchError(
+          .mismatch, "\(made) links of \(name) were made, but \(state.tableRows[table]) are written",
+          hint: "This is a fault of the program; the source is untouched", entity: join.relationship.entity)
+      }
+    }
   }
 
   private func publishIndexState() throws {

@@ -100,8 +100,8 @@ extension StepPlan {
     layout.entityTables.map(\.name) + layout.joinTables.map(\.name) + carried.tables.map(\.row.name)
   }
 
-  /// How many mappings rows are counted by: the step's own, and those of the steps that are passed.
-  var countedMappings: Int { mappings.count + (passed?.plan.countedMappings ?? 0) }
+  /// The mappings that rows are counted by: the step's own, then those of the steps that are passed, the last one first.
+  var allMappings: [CompiledMapping] { mappings + (passed?.plan.allMappings ?? []) }
 
   /// May policies, or relationships that expressions fill, add links to join tables?
   var mayAddLinks: Bool { mappings.contains { $0.policy != nil } || late.contains { !$0.isEmpty } }

@@ -18,6 +18,14 @@ struct StepState: Equatable {
     var kept: UInt64 = 0
     var dropped: UInt64 = 0
 
+    init() {}
+
+    init(from reader: inout ByteReader) throws {
+      (read, kept, dropped) = (try reader.readUInt64(), try reader.readUInt64(), try reader.readUInt64())
+    }
+
+    func encode(into writer: inout ByteWriter) { for number in [read, kept, dropped] { writer.writeUInt64(number) } }
+
     mutating func add(_ other: Counts) {
       read += other.read
       kept += other.kept
@@ -52,6 +60,8 @@ struct StepState: Equatable {
   var digests: [String: ProofDigest] = [:]
   /// Keys that were cleared and links that were left out because a policy left out the object, by relationship.
   var lost: [String: UInt64] = [:]
+  /// Links of the source that every join table was given, those that were kept, and those that were left out with an object.
+  var links: [Counts]
 
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
@@ -59,7 +69,7 @@ struct StepState: Equatable {
     writer.writeOptional(after) { $0.writeInt64($1) }
     writer.writeUInt32(nextPage)
     writer.writeArray(nextKeys) { $0.writeInt64($1) }
-    writer.writeArray(counts) { for number in [$1.read, $1.kept, $1.dropped] { $0.writeUInt64(number) } }
+    writer.writeArray(counts) { $1.encode(into: &$0) }
     writer.writeUInt64(unmapped)
     writer.writeUInt64(rowsRead)
     writer.writeArray(lookups) { for number in [$1.runs, $1.logLength] { $0.writeUInt64(number) } }
@@ -73,11 +83,13 @@ struct StepState: Equatable {
       $0.writeString($1.key)
       $0.writeUInt64($1.value)
     }
+    writer.writeArray(links) { $1.encode(into: &$0) }
   }
 
   init(plan: StepPlan) {
     nextKeys = plan.keys.firstNewKeys
-    counts = Array(repeating: Counts(), count: plan.countedMappings)
+    counts = Array(repeating: Counts(), count: plan.allMappings.count)
+    links = Array(repeating: Counts(), count: plan.layout.joinTables.count)
   }
 
   /// Reads what ``encode(into:)`` wrote and checks it against the plan.
@@ -89,7 +101,7 @@ struct StepState: Equatable {
     nextPage = try reader.readUInt32()
     nextKeys = try reader.readArray(elementSize: 8) { try $0.readInt64() }
     counts = try reader.readArray(elementSize: 24) {
-      Counts(read: try $0.readUInt64(), kept: try $0.readUInt64(), dropped: try $0.readUInt64())
+      try Counts(from: &$0)
     }
     unmapped = try reader.readUInt64()
     rowsRead = try reader.readUInt64()
@@ -106,7 +118,14 @@ struct StepState: Equatable {
     digests = try Self.digests(from: &reader)
     let lost = try reader.readArray { (try $0.readString(), try $0.readUInt64()) }
     self.lost = Dictionary(lost, uniquingKeysWith: { first, _ in first })
-    guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.countedMappings,
+    // Trap 5: states of older builds end before.
+    links =
+      reader.remaining == 0
+      ? Array(repeating: Counts(), count: plan.layout.joinTables.count)
+      : try reader.readArray(elementSize: 24) { try Counts(from: &$0) }
+    guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.allMappings.count,
+      links.count == plan.layout.joinTables.count,
+      phase == .units || tableRows.count == plan.tableNames.count,
       phase != .units
         || (lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2)
     else { throw reader.damaged("the step's state") }

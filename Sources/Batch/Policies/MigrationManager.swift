@@ -221,6 +221,13 @@ public final class MigrationManager {
     return (layout.entityTables.count + join, RecordProgram(pieces))
   }
 
+  /// Takes notice of a link that a call of its own has added to the output.
+  @inline(__always)
+  func noteLink(_ join: Int, source: Int64, destination: Int64) {
+    linkOrders[join].add(source: source, destination: destination, call: calls)
+    calls += 1
+  }
+
   /// The calls that follow are those of this mapping.
   func enter(_ mapping: Int) {
     guard currentMapping != mapping else { return }

@@ -2,15 +2,18 @@ import Streams
 
 /// A to-many relationship as a sorted file of (owner, other) pairs: made once a step, read mostly forwards.
 ///
-/// An immutable file of 16 bytes a pair, little-endian; it gets its name only when it is whole and durable, so a resumed run
-/// takes it as it is.
+/// An immutable file of blocks with checks; it gets its name only when it is whole and durable, so a resumed run takes it as it is.
+/// Layout: FORMAT.md, "Relationship runs".
 final class RelationRun {
   private static let pairLength = 16
-  private static let windowPairs = 4096
+  private static let blockLength = 4096
+  private static let pairsPerBlock = 255
+  private static let windowBlocks = 16
 
   private let file: any File
-  private let count: Int
-  private var window: [UInt8]
+  private let blocks: Int
+  private var count = 0
+  private var window = [UInt8](repeating: 0, count: windowBlocks * blockLength)
   private var windowStart = 0
   private var windowCount = 0
   private var cursor = 0
@@ -22,14 +25,23 @@ final class RelationRun {
   ) throws {
     if try scratch.fileSystem.status(path) == nil { try Self.make(path, scratch, fill) }
     file = try scratch.fileSystem.open(path, .read)
-    guard let pairs = Int(exactly: try file.size() / UInt64(Self.pairLength)) else {
-      throw BatchError(.failed, "the relationship file of \(identifier) is too large", path: path)
-    }
-    count = pairs
-    window = [UInt8](repeating: 0, count: Self.windowPairs * Self.pairLength)
+    let size = try file.size()
+    guard let blocks = Int(exactly: size / UInt64(Self.blockLength)), blocks > 0, blocks < Int.max / Self.blockLength,
+      size % UInt64(Self.blockLength) == 0
+    else { throw Self.damage(path) }
+    self.blocks = blocks
+    // Only the last block is not full: a file that was cut off has none such.
+    try load(block: blocks - 1)
+    count = (blocks - 1) * Self.pairsPerBlock + windowCount
   }
 
   deinit { file.close() }
+
+  private static func damage(_ path: String) -> StreamsError {
+    StreamsError(
+      .damagedCheckpoint, "the sorted links of a relationship are damaged", path: path,
+      hint: "Check the disk, then remove this file and resume: it is made again from the source")
+  }
 
   private static func make(
     _ path: String, _ scratch: StepFiles, _ fill: (_ add: (Int64, Int64, Int64) throws -> Void) throws -> Void
@@ -47,42 +59,74 @@ final class RelationRun {
     let temporary = path + ".tmp"
     let file = try scratch.fileSystem.open(temporary, .create)
     defer { file.close() }
-    var buffer: [UInt8] = []
-    var end: UInt64 = 0
+    var (block, number) = ([UInt8](), 0)
     func flush() throws {
-      try buffer.withUnsafeBytes { try file.write($0, at: end) }
-      end += UInt64(buffer.count)
-      buffer.removeAll(keepingCapacity: true)
+      seal(&block, number)
+      try block.withUnsafeBytes { try file.write($0, at: UInt64(number * blockLength)) }
+      block.removeAll(keepingCapacity: true)
+      number += 1
     }
     try sorter.drain { key in
       for offset in [0, 16] {
         let word = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ 1 << 63
-        withUnsafeBytes(of: word.littleEndian) { buffer.append(contentsOf: $0) }
+        withUnsafeBytes(of: word.littleEndian) { block.append(contentsOf: $0) }
       }
-      if buffer.count >= 1 << 17 { try flush() }
+      if block.count == pairsPerBlock * pairLength { try flush() }
     }
     try flush()
     try file.sync()
     try scratch.fileSystem.rename(temporary, to: path)
   }
 
+  /// Fills a block up with zeros, its number, how many pairs it has, and the hash of all that.
+  private static func seal(_ block: inout [UInt8], _ number: Int) {
+    let pairs = block.count / pairLength
+    block += [UInt8](repeating: 0, count: pairsPerBlock * pairLength - block.count)
+    for word in [UInt32(truncatingIfNeeded: number), UInt32(pairs)] {
+      withUnsafeBytes(of: word.littleEndian) { block.append(contentsOf: $0) }
+    }
+    let check = block.withUnsafeBytes { hashBytes($0) }
+    withUnsafeBytes(of: check.littleEndian) { block.append(contentsOf: $0) }
+  }
+
   private func word(_ index: Int, _ offset: Int) throws -> Int64 {
-    if index < windowStart || index >= windowStart + windowCount { try load(index) }
+    if index < windowStart || index >= windowStart + windowCount { try load(block: index / Self.pairsPerBlock) }
+    let (block, pair) = (index - windowStart).quotientAndRemainder(dividingBy: Self.pairsPerBlock)
     return window.withUnsafeBytes {
       Int64(
         littleEndian: $0.loadUnaligned(
-          fromByteOffset: (index - windowStart) * Self.pairLength + offset, as: Int64.self))
+          fromByteOffset: block * Self.blockLength + pair * Self.pairLength + offset, as: Int64.self))
     }
   }
 
-  private func load(_ index: Int) throws {
-    windowStart = index
-    windowCount = min(Self.windowPairs, count - index)
-    let length = windowCount * Self.pairLength
-    _ = try window.withUnsafeMutableBytes {
-      try file.read(
-        into: UnsafeMutableRawBufferPointer(rebasing: $0[0..<length]), at: UInt64(index * Self.pairLength))
+  /// Loads a block and some behind it, and proves each.
+  private func load(block first: Int) throws {
+    let loaded = min(Self.windowBlocks, blocks - first)
+    let length = loaded * Self.blockLength
+    let pairs = try window.withUnsafeMutableBytes { bytes in
+      let part = UnsafeMutableRawBufferPointer(rebasing: bytes[..<length])
+      guard try file.read(into: part, at: UInt64(first * Self.blockLength)) == length else { throw Self.damage(file.path) }
+      return try (0..<loaded).map { block in
+        let start = block * Self.blockLength
+        let bytes = UnsafeRawBufferPointer(rebasing: part[start..<start + Self.blockLength])
+        guard let pairs = Self.pairs(bytes, number: first + block, isLast: first + block == blocks - 1) else {
+          throw Self.damage(file.path)
+        }
+        return pairs
+      }
     }
+    (windowStart, windowCount) = (first * Self.pairsPerBlock, pairs.reduce(0, +))
+  }
+
+  /// The pairs of a block; nil where it is not what was written.
+  private static func pairs(_ block: UnsafeRawBufferPointer, number: Int, isLast: Bool) -> Int? {
+    let place = pairsPerBlock * pairLength
+    let check = UInt64(littleEndian: block.load(fromByteOffset: place + 8, as: UInt64.self))
+    guard hashBytes(UnsafeRawBufferPointer(rebasing: block[..<(place + 8)])) == check,
+      UInt32(littleEndian: block.load(fromByteOffset: place, as: UInt32.self)) == UInt32(truncatingIfNeeded: number)
+    else { return nil }
+    let pairs = Int(UInt32(littleEndian: block.load(fromByteOffset: place + 4, as: UInt32.self)))
+    return (isLast ? pairs < pairsPerBlock : pairs == pairsPerBlock) ? pairs : nil
   }
 
   /// The others of an owner, in order.

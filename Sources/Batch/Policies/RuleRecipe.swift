@@ -5,6 +5,15 @@ import Streams
 /// It gives the same records in the same order as ``RuleProgram``. What does not fit, as a value that is no text or lies outside of
 /// its row, is left to that.
 final class RuleRecipe {
+  /// Where links go.
+  struct Join {
+    /// Its place among the join tables, and its number in the output.
+    var place: Int
+    var table: Int
+    var ownerIsSource: Bool
+    var record: Unmanaged<RecordProgram>
+  }
+
   /// A further object, made or found.
   struct Rule {
     /// The look-up that finds it, and the source's column with the text.
@@ -16,7 +25,7 @@ final class RuleRecipe {
     /// Its entity, by Z_ENT.
     var entity: Int
     /// The join table that links it with the mapping's own object, and the record of a link.
-    var join: (table: Int, record: Unmanaged<RecordProgram>)?
+    var join: Join?
     /// Keys of the page at hand.
     var foreseen: Unmanaged<ForeseenKeys>?
   }
@@ -89,6 +98,7 @@ final class RuleRecipe {
       undo(mark, manager)
       return false
     }
+    noteLinks(key &+ offset, manager)
     for place in rules.indices {
       guard case .new(let key) = found[place], let find = rules[place].find else { continue }
       try manager.lookups.add(at: find.lookup, manager.locator, find.column, key: key, entity: rules[place].entity)
@@ -137,6 +147,14 @@ final class RuleRecipe {
       guard append(rules[place].record, rules[place].table, key) else { return false }
     }
     return true
+  }
+
+  private func noteLinks(_ own: Int64, _ manager: MigrationManager) {
+    for place in rules.indices {
+      guard let join = rules[place].join, let other = found[place].key else { continue }
+      let (source, destination) = join.ownerIsSource ? (own, other) : (other, own)
+      manager.noteLink(join.place, source: source, destination: destination)
+    }
   }
 
   /// Takes back what was done for a row.

@@ -51,7 +51,8 @@ struct RuleRecipeCompiler {
       let (table, recipe) = manager.linkRecipe(join, ownerIsSource: ownerIsSource, offset: mapping.offset)
     else { return nil }
     records.append(recipe)
-    made.join = (table, Unmanaged.passUnretained(recipe))
+    made.join = RuleRecipe.Join(
+      place: join, table: table, ownerIsSource: ownerIsSource, record: Unmanaged.passUnretained(recipe))
     return made
   }
 

@@ -22,6 +22,8 @@ struct CheckFindings: Sendable {
   var wanted: [String: EntrySum] = [:]
   /// By index name: the entries that there are.
   var found: [String: EntrySum] = [:]
+  /// Values outside the store.
+  var external: ExternalDataReport?
 
   /// Adds what occurred at all.
   mutating func add(_ violation: Violation, asWarning: Bool = false) {

@@ -12,7 +12,10 @@ extension VerificationRun {
   /// Proves the store by the independent decoder.
   func prove(_ plan: CheckPlan, progress: (Double, String) -> Void) throws -> ProofOutcome {
     do {
-      let file = try ProofFile(path: path, fileSystem: fileSystem, isDense: expectation?.isDense ?? false)
+      let monitor = monitor
+      let file = try ProofFile(path: path, fileSystem: fileSystem, isDense: expectation?.isDense ?? false) {
+        try monitor?.throwIfStopRequested()
+      }
       let wanted = try ProofPlan(plan, in: file)
       let found = try ProofPasses(
         path: path, file: file, plan: wanted, memory: memory, monitor: monitor, early: expectation?.early?.finish(path)

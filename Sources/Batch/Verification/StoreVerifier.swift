@@ -55,13 +55,14 @@ public struct StoreVerifier: Sendable {
   ///   - mode: who judges; `none` counts as `fast`.
   ///   - memory: what the proof's tables of keys are measured by.
   ///   - monitor: may ask the verification to stop; it throws `stopped` then, at once.
+  ///   - external: where values outside the store lie, and lay in its source; without it beside the store.
   ///   - progress: fraction done and what was finished last; called on the caller's thread.
   /// - Returns: what was found. A damaged file is a finding, not an error.
   /// - Throws: ``BatchError``: `bad-store` when there is no file, or one with a -wal or -journal beside it (the file alone
   ///   is then not the store); `bad-model` or `refused` for a model without layout; `failed` when the disk fails.
   public func verify(
     _ expectation: Expectation? = nil, mode: VerificationMode = .full, memory: MemoryBudget = .standard,
-    monitor: RunMonitor? = nil,
+    monitor: RunMonitor? = nil, external: ExternalDataPlaces? = nil,
     progress: (Double, String) -> Void = { _, _ in }
   ) throws -> VerificationReport {
     let clock = ContinuousClock()
@@ -69,7 +70,8 @@ public struct StoreVerifier: Sendable {
     try checkFile()
     let layout = try StoreLayout(model: model, purpose: .reading)
     var run = VerificationRun(
-      path: path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory, monitor: monitor)
+      path: path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory, monitor: monitor,
+      places: external ?? ExternalDataPlaces(store: path))
     do {
       try run.run(mode, progress: progress)
     } catch let failure as StoreFailure where failure.isDamage {

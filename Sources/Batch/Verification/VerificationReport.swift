@@ -14,6 +14,8 @@ public struct VerificationReport: Sendable, Codable, Equatable {
   public let tables: [Rows]
   /// All entities that may have objects, in Z_ENT order; without the objects of their sub-entities.
   public let entities: [Rows]
+  /// Values outside the store; nil where the model knows none.
+  public let external: ExternalDataReport?
   /// What must not be: a store with one of these is not what should have been written.
   public let violations: [Violation]
   /// What real stores show too, and no run can put right by itself.
@@ -85,6 +87,8 @@ public struct Violation: Sendable, Codable, Equatable, CustomStringConvertible {
     public static let requiredNull = Kind("required-null")
     /// An object of an ordered relationship has no place in it (a warning).
     public static let missingOrder = Kind("missing-order")
+    /// A file with a value outside the store is missing (a warning where the source lacked it, too), or is not the source's.
+    public static let externalData = Kind("external-data")
   }
 
   /// A row concerned.

@@ -8,6 +8,7 @@ struct VerificationRun {
   let fileSystem: any FileSystem
   let memory: MemoryBudget
   let monitor: RunMonitor?
+  let places: ExternalDataPlaces
 
   var findings = CheckFindings()
   private var tables: [VerificationReport.Rows] = []
@@ -15,8 +16,9 @@ struct VerificationRun {
 
   init(
     path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, fileSystem: any FileSystem, memory: MemoryBudget,
-    monitor: RunMonitor?
+    monitor: RunMonitor?, places: ExternalDataPlaces
   ) {
+    self.places = places
     (self.fileSystem, self.memory) = (fileSystem, memory)
     self.path = path
     self.monitor = monitor
@@ -47,6 +49,7 @@ struct VerificationRun {
       take(try differences(plan, on: connection))
     }
     take(proof.faults)
+    take(try board(plan.externalChecks(places, fileSystem, monitor)) { _, _ in })
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
     try nameEntities(plan, on: connection)
@@ -78,6 +81,7 @@ struct VerificationRun {
       entityRows.merge(part.entityRows) { $0 &+ $1 }
       findings.wanted.merge(part.wanted) { $1 }
       findings.found.merge(part.found) { $1 }
+      if let external = part.external { findings.external = findings.external?.adding(external) ?? external }
     }
   }
 
@@ -148,7 +152,8 @@ struct VerificationRun {
     let entities = layout.entityNames.filter { layout.model.entity($0)?.isAbstract == false }
     return VerificationReport(
       path: path, tables: tables.filter { !Self.fixedTables.contains(NameOrder.folded($0.name)) },
-      entities: entities.map { .init(name: $0, rows: entityRows[$0] ?? 0) }, violations: findings.violations,
+      entities: entities.map { .init(name: $0, rows: entityRows[$0] ?? 0) }, external: findings.external,
+      violations: findings.violations,
       warnings: findings.warnings, seconds: seconds)
   }
 }

@@ -12,11 +12,17 @@ public final class ProofFile: Sendable {
   let freelist: (first: UInt32, count: UInt32)
   /// Was the file written by this program alone, one page behind the other? Then not a byte of it may be without a meaning.
   let isDense: Bool
+  // Set before anybody else knows the file.
+  private(set) nonisolated(unsafe) var beforeReading: @Sendable () throws -> Void = {}
 
   private static let magic = Array("SQLite format 3\0".utf8)
 
   /// Opens a file that nobody changes. Throws `notADatabase`, `damagedDatabase`, `unsupported`.
-  public init(path: String, fileSystem: any FileSystem, isDense: Bool) throws {
+  /// `beforeReading` is called before every piece that is read, on any thread, and ends the proof by what it throws.
+  public init(
+    path: String, fileSystem: any FileSystem, isDense: Bool, beforeReading: @escaping @Sendable () throws -> Void = {}
+  ) throws {
+    self.beforeReading = beforeReading
     file = try fileSystem.open(path, .read)
     self.isDense = isDense
     var header = [UInt8](repeating: 0, count: 100)
@@ -117,7 +123,10 @@ final class ProofPages {
   /// A page's bytes, until the next call.
   @inline(__always)
   func page(_ number: UInt32) throws -> UnsafeRawPointer {
-    if number < start || Int(number - start) >= count { try fill(number) }
+    if number < start || Int(number - start) >= count {
+      try file.beforeReading()
+      try fill(number)
+    }
     return UnsafeRawPointer(buffer.baseAddress!) + Int(number - start) * file.pageSize
   }
 

@@ -54,7 +54,7 @@ public struct TaggedKey {
   }
 }
 
-/// A fast 64-bit hash of bytes; part of the format of runs, so it never changes.
+/// A fast 64-bit hash of bytes; part of the format of working files, so it never changes. It finds faults, not forgeries.
 private struct KeyHash {
   private var hash: UInt64
 
@@ -76,8 +76,8 @@ private struct KeyHash {
   }
 }
 
-/// The hash of bytes in one piece.
-func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+/// The hash of bytes in one piece: what checks working files.
+public func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
   var hash = KeyHash(count: bytes.count)
   var offset = 0
   while offset + 8 <= bytes.count {

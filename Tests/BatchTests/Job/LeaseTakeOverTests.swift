@@ -6,7 +6,7 @@ import Testing
 @testable import Batch
 
 /// Trap 12: what becomes of an owner that is replaced. Python plays the owner, as another process.
-@Suite("Taking the lease over", .enabled(if: LeaseTests.python != nil, "python3 is not installed"))
+@Suite("Taking the lease over", .enabled(if: LeaseProcess.python != nil, "python3 is not installed"))
 struct LeaseTakeOverTests {
   let folder: JobTestFolder
   let job: JobDirectory
@@ -17,27 +17,11 @@ struct LeaseTakeOverTests {
     job = try folder.job()
   }
 
-  /// A process that holds the lease's lock and gives a sign of life every 50 ms, with a record that `change` may falsify.
-  private func owner(_ change: (inout LeaseOwner) -> Void = { _ in }) throws -> Process {
-    try fileSystem.writeAndSync([], to: job.lease)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: try #require(LeaseTests.python))
-    let script = """
-      import fcntl, os, struct, sys, time
-      f = open(sys.argv[1], 'r+b')
-      fcntl.fcntl(f, 37, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 1, 0))
-      os.write(1, b'!')
-      while True:
-        time.sleep(0.05)
-        os.utime(f.fileno())
-      """
-    process.arguments = ["-c", script, job.lease]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    #expect(output.fileHandleForReading.availableData == Data("!".utf8))
+  /// A process that holds the lease, with a record that `change` may falsify.
+  private func owner(_ change: (inout LeaseOwner) -> Void = { _ in }) throws -> LeaseProcess {
+    let owner = try LeaseProcess(job)
     var record = LeaseOwner.current(epoch: 4)
-    record.pid = process.processIdentifier
+    record.pid = owner.process.processIdentifier
     record.processStart = LeaseOwner.processStart("\(record.pid)")
     change(&record)
     try record.record().withUnsafeBytes { bytes in
@@ -45,58 +29,99 @@ struct LeaseTakeOverTests {
       try file.write(bytes, at: 0)
       file.close()
     }
-    return process
-  }
-
-  private func end(_ process: Process) {
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    return owner
   }
 
   @Test("An owner that is stopped is killed and waited for, and the successor's epoch is higher")
   func stopped() throws {
-    let process = try owner()
-    kill(process.processIdentifier, SIGSTOP)
+    let owner = try owner()
+    owner.send(SIGSTOP)
     let lease = try Lease.takeOver(job, fileSystem, patience: 0.5)
-    #expect(lease.owner.epoch == 5)
-    process.waitUntilExit()
-    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL)
+    #expect(lease.owner.epoch == 5 && !lease.isFromElsewhere)
+    owner.process.waitUntilExit()
+    #expect(owner.process.terminationReason == .uncaughtSignal && owner.process.terminationStatus == SIGKILL)
     #expect(try Lease.inspect(job, fileSystem) == .live(lease.owner))
   }
 
   @Test("An owner that gives signs of life is respected")
   func alive() throws {
-    let process = try owner()
-    defer { end(process) }
+    let owner = try owner()
+    defer { owner.end() }
     let error = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 2) }
     #expect(error?.code == .leaseHeld && error?.message.contains("signs of life") == true)
-    #expect(process.isRunning)
+    #expect(owner.process.isRunning)
   }
 
-  enum Falsehood: CaseIterable { case boot, start, innocent }
+  private func elsewhere() throws -> LeaseProcess { try owner { $0.bootID = "00000000-0000-4000-8000-000000000000" } }
+
+  @Test("An owner elsewhere that is stopped is left alone: the lease's name gets another file, and it finds that out")
+  func stoppedElsewhere() throws {
+    try fileSystem.writeAndSync([], to: job.plan)
+    let owner = try elsewhere()
+    defer { owner.end() }
+    let old = try #require(try LeaseOwner.read(job.lease, fileSystem))
+    let file = try fileSystem.open(job.lease, .update)
+    defer { file.close() }
+    let before = Lease(old, file, job, fileSystem)
+    try before.throwIfReplaced()
+    owner.send(SIGSTOP)
+    let lease = try Lease.takeOver(job, fileSystem, patience: 0.3)
+    defer { lease.release() }
+    #expect(lease.isFromElsewhere && lease.owner.epoch == 5 && owner.process.isRunning)
+    #expect(try Lease.inspect(job, fileSystem) == .live(lease.owner))
+    #expect(throws: BatchError.self) { try Lease.take(in: job, fileSystem) }
+    let monitor = RunMonitor()
+    before.guardRun(monitor)
+    for _ in 0..<40 where !monitor.isStopRequested { usleep(50_000) }
+    let error = #expect(throws: BatchError.self) { try monitor.throwIfStopRequested() }
+    #expect(error?.code == .leaseHeld && error?.message.contains("process \(getpid())") == true)
+    before.release()
+  }
+
+  @Test("An owner elsewhere that gives signs of life, has no plan yet or is at its cut-over, is respected")
+  func elsewhereRespected() throws {
+    let owner = try elsewhere()
+    defer { owner.end() }
+    let living = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 0.3) }
+    #expect(living?.code == .leaseHeld)
+    owner.send(SIGSTOP)
+    for path in [job.lease, job.cutOver] {
+      if path == job.cutOver {
+        try fileSystem.writeAndSync([], to: job.plan)
+        try fileSystem.writeAndSync([], to: path)
+      }
+      let error = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 0.3) }
+      #expect(error?.code == .refused && error?.hint?.contains("End process") == true)
+    }
+  }
+
+  enum Falsehood: CaseIterable { case start, innocent }
 
   @Test(
-    "Nobody is killed whose record names another machine, another process, or one without the lease",
+    "Nobody is killed whose record names another process, or one without the lease",
     arguments: Falsehood.allCases)
   func falsified(_ falsehood: Falsehood) throws {
     let innocent = Process()
     innocent.executableURL = URL(fileURLWithPath: "/bin/sleep")
     innocent.arguments = ["60"]
     try innocent.run()
-    let process = try owner { record in
+    let owner = try owner { record in
       switch falsehood {
-      case .boot: record.bootID = "00000000-0000-4000-8000-000000000000"
       case .start: record.processStart += 1
       case .innocent:
         record.pid = innocent.processIdentifier
         record.processStart = LeaseOwner.processStart("\(record.pid)")
       }
     }
-    defer { for running in [process, innocent] { end(running) } }
-    kill(process.processIdentifier, SIGSTOP)
+    defer {
+      owner.end()
+      kill(innocent.processIdentifier, SIGKILL)
+      innocent.waitUntilExit()
+    }
+    owner.send(SIGSTOP)
     let error = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 0.3) }
     #expect(error?.code == .refused, "\(String(describing: error))")
-    #expect(process.isRunning && innocent.isRunning)
+    #expect(owner.process.isRunning && innocent.isRunning)
   }
 
   @Test("The owner gives a sign of life every second, and none behind its end")

@@ -59,37 +59,40 @@ import Testing
     #expect(try fileSystem.status(job.lease)?.size == 512)
   }
 
-  static let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first {
-    FileManager.default.isExecutableFile(atPath: $0)
-  }
-
   /// Trap 12: the lock of a killed owner ends with it, that of a stopped one does not.
   // Skipped without Python, which plays the other process: flock(1) takes another kind of lock.
-  @Test(.enabled(if: LeaseTests.python != nil, "python3 is not installed"))
+  @Test(.enabled(if: LeaseProcess.python != nil, "python3 is not installed"))
   func aKilledOwnersLeaseHealsAndAStoppedOwnersStaysHeld() throws {
-    try fileSystem.writeAndSync([], to: job.lease)
-    let owner = Process()
-    owner.executableURL = URL(fileURLWithPath: try #require(Self.python))
-    let script = """
-      import fcntl, os, struct, sys, time
-      f = open(sys.argv[1], 'r+b')
-      fcntl.fcntl(f, 37, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 1, 0))
-      os.write(1, b'!')
-      time.sleep(60)
-      """
-    owner.arguments = ["-c", script, job.lease]
-    let output = Pipe()
-    owner.standardOutput = output
-    try owner.run()
-    defer { if owner.isRunning { kill(owner.processIdentifier, SIGKILL) } }
-    #expect(output.fileHandleForReading.availableData == Data("!".utf8))
-    #expect(kill(owner.processIdentifier, SIGSTOP) == 0)
+    let owner = try LeaseProcess(job)
+    defer { owner.end() }
+    #expect(owner.send(SIGSTOP) == 0)
     #expect(throws: BatchError.self) { try Lease.take(in: job, fileSystem) }
     #expect(try Lease.inspect(job, fileSystem) == .live(nil))
-    #expect(kill(owner.processIdentifier, SIGKILL) == 0)
-    owner.waitUntilExit()
+    #expect(owner.send(SIGKILL) == 0)
+    owner.process.waitUntilExit()
     #expect(try Lease.inspect(job, fileSystem) == .dead(nil))
     _ = try Lease.take(in: job, fileSystem)
+  }
+
+  @Test("Trap 9: an owner that cannot know whether it was replaced stops its run, as if it were")
+  func doubt() throws {
+    let disk = VanishingLease(job.lease)
+    let lease = try Lease.take(in: job, disk)
+    defer { lease.release() }
+    try lease.throwIfReplaced()
+    #expect(!lease.mayBeReplaced)
+    disk.isUnreadable = true
+    #expect(throws: StreamsError.self) { try lease.throwIfReplaced() }
+    #expect(lease.mayBeReplaced)
+    let monitor = RunMonitor()
+    lease.guardRun(monitor)
+    for _ in 0..<40 where !monitor.isStopRequested { usleep(50_000) }
+    #expect(throws: StreamsError.self) { try monitor.throwIfStopRequested() }
+    disk.isUnreadable = false
+    for text in ["", "garbage"] {
+      try fileSystem.writeAndSync(Array(text.utf8), to: job.lease)
+      #expect(lease.mayBeReplaced)
+    }
   }
 
   /// The job directory is removed at the end of a run; whoever locked the file that lost its name has locked nothing.
@@ -101,15 +104,17 @@ import Testing
   }
 }
 
-/// Removes the lease file right after it was opened for the first time, as an owner that ends its job does.
+/// Removes the lease file right after it was opened for the first time, as an owner that ends its job does; or cannot read it.
 private final class VanishingLease: FileSystem, @unchecked Sendable {
   private let base = LocalFileSystem()
   private let lease: String
   private var isFirst = true
+  var isUnreadable = false
 
   init(_ lease: String) { self.lease = lease }
 
   func open(_ path: String, _ mode: OpenMode) throws -> any File {
+    if path == lease, isUnreadable, mode == .read { throw StreamsError(.inputOutput, "cannot read", path: path) }
     let file = try base.open(path, mode)
     if path == lease, isFirst {
       isFirst = false

@@ -85,7 +85,7 @@ import Testing
           store, "SELECT \(people.columns["Tag"] ?? ""), \(people.columns["Person"] ?? "") FROM \(people.name) ORDER BY 1, 2"))
   }
 
-  @Test("The report names each filter with what it left out")
+  @Test("Trap 15: every row and link that was read is written or left out by a filter, which is named")
   func counted() throws {
     let (folder, store) = try Self.folder(try ExpressionModels.mappings())
     let report = try folder.migrate(folder.request(store))
@@ -96,6 +96,11 @@ import Testing
     let (all, cars, others) = (try count("ZMODEL"), try count(Self.cars), try count(Self.others))
     #expect(report.notes.contains("\(others) of \(all) objects of Model were left out by the filter of ModelToCar"))
     #expect(report.notes.contains("\(cars) of \(all) objects of Model were left out by the filter of ModelToAccessory"))
+    let account = try #require(report.accounts.first)
+    #expect(account.objects.allSatisfy { $0.read == $0.written + $0.leftOut && $0.rejected == 0 })
+    #expect(account.objects.filter { $0.leftOut > 0 }.allSatisfy { $0.rule == "the filter of \($0.mapping)" })
+    #expect(account.links.contains { $0.leftOut > 0 })
+    for link in account.links { #expect(link.read + link.made == link.written + link.leftOut && link.cleared == 0, "\(link)") }
   }
 
   @Test("I5, I8: a run with filters and expressions that was stopped and resumed has the undisturbed bytes")

@@ -92,12 +92,51 @@ import Testing
       try MigrationFolder.rows(store, "SELECT ZIMAGE FROM ZPHOTO") == MigrationFolder.rows(output, "SELECT ZIMAGE FROM ZPHOTO"))
   }
 
+  @Test(
+    "Trap 14: a file that is lost or torn on the way is found before the cut-over, with entity, key and attribute",
+    arguments: [VerificationMode.fast, .full])
+  func proof(mode: VerificationMode) throws {
+    for (number, damage) in [FileDamage.lost, .torn, .changed].enumerated() {
+      let output = try folder.place("\(mode)-\(number)")
+      var request = folder.request(store, output: output)
+      request.verification = mode
+      let disk = WithoutLinks(damage: (names[1], damage))
+      let error = #expect(throws: BatchError.self) {
+        try folder.job(disk).migrate(request, monitor: RunMonitor(interval: request.interval))
+      }
+      let what = damage == .lost ? "the file of a value outside the store is missing" : "is not the source's"
+      #expect(error?.code == .mismatch && error?.entity == "Photo" && error?.key == 2, "\(damage): \(String(describing: error))")
+      #expect(error?.message.contains("Photo 2, image: ") == true && error?.message.contains(what) == true)
+      #expect(
+        try LocalFileSystem().status(output) == nil && LocalFileSystem().status(ExternalDataFolder(store: output).path) == nil)
+      let report = try folder.job().resume(output) { RunMonitor(interval: $0) }
+      #expect(report.externalData == ExternalDataReport(references: 3, shared: 2))
+    }
+  }
+
+  @Test(
+    "Trap 14: what the source lacks already is told, and no fault of the migration; files of a name with slashes are not looked for"
+  )
+  func lostBefore() throws {
+    let hostile = "../../../../../../../../../../../etc/passwd"
+    try CarriedStore.write(store) { db in
+      try db.execute(
+        sql: "UPDATE ZPHOTO SET ZIMAGE = ? WHERE Z_PK = 2",
+        arguments: [Data([2]) + Data(String(hostile.suffix(36)).utf8) + Data([0])])
+    }
+    let report = try folder.migrate(folder.request(store))
+    #expect(report.isVerified && report.externalData == ExternalDataReport(references: 3, shared: 1))
+    let alone = try StoreVerifier(path: store, model: Self.later).verify(mode: .fast)
+    #expect(alone.violations.map(\.description) == ["Photo 2, image: the file of a value outside the store is missing, 2 times"])
+  }
+
   @Test("Where links are impossible the files are copied, and a folder that is in the way is refused before anything is written")
   func copies() throws {
     let output = try folder.place("copied")
     let job = folder.job(WithoutLinks())
     let request = folder.request(store, output: output)
-    _ = try job.migrate(request, monitor: RunMonitor(interval: request.interval))
+    let report = try job.migrate(request, monitor: RunMonitor(interval: request.interval))
+    #expect(report.externalData == ExternalDataReport(references: 3, compared: 2))
     let (old, new) = (ExternalDataFolder(store: store).files, ExternalDataFolder(store: output).files)
     for index in [0, 1, 3] {
       #expect(try MigrationFolder.bytes("\(old)/\(names[index])") == MigrationFolder.bytes("\(new)/\(names[index])"))
@@ -112,11 +151,22 @@ import Testing
   }
 }
 
-/// A disk without hard links, as some network and removable ones are.
+private enum FileDamage { case lost, torn, changed }
+
+/// A disk without hard links, as some network and removable ones are. It may lose or change a file while that is copied.
 private struct WithoutLinks: FileSystem {
   private let disk = LocalFileSystem()
+  var damage: (name: String, kind: FileDamage)?
   func open(_ path: String, _ mode: OpenMode) throws -> any File { try disk.open(path, mode) }
-  func rename(_ source: String, to destination: String) throws { try disk.rename(source, to: destination) }
+  func rename(_ source: String, to destination: String) throws {
+    try disk.rename(source, to: destination)
+    guard let damage, FilePaths.name(of: destination) == damage.name else { return }
+    switch damage.kind {
+    case .lost: try disk.remove(destination)
+    case .torn: try disk.open(destination, .update).truncate(to: 1)
+    case .changed: try [7].withUnsafeBytes { try disk.open(destination, .update).write($0, at: 1) }
+    }
+  }
   func link(_ source: String, to destination: String) throws {
     throw StreamsError(.unsupported, "no links here", path: destination)
   }

@@ -66,7 +66,9 @@ import Testing
     #expect(fingerprints[0] != fingerprints[1])
   }
 
-  @Test("A unique constraint that two rows violate ends the run; the engine names both rows", arguments: IndexBuilding.allCases)
+  @Test(
+    "Trap 11: a unique constraint that two rows violate ends the run; the engine names both rows",
+    arguments: IndexBuilding.allCases)
   func unique(building: IndexBuilding) throws {
     var second = MigrationModels.first
     second.name = "V2"
@@ -87,5 +89,6 @@ import Testing
     #expect(error?.code == .policyFailed && error?.hint != nil)
     let named = building == .engine ? "rows 3 and 9 of ZTAG" : "two rows have equal values"
     #expect(error?.message.contains(named) == true, "\(String(describing: error))")
+    #expect(try LocalFileSystem().status(request.output ?? "") == nil)
   }
 }

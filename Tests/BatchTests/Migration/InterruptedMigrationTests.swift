@@ -135,6 +135,20 @@ import Testing
 
 /// What others lost their place by.
 @Suite struct FailedResumeTests {
+  @Test("Trap 8: a run goes on by the plan and the models that it keeps, whatever became of the originals")
+  func keptPlan() throws {
+    let folder = try MigrationFolder(MigrationModels.all)
+    let sample = try folder.sample("V1", rows: 1000, seed: 9)
+    let (whole, store) = (try folder.copy(sample, as: "whole"), try folder.copy(sample, as: "stopped"))
+    _ = try folder.migrate(folder.request(whole))
+    let (request, stop) = (folder.request(store), StopAfter(9))
+    #expect(throws: BatchError.self) { try folder.job().migrate(request, monitor: stop.monitor(request.interval)) }
+    try FileManager.default.removeItem(atPath: folder.models)
+    try ModelFiles.write([PolicyModels.first], to: folder.models)
+    #expect(try folder.job().resume(store) { RunMonitor(interval: $0) }.isVerified)
+    #expect(try MigrationFolder.bytes(store) == MigrationFolder.bytes(whole))
+  }
+
   @Test("Trap 4: an error on the first row after a resume keeps the place that was reached")
   func errorAfterResume() throws {
     let mapping = PolicyModels.model(

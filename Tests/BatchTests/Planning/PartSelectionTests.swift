@@ -125,7 +125,9 @@ import Testing
     let count = try MigrationFolder.rows(store, "SELECT count(*) FROM ZLINE")
     #expect(report.rows["Line"] == 0 && (report.rows["Order"] ?? 0) > 100 && (report.rows["Tag"] ?? 0) > 100)
     let lines = count[0].filter(\.isNumber).dropFirst(2)
-    #expect(report.notes.contains("\(lines) objects of Line were left out: LineToLine was skipped"), "\(report.notes)")
+    #expect(
+      report.notes.contains("\(lines) of \(lines) objects of Line were left out by LineToLine, which was skipped"),
+      "\(report.notes)")
     #expect(try MigrationFolder.rows(path, "SELECT count(*) FROM ZLINE") == ["int64(0)"])
     // Mended, the run goes on within the part.
     BrokenPolicy.isBroken.withLock { $0 = false }

@@ -29,7 +29,7 @@ struct VersionPathTests {
 
   static let versions = (1...4).map { version($0) }
 
-  @Test("Inference goes from version to version, forward only")
+  @Test("Trap 19: inference goes from version to version, forward only")
   func inferred() throws {
     let library = Self.library(Self.versions)
     let path = try VersionPath.find(from: Self.versions[0], to: Self.versions[3], library: library, mappings: [])
@@ -40,6 +40,20 @@ struct VersionPathTests {
       try VersionPath.find(from: Self.versions[3], to: Self.versions[0], library: library, mappings: [])
     }
     #expect(error?.code == .noPath)
+  }
+
+  @Test("Trap 19: versions with the same hashes are one to a store: the path passes them once, and ends at either")
+  func repeated() throws {
+    let (v1, v2, v3) = (Self.versions[0], Self.versions[1], Self.versions[2])
+    var again = v2
+    again.name = "V2 again"
+    let library = Self.library([v1, v2, again, v3])
+    let path = try VersionPath.find(from: v1, to: v3, library: library, mappings: [])
+    #expect(path.first?.source.name == "V1" && path.last?.destination.name == "V3")
+    #expect(path.count { $0.source.versionHashes == $0.destination.versionHashes } == 0, "\(path.map(\.destination.name))")
+    #expect(try VersionPath.find(from: v2, to: again, library: library, mappings: []).isEmpty)
+    let mapped = try VersionPath.find(from: v1, to: v3, library: library, mappings: [Self.mapping("1-2", v1, v2)])
+    #expect(mapped.first?.isInferred == false && mapped.last?.destination.name == "V3")
   }
 
   @Test("A mapping model goes before inference, also backward, and a shorter path before a longer one")
@@ -99,7 +113,7 @@ struct VersionPathTests {
     #expect(error?.message.contains("the mapping model stale, made for V3 to V2, fits no two versions") == true)
   }
 
-  @Test("A source that no bundle holds is inferred to the target directly")
+  @Test("Trap 19: a source that no bundle holds is inferred to the target directly")
   func foreignSource() throws {
     let path = try VersionPath.find(
       from: Self.version(2), to: Self.versions[3], library: Self.library([Self.versions[3]]), mappings: [])

@@ -81,21 +81,25 @@ final class MutatedStore {
   func verify(isDense: Bool) throws -> VerificationReport {
     do {
       return try StoreVerifier(path: path, model: source.layout.model).verify(
-        .init(uuid: VerificationStore.uuid, rows: source.expectedRows, digests: digests, isDense: isDense), mode: .fast)
+        .init(uuid: VerificationStore.uuid, rows: source.expectedRows, digests: digests, isDense: isDense), mode: .fast,
+        external: ExternalDataPlaces(store: path, source: source.path))
     } catch let error as BatchError where error.code == .badStore {
       let violation = Violation(kind: .damaged, message: error.message)
-      return VerificationReport(path: path, tables: [], entities: [], violations: [violation], warnings: [], seconds: 0)
+      return VerificationReport(
+        path: path, tables: [], entities: [], external: nil, violations: [violation], warnings: [], seconds: 0)
     }
   }
 
   /// Puts one fault into a fresh copy.
   func mutate(_ random: inout SeededRandom) throws -> Fault {
     try whole.write(to: URL(fileURLWithPath: path))
+    try ExternalDataCopy(fileSystem: LocalFileSystem()).remove(from: path)
+    try ExternalDataCopy(fileSystem: LocalFileSystem()).take(from: source.path, to: path)
     let book = Int64.random(in: 1...Int64(VerificationStore.books), using: &random)
     let other = book % Int64(VerificationStore.books) + 1
     let author = Int64.random(in: 1...Int64(VerificationStore.authors), using: &random)
     let new = Int64.random(in: 61...140, using: &random)
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<14, using: &random) {
     case 0: return try flip(&random)
     case 1: return try sql("value", [book], "UPDATE ZBOOK SET ZPAGES = ifnull(ZPAGES, 0) + 1 WHERE Z_PK = \(book)")
     case 2: return try sql("text", [book], "UPDATE ZBOOK SET ZISBN = ZISBN || 'x' WHERE Z_PK = \(book)")
@@ -124,6 +128,15 @@ final class MutatedStore {
       let place = "rowid = (SELECT rowid FROM \(join.name) WHERE \(join.sourceColumn) = \(author))"
       try change("UPDATE \(join.name) SET \(join.destinationColumn) = \(new) WHERE \(place)")
       return Fault(name: "dangling link", entity: join.relationship.entity, keys: [author])
+    case 11: return try external(book) { try LocalFileSystem().remove($0) }
+    case 12:
+      return try external(book) { file in
+        // A file of its own: the link's bytes are the source's, too.
+        var bytes = try MigrationFolder.bytes(file)
+        bytes[0] ^= 1
+        try LocalFileSystem().remove(file)
+        try bytes.write(to: URL(fileURLWithPath: file))
+      }
     default: return try sql("one side", [book], "UPDATE ZBOOK SET ZFILE = NULL WHERE Z_PK = \(book)")
     }
   }
@@ -131,6 +144,12 @@ final class MutatedStore {
   private func sql(_ name: String, _ keys: Set<Int64>, _ sql: String) throws -> Fault {
     try change(sql)
     return Fault(name: name, entity: "Book", keys: keys)
+  }
+
+  private func external(_ key: Int64, _ body: (String) throws -> Void) throws -> Fault {
+    let key = key % VerificationStore.outside + 1
+    try body(ExternalDataFolder(store: path).files + "/" + VerificationStore.file(key))
+    return Fault(name: "file outside", entity: "File", keys: [key])
   }
 
   private func change(_ sql: String) throws {

@@ -7,6 +7,10 @@ import GRDB
 final class VerificationStore {
   static let uuid = "6D3B7A61-7A0C-4A53-9D8C-1E4A0C5D2B11"
   static let (books, authors, readers) = (60, 20, 10)
+  /// Files 1 to this one have their data outside the store.
+  static let outside: Int64 = 10
+  /// The name of the file with that data.
+  static func file(_ key: Int64) -> String { "\(10_000_000 + key)-0000-4000-8000-000000000000" }
 
   let folder: URL
   var path: String { folder.appendingPathComponent("a store?#%41.sqlite").path }
@@ -25,6 +29,8 @@ final class VerificationStore {
         StoreModels.link("owner", "Person", "owned"), StoreModels.link("shelf", "She\"lf", "books"),
         StoreModels.link("writer", "Author", nil),
       ])
+    var file = StoreModels.entity("File", [("path", .string), ("data", .binaryData)], [StoreModels.link("book", "Book", "file")])
+    file.attributes[1].allowsExternalBinaryDataStorage = true
     book.uniquenessConstraints = [["isbn"]]
     book.indexes = [
       .init(name: "byPrice", elements: [.init(property: "price", isAscending: false), .init(property: "added")])
@@ -40,7 +46,7 @@ final class VerificationStore {
             StoreModels.link("friends", "Author", "friends", many: true),
           ]),
         StoreModels.entity("Reader", parent: "Person", [], [StoreModels.link("wishes", "Book", nil, many: true)]),
-        StoreModels.entity("File", [("path", .string)], [StoreModels.link("book", "Book", "file")]),
+        file,
         StoreModels.entity(
           "She\"lf", [("x\" (y", .string)], [StoreModels.link("books", "Book", "shelf", many: true, ordered: true)]),
       ])
@@ -132,7 +138,18 @@ final class VerificationStore {
         }
       }
     }
+    try fillOutside(database)
     try fillFixedTables(database)
+  }
+
+  private func fillOutside(_ database: Database) throws {
+    let files = ExternalDataFolder(store: path).files
+    try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
+    for key in 1...Self.outside {
+      try Data("outside \(key)".utf8).write(to: URL(fileURLWithPath: files + "/" + Self.file(key)))
+      let value = Data([2]) + Data(Self.file(key).utf8) + Data([0])
+      try database.execute(sql: "UPDATE ZFILE SET ZDATA = ? WHERE Z_PK = ?", arguments: [value, key])
+    }
   }
 
   private func fillFixedTables(_ database: Database) throws {

@@ -5,6 +5,8 @@ import Streams
 /// Core Data never changes such a file: a new value gets a new name. So source and destination can share them.
 struct ExternalDataCopy {
   let fileSystem: any FileSystem
+  /// Who may ask to stop between two files or pieces of them; nil where it must come to its end.
+  var monitor: RunMonitor?
   private static let greatestDepth = 4
   private static let chunk = 1 << 20
 
@@ -72,6 +74,7 @@ struct ExternalDataCopy {
   }
 
   private func take(file: String, _ status: FileStatus, to target: String) throws {
+    try monitor?.throwIfStopRequested()
     if let there = try fileSystem.statusOfName(target) {
       // Left by an interrupted call: a link is whole, and a copy gets its name only when it is.
       guard there.size == status.size else {
@@ -96,6 +99,7 @@ struct ExternalDataCopy {
     var buffer = [UInt8](repeating: 0, count: Self.chunk)
     var offset: UInt64 = 0
     while true {
+      try monitor?.throwIfStopRequested()
       let count = try buffer.withUnsafeMutableBytes { try source.read(into: $0, at: offset) }
       guard count > 0 else { break }
       try buffer.withUnsafeBytes { try copy.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), at: offset) }

@@ -3,6 +3,8 @@ import Streams
 /// A file's bytes under another name, where the file system knows no second names.
 struct StoreCopy {
   let fileSystem: any FileSystem
+  /// Who may ask to stop; nil where it must come to its end.
+  var monitor: RunMonitor?
 
   /// Copies an open file with its owner, mode and attributes. The name appears when the copy is whole and durable; the caller syncs the directory.
   func copy(_ file: any File, to path: String) throws {
@@ -13,6 +15,7 @@ struct StoreCopy {
     defer { chunk.deallocate() }
     var position: UInt64 = 0
     while position < length {
+      try monitor?.throwIfStopRequested()
       let count = try file.read(into: chunk, at: position)
       guard count > 0 else {
         throw BatchError(.refused, "the file became shorter while it was being copied", hint: "Start again", path: file.path)

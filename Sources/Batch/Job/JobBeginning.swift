@@ -1,0 +1,135 @@
+import Foundation
+import Streams
+
+// How a new run begins: what is refused before anything is written, and what is written before the first row.
+extension MigrationJob {
+  /// Refuses what would be refused at the end: a run does not work for hours for that.
+  func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, now: Double) throws {
+    if isInPlace { try refuseTakenBackup(job.destination + "." + StoreBackup.suffix(.replaced, now)) }
+    if !isInPlace, try fileSystem.statusOfName(job.destination) != nil {
+      throw BatchError(
+        .refused, "the output exists already", hint: "Choose another path, or remove the file; nothing was written",
+        path: job.destination)
+    }
+    if !isInPlace, try ExternalDataCopy.exists(for: plan.source, fileSystem),
+      try ExternalDataCopy.exists(for: job.destination, fileSystem)
+    {
+      throw BatchError(
+        .refused, "a folder of external data lies where the output's would be",
+        hint:
+          "Choose another path, or move the folder away (an interrupted migration to this path may have left it); nothing was written",
+        path: ExternalDataFolder(store: job.destination).path)
+    }
+    let directory = FilePaths.directory(of: job.destination)
+    let free = try fileSystem.availableSpace(directory)
+    let needed = plan.diskNeeded + (try externalBytes(plan.source, directory))
+    guard free >= needed else {
+      throw BatchError(
+        .refused, "the migration needs \(needed >> 20) MiB on the disk, \(free >> 20) MiB are free",
+        hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
+    }
+    guard access(directory, W_OK) == 0 else {
+      throw BatchError(
+        .refused, "the directory cannot be written",
+        hint: "Choose another place with --output, or run as a user who may write there; nothing was written", path: directory)
+    }
+  }
+
+  private func refuseTakenBackup(_ path: String) throws {
+    for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
+      throw BatchError(
+        .refused, "the name that the backup would get is taken",
+        hint: "Move that file away, or start again a second later; nothing was written", path: name)
+    }
+  }
+
+  /// Files of external data are linked, but for a destination on another file system.
+  private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
+    let devices = [FilePaths.directory(of: source), directory].map { try? fileSystem.status($0)?.device }
+    return devices[0] == devices[1] ? 0 : try ExternalDataCopy(fileSystem: fileSystem).bytes(of: source)
+  }
+
+  /// Writes down the plan, with copies of everything that it refers to.
+  func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String, now: Double) throws -> JobPlan {
+    // As strict as the run itself: a store that is in use is refused before anything is written.
+    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
+    defer { reader.close() }
+    // The version's name, not "the current one": the run does not ask again which one that is.
+    let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
+    var run = JobPlan(
+      source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
+      targetVersion: plan.targetVersion.name,
+      target: target, extras: request.extras, successors: plan.successors, stages: request.order.stages, fuses: request.fuses,
+      parts: request.parts.isAll ? nil : request.parts,
+      steps: plan.steps.count,
+      models: try copies(request.models, "models", job) {
+        try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
+      },
+      mappings: try copies(request.mappings, "mappings", job, find: MappingModelReader.documents(below:)), now: now,
+      memory: request.memory.total, verification: request.verification, indexBuilding: request.indexBuilding,
+      backupSuffix: StoreBackup.suffix(.replaced, now), keepsBackups: request.keepsBackups, notes: plan.notes,
+      planFingerprint: PlanFingerprint.hex(
+        try PlanFingerprint.of(
+          steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: now)),
+      sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
+      sourceModified: try fileSystem.status(source)?.modified,
+      policies: try policyVersions(plan.steps))
+    switch request.interval {
+    case .seconds(let seconds): run.checkpointSeconds = seconds
+    case .bytes(let bytes): run.checkpointBytes = bytes
+    }
+    try run.write(to: job, fileSystem)
+    let log = try JobLog(job, fileSystem, logger: logger)
+    defer { log.close() }
+    try log.append("started: \(plan.sourceVersion.name) to \(plan.targetVersion.name), \(plan.steps.count) steps")
+    if let error = JobRegistry(fileSystem).record(source: source, job: job) {
+      try log.append("the run cannot be found by its source, only by its destination: \(error)")
+    }
+    return run
+  }
+
+  private func policyVersions(_ steps: [MigrationStep]) throws -> [String: String] {
+    var versions: [String: String] = [:]
+    for mapping in steps.flatMap(\.mappingModels).flatMap(\.entityMappings) {
+      if let name = mapping.policyClassName { versions[name] = try policies.version(for: mapping) }
+    }
+    return versions
+  }
+
+  /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide. Only
+  /// what the readers read is copied, and it is durable on return.
+  private func copies(
+    _ paths: [String], _ folder: String, _ job: JobDirectory, find: (String) throws -> [String]
+  ) throws -> [String] {
+    var packages: [String] = []
+    for path in paths {
+      let path = try JobDirectory.resolve(path)
+      // A file is named by itself: a mapping model's xcmapping.xml.
+      packages += PackageFolders.isFolder(path) ? try find(path) : [path]
+    }
+    let copies = try packages.enumerated().map { index, package in
+      let relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
+      try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
+      try copy(package, to: job.file(relative), depth: 8)
+      for table in try MappingModelReader.tableFiles(of: package) {
+        try copy(FilePaths.join(FilePaths.directory(of: package), table), to: job.file("\(folder)/\(index)/\(table)"), depth: 0)
+      }
+      try fileSystem.syncDirectory(job.file("\(folder)/\(index)"))
+      return relative
+    }
+    try fileSystem.syncDirectory(job.file(folder))
+    return copies
+  }
+
+  private func copy(_ path: String, to target: String, depth: Int) throws {
+    guard try fileSystem.status(path)?.isDirectory == true else {
+      return try fileSystem.writeDurably(try fileSystem.readAll(path, cap: 256 << 20), to: target)
+    }
+    guard depth > 0 else { throw BatchError(.badModel, "folders are nested too deeply", path: path) }
+    try fileSystem.makeDirectory(target)
+    for name in try fileSystem.list(path) {
+      try copy(FilePaths.join(path, name), to: FilePaths.join(target, name), depth: depth - 1)
+    }
+    try fileSystem.syncDirectory(target)
+  }
+}

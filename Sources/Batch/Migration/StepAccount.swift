@@ -1,0 +1,117 @@
+/// What became of the rows of one step (I12): every object that was read is written, or left out by a rule that has a name.
+public struct StepAccount: Sendable, Codable, Equatable {
+  /// The objects of one entity mapping.
+  public struct Objects: Sendable, Codable, Equatable {
+    /// The entity mapping.
+    public var mapping: String
+    /// Its source entity.
+    public var source: String
+    /// Its destination entity.
+    public var destination: String
+    /// Source objects that it was given.
+    public var read: UInt64
+    /// Of them, those whose object is written.
+    public var written: UInt64
+    /// Of them, those that ``rule`` left out.
+    public var leftOut: UInt64
+    /// Of them, those that could not be migrated; none so far, as such a one ends the run.
+    public var rejected: UInt64 = 0
+    /// Who leaves out objects: a filter, a policy, or a choice of parts; nil where nobody does.
+    public var rule: String?
+  }
+
+  /// The references or links of one relationship.
+  public struct Links: Sendable, Codable, Equatable {
+    /// `Entity.relationship`, of the destination.
+    public var relationship: String
+    /// Links that the source has; 0 of references in the rows of an entity, which are not counted.
+    public var read: UInt64 = 0
+    /// Links that policies, rules and expressions made; with those that were read they are what is written, left out or cleared.
+    public var made: UInt64 = 0
+    /// Links in the new store; 0 of references.
+    public var written: UInt64 = 0
+    /// Links that were left out with one of their objects, by a filter.
+    public var leftOut: UInt64 = 0
+    /// References that became NULL and links that were left out because a policy left out the object.
+    public var cleared: UInt64
+  }
+
+  /// Version before the step.
+  public var source: String
+  /// Version behind it.
+  public var destination: String
+  /// In the order of the plan.
+  public var objects: [Objects]
+  /// Source objects that no entity mapping names.
+  public var unmapped: UInt64
+  /// Objects that policies and rules made besides, by the root entity of their table.
+  public var made: [String: UInt64] = [:]
+  /// Of relationships with a table of their own, and of those with cleared references.
+  public var links: [Links]
+}
+
+extension StepAccount {
+  /// The account of a step whose tables are complete.
+  init(_ state: StepState, _ plan: StepPlan) {
+    (source, destination) = (plan.step.origin.name, plan.step.destination.name)
+    unmapped = state.unmapped
+    objects = zip(plan.allMappings, state.counts).map { mapping, counts in
+      Objects(
+        mapping: mapping.mapping.name, source: mapping.source.name, destination: mapping.destination.name, read: counts.read,
+        written: counts.kept, leftOut: counts.dropped, rule: Self.rule(mapping.mapping))
+    }
+    let joins = plan.layout.joinTables
+    links = joins.enumerated().map { index, join in
+      let counts = state.links.indices.contains(index) ? state.links[index] : StepState.Counts()
+      let name = join.relationship.description
+      let table = plan.layout.entityTables.count + index
+      let all = UInt64(clamping: state.nextKeys[table] &- plan.keys.firstNewKeys[table])
+      return Links(
+        relationship: name, read: counts.read, made: all &- counts.kept, written: state.tableRows[table],
+        leftOut: counts.dropped, cleared: state.lost[name] ?? 0)
+    }
+    let known = Set(links.map(\.relationship))
+    links += state.lost.filter { !known.contains($0.key) }.sorted { $0.key < $1.key }.map {
+      Links(relationship: $0.key, cleared: $0.value)
+    }
+    for (table, layout) in plan.layout.entityTables.enumerated() {
+      let count = state.nextKeys[table] &- plan.keys.firstNewKeys[table]
+      if count > 0 { made[layout.rootEntity] = UInt64(count) }
+    }
+  }
+
+  private static func rule(_ mapping: EntityMapping) -> String? {
+    if mapping.isSkipped { return "\(mapping.name), which was skipped" }
+    let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName].compactMap { $0 }
+    return rules.isEmpty ? nil : rules.joined(separator: " or ")
+  }
+
+  /// What did not arrive, and why.
+  var notes: [String] {
+    var notes = objects.filter { $0.leftOut > 0 }.map {
+      "\($0.leftOut) of \($0.read) objects of \($0.source) were left out by \($0.rule ?? $0.mapping)"
+    }
+    for link in links where link.leftOut > 0 {
+      notes.append("\(link.leftOut) of \(link.read) links of \(link.relationship) were left out with their objects")
+    }
+    for link in links where link.cleared > 0 {
+      notes.append("\(link.cleared) references of \(link.relationship) led to objects that policies left out, and became NULL")
+    }
+    if unmapped > 0 { notes.append("\(unmapped) objects of \(source) have no entity mapping and were left out") }
+    return notes
+  }
+
+  /// The sums in words.
+  public var summary: String {
+    func sum(_ numbers: [UInt64]) -> UInt64 { numbers.reduce(0, &+) }
+    var parts = [
+      "\(sum(objects.map(\.read))) objects read", "\(sum(objects.map(\.written))) written",
+      "\(sum(objects.map(\.leftOut)) &+ unmapped) left out", "\(sum(objects.map(\.rejected))) rejected",
+    ]
+    if !made.isEmpty { parts.append("\(sum(Array(made.values))) made besides") }
+    if !links.isEmpty {
+      parts.append("\(sum(links.map(\.written))) links written, \(sum(links.map { $0.leftOut &+ $0.cleared })) left out")
+    }
+    return "\(source) to \(destination): \(parts.joined(separator: ", "))"
+  }
+}
