@@ -79,9 +79,21 @@ struct MappingComposition {
         entity: origin.entity, attributes: try attributes(pair.mapping, origin, step),
         relationships: try relationships(pair.mapping, origin, step))
     }
+    for pair in pairs where origins[pair.source] == nil {
+      try checkKeys(of: pair.source, as: pair.destination, found, next)
+    }
     keepsTables = step.keepsTables
     order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
     (origins, latest, isAtBeginning) = (found, next, false)
+  }
+
+  /// An entity without objects may keep a table whose objects are all gone, and with it the largest key that they had.
+  private func checkKeys(of entity: String, as heir: String, _ found: [String: Origin], _ next: StoreLayout) throws {
+    let (table, newTable) = (latest.tablePosition(ofEntity: entity), next.tablePosition(ofEntity: heir))
+    guard origins.keys.contains(where: { latest.tablePosition(ofEntity: $0) == table }),
+      !found.keys.contains(where: { next.tablePosition(ofEntity: $0) == newTable })
+    else { return }
+    throw Obstacle(reason: "\(heir) keeps the keys of objects that are gone")
   }
 
   /// Makes sure that a mapping decides about each object by its own row.

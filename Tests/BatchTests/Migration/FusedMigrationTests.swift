@@ -117,6 +117,19 @@ import Testing
     #expect(late.steps.count == 1)
   }
 
+  @Test("I8: a table whose objects are all gone keeps the largest key that they had, in one pass and in several")
+  func largestKeys() throws {
+    let note = MigrationModels.entity("Note", parent: "Paper", [MigrationModels.attribute("text")])
+    var abstract = MigrationModels.entity("Paper", [])
+    abstract.isAbstract = true
+    let paper = MigrationModels.entity("Paper", [])
+    let plan = try Self.passes(
+      Self.versions([
+        [MigrationModels.entity("Note", [MigrationModels.attribute("text")])], [abstract, note], [paper, note], [paper],
+      ]))
+    #expect(plan.steps.map(\.passed.count) == [1])
+  }
+
   @Test("A store with tables that no model knows is migrated step by step, as every version decides about them")
   func strangers() throws {
     let plan = try Self.passes(MigrationModels.all) { store in
