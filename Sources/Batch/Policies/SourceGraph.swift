@@ -107,6 +107,7 @@ final class SourceGraph {
       let source = try scan.rows(self.reader.snapshot, rowLimit: self.rowLimit)
       let (page, decoder) = (RowPage(), RecordDecoder())
       while try source.next(into: page) {
+        try self.scratch.throwIfStopped()
         for row in 0..<page.count where decoder.decode(page.record(row)) {
           let rowid = page.rowid(row)
           guard let owner = scan.owner.read(decoder, rowid), let other = scan.other.read(decoder, rowid) else { continue }
