@@ -10,13 +10,18 @@ import Testing
   private let folder: CommandFolder
   private let store: String
   private let undisturbed: Data
+  /// What nobody disturbs, made once.
+  private static let whole = Result {
+    let folder = try CommandFolder()
+    let store = try folder.sample(rows: 6000)
+    _ = try folder.run("book-migration", ["migrate", store] + CommandFolder.models)
+    return try CommandFolder.bytes(store)
+  }
 
   init() throws {
     folder = try CommandFolder()
     store = try folder.sample(rows: 6000)
-    let other = try folder.sample("Undisturbed.sqlite", rows: 6000)
-    _ = try folder.run("book-migration", ["migrate", other] + CommandFolder.models)
-    undisturbed = try CommandFolder.bytes(other)
+    undisturbed = try Self.whole.get()
   }
 
   private func running(_ arguments: [String], _ destination: String) throws -> (process: CommandProcess, job: JobDirectory) {

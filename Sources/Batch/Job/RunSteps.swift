@@ -57,7 +57,8 @@ extension MigrationRun {
     let index = position.step
     let directory = job.path
     let files = StepFiles(
-      prefix: job.working("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory))
+      prefix: job.working("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory),
+      throwIfStopped: monitor.throwIfStopRequested)
     let stepPlan = try StepPlan(
       step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras)
     let target = steps[index].destination

@@ -71,7 +71,9 @@ final class RelationRun {
         let word = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ 1 << 63
         withUnsafeBytes(of: word.littleEndian) { block.append(contentsOf: $0) }
       }
-      if block.count == pairsPerBlock * pairLength { try flush() }
+      guard block.count == pairsPerBlock * pairLength else { return }
+      try flush()
+      try scratch.throwIfStopped()
     }
     try flush()
     try file.sync()

@@ -118,6 +118,7 @@ final class SourceGraph {
   func forEachPair(_ scan: PairScan, _ body: (Int64, Int64, Int64) throws -> Void) throws {
     let decoder = RecordDecoder()
     try forEachPage(scan.root, isWithoutRowid: scan.isWithoutRowid) { page in
+      try scratch.throwIfStopped()
       for row in 0..<page.count where decoder.decode(page.record(row)) {
         let rowid = page.rowid(row)
         guard let owner = scan.owner.read(decoder, rowid), let other = scan.other.read(decoder, rowid) else { continue }

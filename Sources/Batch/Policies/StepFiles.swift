@@ -32,6 +32,8 @@ struct StepFiles: Sendable {
   let prefix: String
   let fileSystem: any FileSystem
   let budget: MemoryBudget
+  /// Throws when the run was asked to stop: for what goes through a whole table in one call.
+  var throwIfStopped: @Sendable () throws -> Void = {}
 
   func path(_ name: String) -> String { "\(prefix).\(name)" }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Streams
+import Synchronization
 import Testing
 
 @testable import Batch
@@ -60,6 +61,28 @@ import Testing
       }
       #expect(error?.code == .damagedCheckpoint && error?.hint?.contains("remove this file and resume") == true)
     }
+  }
+
+  @Test("A stop while links are sorted ends that at once, and they are made again", arguments: [0, 1, 9])
+  func stopped(calls: Int) throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let left = Mutex(calls)
+    var files = files
+    files.throwIfStopped = {
+      let isDue = left.withLock { left in
+        left -= 1
+        return left < 0
+      }
+      if isDue { throw BatchError(.stopped, "stop") }
+    }
+    let scratch = files
+    #expect(throws: BatchError.self) {
+      try RelationRun(path: path, identifier: "x", scratch: scratch) { add in
+        for owner in Int64(0)..<5000 { try add(owner, 0, owner) }
+      }
+    }
+    #expect(try LocalFileSystem().status(path) == nil && left.withLock { $0 } == -1)
+    #expect(try run(owners: 900).values(899) == [-878, -885, -892, -899])
   }
 
   @Test("A flipped bit in the list of objects that were left out ends a resumed run with one error; without it the run goes on")
