@@ -60,7 +60,7 @@ struct CheckPlan {
   func checks() -> [StoreCheck] {
     let swept = schema.tables.compactMap { table($0.name) }
     let total = swept.reduce(0) { $0 + rows($1) * Double(1 + $1.indexes.count) }
-    var checks = [FileCheck.check(weight: total / 3)]
+    var checks = [FileCheck.check(weight: total)]
     for table in swept {
       let rules = rules(for: table)
       checks.append(TableSweep(table: table, rules: rules).check(weight: rows(table) * 2))

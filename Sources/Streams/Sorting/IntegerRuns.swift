@@ -97,6 +97,17 @@ final class IntegerRuns: MergingRuns {
     }
   }
 
+  /// The same for runs each of which begins behind the one before.
+  func append(_ body: (UnsafePointer<UInt64>) throws -> Void) throws {
+    for run in 0..<count {
+      try advance(run)
+      while !places[run].hasEnded {
+        try body(words + run * width)
+        try advance(run)
+      }
+    }
+  }
+
   @inline(__always)
   private func advance(_ run: Int) throws {
     var next = places[run].next

@@ -8,6 +8,9 @@ final class IntegerSorter: SortMember {
   private let fileSystem: any FileSystem
   private var file: RunFile?
   private var runs: [RunFile.Run] = []
+  /// The last entry of the newest run; does every run begin behind the one before?
+  private var lastEntry: [UInt64] = []
+  private var runsAscend = true
   private var room: LazyMemory?
   private let radix: RadixSort
   private let differing: UnsafeMutablePointer<UInt64>
@@ -87,6 +90,8 @@ final class IntegerSorter: SortMember {
     let sorted = sorted()
     for index in 0..<count { try writer.append(sorted + index * width) }
     runs.append(try writer.finish())
+    if !lastEntry.isEmpty, Self.precedes(sorted, lastEntry, width) { runsAscend = false }
+    lastEntry = Array(UnsafeBufferPointer(start: sorted + (count - 1) * width, count: width))
     giveBack()
   }
 
@@ -107,18 +112,20 @@ final class IntegerSorter: SortMember {
     guard let file else { return }
     let fanIn = max(2, memory.byteCount / 2 / (RunFile.blockBytes + 1 << 10))
     try memory.makeRoom(min(runs.count, fanIn) * RunFile.blockBytes)
-    while runs.count > fanIn {
+    while runs.count > fanIn, !runsAscend {
       let writer = IntegerRunWriter(file: file, width: width)
       try IntegerRuns(file, Array(runs[0..<fanIn]), width: width).merge { try writer.append($0) }
       runs.removeFirst(fanIn)
       runs.append(try writer.finish())
     }
-    try IntegerRuns(file, runs, width: width).merge(body)
+    let merged = IntegerRuns(file, runs, width: width)
+    try runsAscend ? merged.append(body) : merged.merge(body)
   }
 
   private func forget() {
     giveBack()
     (room, file, runs) = (nil, nil, [])
+    (lastEntry, runsAscend) = ([], true)
     entries = differing
   }
 }
