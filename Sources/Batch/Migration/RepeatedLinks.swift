@@ -6,18 +6,27 @@ struct RepeatedLinks {
   let job: StepRunner.Job
   let output: StepOutput
 
-  /// Logs the removal of repeated links of some join tables. The output's tables are finished on return.
-  func remove(from joins: [Int], _ patches: PatchLog) throws {
+  /// Logs the removal of repeated links of some join tables; returns how many there are, by relationship. The output's tables are
+  /// finished on return.
+  func remove(from joins: [Int], _ patches: PatchLog) throws -> [String: UInt64] {
     _ = try output.finishTables()
     try output.database.writer.flush()
     let snapshot = try DatabaseSnapshot.building(
       path: output.path, fileSystem: job.files.fileSystem, header: output.header,
       pageCount: output.database.writer.nextPage - 1)
     defer { snapshot.close() }
-    for join in joins { try remove(from: job.plan.layout.joinTables[join], join, snapshot, patches) }
+    var removed: [String: UInt64] = [:]
+    for join in joins {
+      let table = job.plan.layout.joinTables[join]
+      let count = try remove(from: table, join, snapshot, patches)
+      if count > 0 { removed[table.relationship.description] = count }
+    }
+    return removed
   }
 
-  private func remove(from join: JoinTable, _ index: Int, _ snapshot: DatabaseSnapshot, _ patches: PatchLog) throws {
+  private func remove(
+    from join: JoinTable, _ index: Int, _ snapshot: DatabaseSnapshot, _ patches: PatchLog
+  ) throws -> UInt64 {
     guard let root = output.database.root(of: join.name), let source = join.columns.firstIndex(of: join.sourceColumn),
       let destination = join.columns.firstIndex(of: join.destinationColumn)
     else { throw BatchError(.failed, "the schema lacks \(join.name)") }
@@ -37,13 +46,15 @@ struct RepeatedLinks {
         try key.withUnsafeBytes { try sorter.add($0) }
       }
     }
-    var last: (UInt64, UInt64)?
+    var (last, count): ((UInt64, UInt64)?, UInt64) = (nil, 0)
     try sorter.drain { key in
       let link = (key.loadUnaligned(as: UInt64.self), key.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
       defer { last = link }
       guard let last, last == link else { return }
       let rowid = Int64(bitPattern: UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) ^ 1 << 63)
       try patches.remove(table: job.plan.layout.entityTables.count + index, key: rowid)
+      count += 1
     }
+    return count
   }
 }

@@ -26,12 +26,14 @@ public struct StepAccount: Sendable, Codable, Equatable {
     public var relationship: String
     /// Links that the source has; 0 of references in the rows of an entity, which are not counted.
     public var read: UInt64 = 0
-    /// Links that policies, rules and expressions made; with those that were read they are what is written, left out or cleared.
+    /// Links that policies, rules and expressions made; with those that were read they are what is written, left out, repeated or cleared.
     public var made: UInt64 = 0
     /// Links in the new store; 0 of references.
     public var written: UInt64 = 0
     /// Links that were left out with one of their objects, by a filter.
     public var leftOut: UInt64 = 0
+    /// Links that were made although they were there already; they are there once.
+    public var repeated: UInt64 = 0
     /// References that became NULL and links that were left out because a policy left out the object.
     public var cleared: UInt64
   }
@@ -68,7 +70,7 @@ extension StepAccount {
       let all = UInt64(clamping: state.nextKeys[table] &- plan.keys.firstNewKeys[table])
       return Links(
         relationship: name, read: counts.read, made: all &- counts.kept, written: state.tableRows[table],
-        leftOut: counts.dropped, cleared: state.lost[name] ?? 0)
+        leftOut: counts.dropped, repeated: state.repeated[name] ?? 0, cleared: state.lost[name] ?? 0)
     }
     let known = Set(links.map(\.relationship))
     links += state.lost.filter { !known.contains($0.key) }.sorted { $0.key < $1.key }.map {

@@ -21,7 +21,7 @@ extension StepRunner {
     let joins = joinsToCheck
     if !joins.isEmpty {
       show("links")
-      try RepeatedLinks(job: job, output: output).remove(from: joins, patches)
+      transformer.state.repeated = try RepeatedLinks(job: job, output: output).remove(from: joins, patches)
     }
     if isWrittenAgain {
       show("late changes")
@@ -61,7 +61,7 @@ extension StepRunner {
     for (index, join) in plan.layout.joinTables.enumerated() {
       let (name, table) = (join.relationship.description, plan.layout.entityTables.count + index)
       let made = UInt64(clamping: state.nextKeys[table] &- plan.keys.firstNewKeys[table])
-      guard made == state.tableRows[table] &+ (state.lost[name] ?? 0) else {
+      guard made == state.tableRows[table] &+ (state.lost[name] ?? 0) &+ (state.repeated[name] ?? 0) else {
         throw BatchError(
           .mismatch, "\(made) links of \(name) were made, but \(state.tableRows[table]) are written",
           hint: "This is a fault of the program; the source is untouched", entity: join.relationship.entity)

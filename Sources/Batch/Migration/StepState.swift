@@ -62,6 +62,8 @@ struct StepState: Equatable {
   var lost: [String: UInt64] = [:]
   /// Links of the source that every join table was given, those that were kept, and those that were left out with an object.
   var links: [Counts]
+  /// Links that were made although they were there already, and removed, by relationship.
+  var repeated: [String: UInt64] = [:]
 
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
@@ -79,11 +81,9 @@ struct StepState: Equatable {
     writer.writeBool(isPatched)
     writer.writeArray(tableRows) { $0.writeUInt64($1) }
     Self.encode(digests, into: &writer)
-    writer.writeArray(lost.sorted { $0.key < $1.key }) {
-      $0.writeString($1.key)
-      $0.writeUInt64($1.value)
-    }
+    Self.encode(lost, into: &writer)
     writer.writeArray(links) { $1.encode(into: &$0) }
+    Self.encode(repeated, into: &writer)
   }
 
   init(plan: StepPlan) {
@@ -116,13 +116,9 @@ struct StepState: Equatable {
     isPatched = try reader.readBool()
     tableRows = try reader.readArray(elementSize: 8) { try $0.readUInt64() }
     digests = try Self.digests(from: &reader)
-    let lost = try reader.readArray { (try $0.readString(), try $0.readUInt64()) }
-    self.lost = Dictionary(lost, uniquingKeysWith: { first, _ in first })
-    // Trap 5: states of older builds end before.
-    links =
-      reader.remaining == 0
-      ? Array(repeating: Counts(), count: plan.layout.joinTables.count)
-      : try reader.readArray(elementSize: 24) { try Counts(from: &$0) }
+    lost = try Self.counts(from: &reader)
+    links = try reader.readArray(elementSize: 24) { try Counts(from: &$0) }
+    repeated = try Self.counts(from: &reader)
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.allMappings.count,
       links.count == plan.layout.joinTables.count,
       phase == .units || tableRows.count == plan.tableNames.count,
@@ -133,6 +129,18 @@ struct StepState: Equatable {
 }
 
 extension StepState {
+  private static func encode(_ counts: [String: UInt64], into writer: inout ByteWriter) {
+    writer.writeArray(counts.sorted { $0.key < $1.key }) {
+      $0.writeString($1.key)
+      $0.writeUInt64($1.value)
+    }
+  }
+
+  private static func counts(from reader: inout ByteReader) throws -> [String: UInt64] {
+    let counts = try reader.readArray { (try $0.readString(), try $0.readUInt64()) }
+    return Dictionary(counts, uniquingKeysWith: { first, _ in first })
+  }
+
   /// Writes digests by name.
   static func encode(_ digests: [String: ProofDigest], into writer: inout ByteWriter) {
     writer.writeArray(digests.sorted { $0.key < $1.key }) {

@@ -62,7 +62,7 @@ public enum ModelReader {
     guard !folders.isEmpty else {
       throw BatchError(.badModel, "the model holds no version (.xcdatamodel)", path: path)
     }
-    let versions = try folders.map(version).sorted { NaturalOrder.precedes($0.name, $1.name) }
+    let versions = try folders.concurrentMap { try version($0) }.sorted { NaturalOrder.precedes($0.name, $1.name) }
     return ModelBundle(
       path: path, name: PackageFolders.stem(path), versions: versions, currentVersion: try currentVersion(path))
   }

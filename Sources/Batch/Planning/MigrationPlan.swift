@@ -87,7 +87,7 @@ public struct MigrationPlanner: Sendable {
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
-    let layouts = try steps.map { try StoreLayout(model: $0.destination, purpose: .reading) }
+    let layouts = try steps.map(\.destination).concurrentMap { try StoreLayout(model: $0, purpose: .reading) }
     if checksValues { try InferredRequirements(steps, layouts: layouts, source: binding.layout).check(reader, binding) }
     let fusion =
       fuses

@@ -13,7 +13,8 @@ public struct ModelLibrary: Sendable {
   ///
   /// Throws ``BatchError`` with the code `badModel` when one cannot be read.
   public init(paths: [String]) throws {
-    self.init(bundles: try paths.flatMap { try ModelReader.read(path: $0) })
+    let bundles = try paths.flatMap { try ModelReader.read(path: $0) }
+    self.init(bundles: bundles, hashes: try bundles.flatMap(\.versions).concurrentMap(\.versionHashes))
   }
 
   /// Makes a library of bundles that were read before.
