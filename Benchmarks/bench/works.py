@@ -190,7 +190,7 @@ def application(bench, name, app):
     if not corpus:
         print(f"{name}: skipped, as GODWIT_CORPUS names no folder of real models", file=sys.stderr)
         return None
-    rows, bundle = bench.rows // 5, os.path.join(corpus, app.bundle)
+    rows, bundle = bench.rows, os.path.join(corpus, app.bundle)
     pair = bench.stores.pair(name, bundle, app.first, app.last)
     source = bench.stores.of_version(name, pair, app.first, rows)
     one, every = (["--models", models, "--to", app.last] for models in (pair, bundle))

@@ -42,7 +42,7 @@ public final class SpillingMap {
   private let published = PublishedRuns()
 
   /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, and once more the filters that are kept in
-  /// memory. Beyond both are eight bytes for every 4 KiB of runs.
+  /// memory. Beyond both are eight bytes for every KiB of runs.
   public init(path: String, fileSystem: any FileSystem, memoryBytes: Int) throws {
     (self.path, self.fileSystem, filterBytes) = (path, fileSystem, memoryBytes)
     table = HashTable(byteLimit: memoryBytes)
