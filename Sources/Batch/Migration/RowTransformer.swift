@@ -42,7 +42,10 @@ final class RowTransformer {
     let mapping = plan.mappings[index]
     guard let policy = mapping.policy else { return }
     manager.enter(index)
-    try naming(mapping, key: nil) { try body(policy.policy, mapping.mapping) }
+    try naming(mapping, key: nil) {
+      try body(policy.policy, mapping.mapping)
+      try manager.throwIfCancelled()
+    }
   }
 
   /// Says of an error from a policy where it happened, unless it says so itself.

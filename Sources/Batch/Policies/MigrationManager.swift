@@ -57,6 +57,8 @@ public final class MigrationManager {
   private let mappings: [CompiledMapping]
   /// For every entity, by number: do look-ups want its objects?
   private let feedsLookups: [Bool]
+  /// What ends the migration when the call at work returns.
+  @exclusivity(unchecked) private var cancellation: (any Error)?
   /// Was the object made that stands for the source object?
   @exclusivity(unchecked) private var hasPrimary = false
   /// Those with a name of their own.
@@ -262,8 +264,22 @@ public final class MigrationManager {
     }
   }
 
+  /// Ends the migration with an error when the policy's call returns, as NSMigrationManager's function of that name does; what the call has
+  /// made is not written. As with an error that is thrown, the run stays and can be resumed.
+  public func cancelMigration(with error: any Error) { cancellation = cancellation ?? error }
+
+  /// Ends the migration where a policy has asked for it.
+  @inline(__always)
+  func throwIfCancelled() throws { if let cancellation { throw cancellation } }
+
+  /// The error to throw for a source object that cannot be migrated: it names entity, key and reason, which must not hold values.
+  public func rejection(of source: SourceObject, _ reason: String) -> BatchError {
+    BatchError(.policyFailed, "the policy refuses the object: \(reason)", entity: source.entityName, key: source.key)
+  }
+
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
+    try throwIfCancelled()
     try objects.close { try write($0) }
     hasPrimary = false
     guard !madeLinks.isEmpty else { return }

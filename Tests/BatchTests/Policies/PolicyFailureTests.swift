@@ -12,6 +12,7 @@ struct FailingPolicy: EntityMigrationPolicy {
   private func fail(_ call: String, _ mapping: EntityMapping, _ manager: MigrationManager) throws {
     switch mapping.userInfo[call] {
     case "throw": throw Failure()
+    case "cancel": manager.cancelMigration(with: Failure())
     case "find": _ = try manager.find("Tag", "word", .text("x"))
     case "abstract": _ = try manager.insert(entity: "Nothing")
     default: break
@@ -31,6 +32,7 @@ struct FailingPolicy: EntityMigrationPolicy {
     case "relationship": try object.set("word", to: object)
     case "entity": try object.set("order", to: object)
     case "source": _ = try source.value("nonsense")
+    case "reject": throw manager.rejection(of: source, "it has no order")
     default: break
     }
   }
@@ -55,7 +57,8 @@ struct FailingPolicy: EntityMigrationPolicy {
       ("create", "twice", 3, "one destination object"), ("create", "attribute", 3, "nonsense"),
       ("create", "relationship", 3, "word"), ("create", "entity", 3, "order"), ("create", "source", 3, "nonsense"),
       ("relationships", "throw", 3, "policy"), ("relationships", "read", 3, "already written"),
-      ("begin", "throw", nil, "policy"),
+      ("create", "reject", 3, "refuses the object: it has no order"), ("create", "cancel", 3, "policy"),
+      ("relationships", "cancel", 3, "policy"), ("begin", "cancel", nil, "policy"), ("begin", "throw", nil, "policy"),
       ("validation", "throw", nil, "policy"),
     ])
   func failure(call: String, way: String, key: Int64?, text: String) throws {
