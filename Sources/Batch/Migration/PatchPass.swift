@@ -24,11 +24,7 @@ struct PatchPass {
       key.append(contentsOf: patch.record)
       try key.withUnsafeBytes { try sorter.add($0) }
     }
-    _ = try output.finishTables()
-    try output.database.writer.flush()
-    let snapshot = try DatabaseSnapshot.building(
-      path: output.path, fileSystem: job.files.fileSystem, header: output.header,
-      pageCount: output.database.writer.nextPage - 1)
+    let snapshot = try output.finishedTables()
     defer { snapshot.close() }
     let patched = try StepOutput(
       path: path, plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,

@@ -9,11 +9,7 @@ struct RepeatedLinks {
   /// Logs the removal of repeated links of some join tables; returns how many there are, by relationship. The output's tables are
   /// finished on return.
   func remove(from joins: [Int], _ patches: PatchLog) throws -> [String: UInt64] {
-    _ = try output.finishTables()
-    try output.database.writer.flush()
-    let snapshot = try DatabaseSnapshot.building(
-      path: output.path, fileSystem: job.files.fileSystem, header: output.header,
-      pageCount: output.database.writer.nextPage - 1)
+    let snapshot = try output.finishedTables()
     defer { snapshot.close() }
     var removed: [String: UInt64] = [:]
     for join in joins {

@@ -114,6 +114,14 @@ final class StepOutput {
     return totals
   }
 
+  /// Finishes the tables and opens them for reading; what follows in the file is not read.
+  func finishedTables() throws -> DatabaseSnapshot {
+    _ = try finishTables()
+    try database.writer.flush()
+    return try DatabaseSnapshot.building(
+      path: path, fileSystem: fileSystem, header: header, pageCount: database.writer.nextPage - 1)
+  }
+
   /// Has a table no row so far, not even one that waits in a spool?
   var isEmpty: [Bool] { builders.indices.map { builders[$0].rowCount == 0 && spools[$0]?.isEmpty ?? true } }
 
