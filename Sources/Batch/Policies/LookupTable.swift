@@ -162,6 +162,11 @@ extension LookupTable {
     try keyed(type, body) { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
   }
 
+  /// Looks again for one of the keys that ``foresee(at:_:)`` did not find.
+  func findInserted(at place: Int, _ keys: ForeseenKeys, _ row: Int) throws -> SpillingMap.Entry? {
+    try maps[place].findInserted(keys, row)
+  }
+
   /// Looks for keys that will be asked for, on two threads where runs have to be read.
   func foresee(at place: Int, _ keys: ForeseenKeys) throws {
     maps[place].foresee(keys)

@@ -123,10 +123,20 @@ final class RuleRecipe {
       if let entry = rule.foreseen?._withUnsafeGuaranteedRef({ $0.entry(row) }) { return .old(entry.key) }
       if manager.locator.isNull(find.column) { return .nothing }
       guard manager.locator.isText(find.column) else { return nil }
-      if let entry = try manager.lookups.find(at: find.lookup, manager.locator, find.column) { return .old(entry.key) }
+      if let entry = try self.find(find, rule.foreseen, row, manager) { return .old(entry.key) }
     }
     manager.nextKeys[rule.counter] += 1
     return .new(manager.nextKeys[rule.counter] - 1)
+  }
+
+  private func find(
+    _ find: (lookup: Int, column: Int), _ foreseen: Unmanaged<ForeseenKeys>?, _ row: Int, _ manager: MigrationManager
+  ) throws -> SpillingMap.Entry? {
+    try foreseen?._withUnsafeGuaranteedRef { keys in
+      keys.isAsked(row)
+        ? try manager.lookups.findInserted(at: find.lookup, keys, row)
+        : try manager.lookups.find(at: find.lookup, manager.locator, find.column)
+    }
   }
 
   private func appendRecords(_ key: Int64, _ manager: MigrationManager) -> Bool {

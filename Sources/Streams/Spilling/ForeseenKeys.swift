@@ -15,6 +15,8 @@ public final class ForeseenKeys: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var keys: UnsafeMutablePointer<Key>
   @exclusivity(unchecked) private(set) var count = 0
   private var capacity = 1024
+  /// How many tables had become runs when the keys were looked for.
+  @exclusivity(unchecked) var spilled: UInt64 = 0
   /// Keys that no table in memory has, and that runs may have.
   @exclusivity(unchecked) var open: [Int] = []
 
@@ -55,6 +57,10 @@ public final class ForeseenKeys: @unchecked Sendable {
   @inline(__always)
   public func entry(_ place: Int) -> SpillingMap.Entry? { place < count ? keys[place].entry : nil }
 
+  /// Was the key asked for beforehand?
+  @inline(__always)
+  public func isAsked(_ place: Int) -> Bool { place < count && keys[place].isAsked }
+
   /// How many keys are to be looked for in runs.
   public var openCount: Int { open.count }
 }
@@ -62,6 +68,7 @@ public final class ForeseenKeys: @unchecked Sendable {
 extension SpillingMap {
   /// Looks for keys in memory. What is not found there is open, if there are runs.
   public func foresee(_ keys: ForeseenKeys) {
+    keys.spilled = spilled
     let all = UnsafeMutableBufferPointer(start: keys.keys, count: keys.count)
     for place in all.indices where all[place].isAsked { all[place].word = table.word(all[place].hash) }
     for place in all.indices where all[place].isAsked {
@@ -69,6 +76,13 @@ extension SpillingMap {
       all[place].entry = table.find(TaggedKey(tag: keys.tag, body: key.body), hash: key.hash, word: key.word)
       if all[place].entry == nil, hasRuns { keys.open.append(place) }
     }
+  }
+
+  /// Looks again for a key that was not found, in memory and in runs: only what was inserted since can have it.
+  public func findInserted(_ keys: ForeseenKeys, _ place: Int) throws -> Entry? {
+    let (hash, key) = (keys.keys[place].hash, TaggedKey(tag: keys.tag, body: keys.keys[place].body))
+    if let entry = table.find(key, hash: hash, word: table.word(hash)) { return entry }
+    return keys.spilled == spilled ? nil : try findInRuns(key, hash: hash)
   }
 
   /// Looks for some of the open keys in runs; other threads may look for others meanwhile, as long as nothing is inserted.

@@ -34,7 +34,7 @@ public final class SpillingMap {
   private let filterBytes: Int
   /// Runs from the oldest to the newest, with the tables that they were made of.
   @exclusivity(unchecked) private var runs: [(tables: Range<UInt64>, run: SpilledRun)] = []
-  private var spilled: UInt64 = 0
+  private(set) var spilled: UInt64 = 0
   private var log: any File
   private var logLength: UInt64 = 0
   @exclusivity(unchecked) private var pending: [UInt8] = []
@@ -52,12 +52,13 @@ public final class SpillingMap {
   /// Finds what a key stands for.
   public func find(_ key: TaggedKey) throws -> Entry? {
     let hash = key.hash
-    return try table.find(key, hash: hash, word: table.word(hash)) ?? findInRuns(key, hash: hash, memory)
+    return try table.find(key, hash: hash, word: table.word(hash)) ?? findInRuns(key, hash: hash)
   }
 
   var hasRuns: Bool { !runs.isEmpty }
 
-  func findInRuns(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory) throws -> Entry? {
+  func findInRuns(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory? = nil) throws -> Entry? {
+    let memory = memory ?? self.memory
     for place in runs.indices.reversed() {
       if let entry = try runs[place].run.find(key, hash: hash, memory) { return entry }
     }

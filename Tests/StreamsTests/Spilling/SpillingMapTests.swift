@@ -28,6 +28,29 @@ import Testing
     }
   }
 
+  @Test("I5: a key that was not foreseen is found when it is inserted, in the table and once that has become a run")
+  func insertedSince() throws {
+    let folder = try FilesTestFolder()
+    let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory)
+    for number in 0..<2000 {
+      try Array("k old \(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1)) }
+    }
+    #expect(map.hasRuns)
+    try Array(" new".utf8).withUnsafeBytes { body in
+      let keys = ForeseenKeys(tag: UInt8(ascii: "k"))
+      keys.append(body)
+      map.foresee(keys)
+      try map.foresee(keys, open: 0..<keys.openCount, RunMemory())
+      #expect(try keys.entry(0) == nil && map.findInserted(keys, 0) == nil)
+      try map.insert(TaggedKey(tag: keys.tag, body: body), .init(key: 77, entity: 1))
+      #expect(try map.findInserted(keys, 0)?.key == 77)
+      for number in 2000..<4000 {
+        try Array("k old \(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1)) }
+      }
+      #expect(try map.findInserted(keys, 0)?.key == 77)
+    }
+  }
+
   /// Keys that are looked for together, in pieces, are found as one by one.
   private static func expectForeseen(_ map: SpillingMap, _ model: Model, _ comment: Comment) throws {
     let tag = UInt8(ascii: "k")
