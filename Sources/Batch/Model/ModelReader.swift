@@ -62,15 +62,16 @@ public enum ModelReader {
     guard !folders.isEmpty else {
       throw BatchError(.badModel, "the model holds no version (.xcdatamodel)", path: path)
     }
-    let versions = try folders.concurrentMap { try version($0) }.sorted { NaturalOrder.precedes($0.name, $1.name) }
+    let texts = EntityTexts()
+    let versions = try folders.concurrentMap { try version($0, texts) }.sorted { NaturalOrder.precedes($0.name, $1.name) }
     return ModelBundle(
       path: path, name: PackageFolders.stem(path), versions: versions, currentVersion: try currentVersion(path))
   }
 
-  private static func version(_ path: String) throws -> ManagedObjectModel {
+  private static func version(_ path: String, _ texts: EntityTexts? = nil) throws -> ManagedObjectModel {
     let file = path + "/contents"
     if FileManager.default.fileExists(atPath: file) {
-      return try ModelXMLReader.read(file, name: PackageFolders.stem(path))
+      return try ModelXMLReader.read(file, name: PackageFolders.stem(path), texts: texts)
     }
     // What Xcode wrote before version 4: the graph of its own objects.
     let elements = path + "/elements"

@@ -9,13 +9,22 @@ final class ModelXMLReader: XMLEvents {
   private static let mostUnknownElements = 100
   private static let mostAncestors = 100
 
-  static func read(_ path: String, name: String) throws -> ManagedObjectModel {
-    try read(XMLFile.contents(of: path, code: .badModel), path: path, name: name)
+  /// Reads a version; `texts` are those of its bundle.
+  static func read(_ path: String, name: String, texts: EntityTexts? = nil) throws -> ManagedObjectModel {
+    let data = try XMLFile.contents(of: path, code: .badModel)
+    if let outline = texts?.outline(of: data, path: path),
+      let model = try? read(outline.data, entities: outline.entities, path: path, name: name)
+    {
+      return model
+    }
+    return try read(data, path: path, name: name)
   }
 
   /// Reads a file's bytes; `path` is for messages.
-  static func read(_ data: Data, path: String, name: String) throws -> ManagedObjectModel {
-    let reader = ModelXMLReader()
+  static func read(
+    _ data: Data, entities: [EntityTexts.Parsed] = [], path: String, name: String
+  ) throws -> ManagedObjectModel {
+    let reader = ModelXMLReader(entities)
     try XMLFile.parse(data, path: path, code: .badModel, into: reader)
     do { return try reader.finished(name: name) } catch var error as BatchError {
       error.path = error.path ?? path
@@ -23,6 +32,18 @@ final class ModelXMLReader: XMLEvents {
     }
   }
 
+  /// Reads a model that holds one entity; nil for one that holds none. Composites are not looked up.
+  static func readEntity(_ data: Data, path: String) throws -> EntityTexts.Parsed? {
+    let reader = ModelXMLReader([])
+    try XMLFile.parse(data, path: path, code: .badModel, into: reader)
+    return reader.entities.first.map { entity in
+      // The model is no part of it.
+      EntityTexts.Parsed(entity: entity, unknownElements: reader.model.unknownElements, count: reader.count - 1)
+    }
+  }
+
+  /// Entities that were read before, by the places that stand for them in the file.
+  private let parsed: [EntityTexts.Parsed]
   private var isModel = false
   private var entities: [EntityDescription] = []
   /// Everything but the entities.
@@ -42,6 +63,8 @@ final class ModelXMLReader: XMLEvents {
   /// The name of the open configuration or composite.
   private var name = ""
 
+  private init(_ parsed: [EntityTexts.Parsed]) { self.parsed = parsed }
+
   func start(_ element: String, _ attributes: [String: String]) throws {
     // The element "elements" holds nothing but the places of boxes on Xcode's canvas.
     guard ignored == 0, (open.last, element) != ("model", "elements") else {
@@ -56,8 +79,12 @@ final class ModelXMLReader: XMLEvents {
       return
     }
     open.append(element)
-    count += 1
-    // A description takes far more room than its element; no real model has a tenth of this.
+    try count(1)
+  }
+
+  /// A description takes far more room than its element; no real model has a tenth of this.
+  private func count(_ elements: Int) throws {
+    count += elements
     guard count <= Self.mostElements else {
       throw BatchError(.badModel, "the model has more than \(Self.mostElements) elements")
     }
@@ -112,7 +139,7 @@ final class ModelXMLReader: XMLEvents {
   /// Begins an element inside another one; false when it has no place there.
   private func startPart(of parent: String, _ element: String, _ values: inout XMLAttributes) throws -> Bool {
     switch (parent, element) {
-    case ("model", "entity"): entity = try Self.entity(&values)
+    case ("model", "entity"): entity = try parsed.isEmpty ? Self.entity(&values) : known(&values)
     case ("model", _): return try startNamed(element, &values)
     case ("configuration", "memberEntity"): model.configurations[name, default: []].append(try values.need("name"))
     case ("entity", "attribute"), ("composite", "attribute"): attribute = try Self.attribute(&values)
@@ -126,6 +153,15 @@ final class ModelXMLReader: XMLEvents {
     default: return try startIndex(parent, element, &values)
     }
     return true
+  }
+
+  /// The entity for which this element stands.
+  private func known(_ values: inout XMLAttributes) throws -> EntityDescription {
+    guard let place = try values.number("place"), parsed.indices.contains(Int(place)) else { throw values.problem("is none") }
+    let known = parsed[Int(place)]
+    for element in known.unknownElements { note(element) }
+    try count(known.count - 1)
+    return known.entity
   }
 
   /// A configuration, a composite or a fetch request template: what a model holds by name.
@@ -196,6 +232,8 @@ final class ModelXMLReader: XMLEvents {
     guard isModel else { throw BatchError(.badModel, "the file holds no data model") }
     var expander = CompositeExpander(composites: model.composites)
     for position in entities.indices {
+      // What is left as it is shares its memory with other versions.
+      guard entities[position].attributes.contains(where: { $0.type == .composite }) else { continue }
       entities[position].attributes = try entities[position].attributes.map { try expander.expand($0) }
     }
     for (name, composite) in model.composites {

@@ -11,9 +11,19 @@ extension ManagedObjectModel {
   /// attributes of the type ``AttributeType/objectID``.
   public var versionHashes: [String: [UInt8]] {
     var hasher = VersionHasher(model: self)
-    var hashes: [String: [UInt8]] = [:]
-    for entity in entities { hashes[entity.name] = hasher.hash(of: entity) }
-    return hashes
+    return hasher.hashes()
+  }
+
+  /// ``versionHashes`` of versions that follow each other: of an entity that stays as it is the hash is known already.
+  static func versionHashes(_ versions: [ManagedObjectModel]) -> [[String: [UInt8]]] {
+    var earlier: (model: ManagedObjectModel, hashes: [String: [UInt8]])?
+    return versions.map { model in
+      var hasher = VersionHasher(model: model)
+      if let earlier { hasher.takeOver(from: earlier.model, earlier.hashes) }
+      let hashes = hasher.hashes()
+      earlier = (model, hashes)
+      return hashes
+    }
   }
 
   /// `NSStoreModelVersionChecksumKey`: base64 of SHA-256 over the hashes in the order of entity names (A.6).
@@ -44,6 +54,19 @@ private struct VersionHasher {
   private var active: Set<String> = []
 
   init(model: ManagedObjectModel) { self.model = model }
+
+  mutating func hashes() -> [String: [UInt8]] {
+    for entity in model.entities { _ = hash(of: entity) }
+    return done
+  }
+
+  /// Takes over the hashes of entities that another version has alike, where no other entity plays a part in them.
+  mutating func takeOver(from other: ManagedObjectModel, _ hashes: [String: [UInt8]]) {
+    for entity in model.entities where entity.superentity == nil && other.entity(entity.name) == entity {
+      guard !entity.relationships.contains(where: { $0.inverseName == $0.name }) else { continue }
+      done[entity.name] = hashes[entity.name]
+    }
+  }
 
   mutating func hash(of entity: EntityDescription) -> [UInt8] {
     if let known = done[entity.name] { return known }

@@ -13,13 +13,12 @@ public struct ModelLibrary: Sendable {
   ///
   /// Throws ``BatchError`` with the code `badModel` when one cannot be read.
   public init(paths: [String]) throws {
-    let bundles = try paths.flatMap { try ModelReader.read(path: $0) }
-    self.init(bundles: bundles, hashes: try bundles.flatMap(\.versions).concurrentMap(\.versionHashes))
+    self.init(bundles: try paths.flatMap { try ModelReader.read(path: $0) })
   }
 
   /// Makes a library of bundles that were read before.
   public init(bundles: [ModelBundle]) {
-    self.init(bundles: bundles, hashes: bundles.flatMap(\.versions).map(\.versionHashes))
+    self.init(bundles: bundles, hashes: bundles.flatMap { ManagedObjectModel.versionHashes($0.versions) })
   }
 
   /// Makes a library where the hashes of all versions are known already.
