@@ -35,6 +35,19 @@ struct ComposedStep {
     return zip(ranks, destinations).enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
   }
 
+  /// Where attributes come from that the step leaves as they are; nil where it has to be found for each of them.
+  func unchanged(
+    _ mapping: EntityMapping, _ origin: MappingComposition.Origin
+  ) -> [String: MappingComposition.AttributeOrigin]? {
+    let old = source.model.attributes(of: mapping.sourceEntity ?? "")
+    guard old == destination.model.attributes(of: mapping.destinationEntity ?? "") else { return nil }
+    let isCopied = mapping.attributeMappings.lazy.filter { $0.valueExpression == nil }.map(\.name)
+      .elementsEqual(old.lazy.filter { !$0.isTransient }.map(\.name))
+    // A constant may not fit the type that it has kept.
+    let isKept = origin.attributes.values.allSatisfy { if case .constant = $0 { false } else { true } }
+    return isCopied && isKept ? origin.attributes : nil
+  }
+
   /// Which of the source entity's attributes a mapping copies, down to the element that `rest` names; nil for a new value.
   func source(
     _ property: PropertyMapping, _ attributes: [String: AttributeDescription], _ rest: Substring

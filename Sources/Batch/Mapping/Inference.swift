@@ -93,6 +93,10 @@ struct Inference {
   private mutating func map(_ mapping: inout EntityMapping, from origin: String?, to name: String) {
     let new = destination.attributes(of: name).filter { !$0.isTransient }
     let old = origin.map { source.attributes(of: $0).filter { !$0.isTransient } } ?? []
+    guard new != old else {
+      mapping.attributeMappings = new.map { PropertyMapping(name: $0.name, valueExpression: nil) }
+      return mapRelationships(&mapping, from: origin, to: name)
+    }
     let match = RenamingMatch(
       source: old.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
       destination: new.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })

@@ -104,6 +104,7 @@ struct MappingComposition {
   }
 
   private func attributes(_ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep) throws -> [String: AttributeOrigin] {
+    if let unchanged = step.unchanged(mapping, origin) { return unchanged }
     let entity = mapping.destinationEntity ?? ""
     let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
     let old = Dictionary(

@@ -1,6 +1,6 @@
 /// Pairs what was renamed: a destination's renaming identifier names the source's, which is the name when there is none.
 struct RenamingMatch {
-  struct Item {
+  struct Item: Equatable {
     let name: String
     let identifier: String?
     var key: String { identifier ?? name }
@@ -12,6 +12,11 @@ struct RenamingMatch {
   private(set) var conflicts: [(source: String, destination: [String])] = []
 
   init(source: [Item], destination: [Item]) {
+    guard source != destination else {
+      // As most entities stay: everything is itself, also where several share an identifier, as the name decides then.
+      for item in source { pairs[item.name] = item.name }
+      return
+    }
     let keys = Dictionary(grouping: source, by: \.key)
     for item in destination {
       let candidates = keys[item.key] ?? []

@@ -28,6 +28,9 @@ extension ModelCheck {
 
   /// Letters, digits and underscores, no digit first.
   private static func isIdentifier(_ name: String) -> Bool {
+    // Nearly all names are ASCII letters; Unicode's tables are slow.
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+    if !name.isEmpty, name.utf8.allSatisfy({ letters.contains($0 | 0x20) }) { return true }
     guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart else { return false }
     return name.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }
   }

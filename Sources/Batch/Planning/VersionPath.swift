@@ -25,7 +25,7 @@ public enum VersionPath {
     guard let steps = search.run(from: graph.places(start)) else {
       throw search.failure(from: source, to: destination, known: library.knownVersions)
     }
-    for version in [source] + steps.map(\.destination) { try version.validate() }
+    _ = try ([source] + steps.map(\.destination)).concurrentMap { try $0.validate() }
     return steps
   }
 }

@@ -50,14 +50,16 @@ struct ColumnPlanner {
       !$0.isTransient && !$0.isToMany && !shape.isInherited($0.name, by: entity.name)
     }
     let own = entity.attributes.filter { !$0.isTransient && !shape.isInherited($0.name, by: entity.name) }
-    for property in (own.map(\.name) + keys.map(\.name)).sorted(by: NameOrder.codeUnits) {
-      for attribute in own where attribute.name == property {
-        for leaf in try Self.leaves(of: attribute, path: attribute.name, entity: entity.name, depth: 0) {
-          names[leaf.path] = unused("Z" + leaf.attribute.name.uppercased())
-          attributes.append(leaf)
-        }
+    let properties = own.enumerated().map { ($1.name, $0) } + keys.map { ($0.name, own.count) }
+    for (name, place) in properties.sorted(by: { NameOrder.codeUnits($0.0, $1.0) }) {
+      guard place < own.count else {
+        names[name] = unused("Z" + name.uppercased())
+        continue
       }
-      for key in keys where key.name == property { names[key.name] = unused("Z" + key.name.uppercased()) }
+      for leaf in try Self.leaves(of: own[place], path: name, entity: entity.name, depth: 0) {
+        names[leaf.path] = unused("Z" + leaf.attribute.name.uppercased())
+        attributes.append(leaf)
+      }
     }
     for (path, attribute) in attributes {
       guard let name = names[path] else { continue }
