@@ -91,12 +91,20 @@ struct Inference {
   }
 
   private mutating func map(_ mapping: inout EntityMapping, from origin: String?, to name: String) {
-    let new = destination.attributes(of: name).filter { !$0.isTransient }
-    let old = origin.map { source.attributes(of: $0).filter { !$0.isTransient } } ?? []
-    guard new != old else {
-      mapping.attributeMappings = new.map { PropertyMapping(name: $0.name, valueExpression: nil) }
-      return mapRelationships(&mapping, from: origin, to: name)
+    mapAttributes(&mapping, from: origin, to: name)
+    mapRelationships(&mapping, from: origin, to: name)
+  }
+
+  private mutating func mapAttributes(_ mapping: inout EntityMapping, from origin: String?, to name: String) {
+    let (all, allOld) = (destination.attributes(of: name), origin.map(source.attributes) ?? [])
+    guard all != allOld else {
+      // Most stay as they are; versions read together share their memory.
+      for attribute in all where !attribute.isTransient {
+        mapping.attributeMappings.append(PropertyMapping(name: attribute.name, valueExpression: nil))
+      }
+      return
     }
+    let (new, old) = (all.filter { !$0.isTransient }, allOld.filter { !$0.isTransient })
     let match = RenamingMatch(
       source: old.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
       destination: new.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
@@ -107,7 +115,6 @@ struct Inference {
       mapping.attributeMappings.append(
         PropertyMapping(name: attribute.name, valueExpression: expression(attribute, from, among: old)))
     }
-    mapRelationships(&mapping, from: origin, to: name)
   }
 
   private mutating func mapRelationships(_ mapping: inout EntityMapping, from origin: String?, to name: String) {

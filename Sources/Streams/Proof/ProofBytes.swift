@@ -25,10 +25,21 @@ extension UnsafeRawPointer {
   @inline(__always)
   func proofVarint(_ position: inout Int, _ end: Int) -> UInt64? {
     guard position < end else { return nil }
-    let first = proofByte(position)
+    let first = UInt64(proofByte(position))
     if first < 0x80 {
       position += 1
-      return UInt64(first)
+      return first
+    }
+    // Most lengths and rowids take up to four bytes.
+    guard position + 4 <= end else { return proofLongVarint(&position, end) }
+    let (second, third) = (UInt64(proofByte(position + 1)), UInt64(proofByte(position + 2)))
+    if second < 0x80 {
+      position += 2
+      return (first & 0x7f) << 7 | second
+    }
+    if third < 0x80 {
+      position += 3
+      return (first & 0x7f) << 14 | (second & 0x7f) << 7 | third
     }
     return proofLongVarint(&position, end)
   }

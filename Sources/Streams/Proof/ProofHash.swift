@@ -41,7 +41,7 @@ public struct ProofHash {
     let whole = count & ~15
     turns(&state, bytes, whole)
     if whole < count {
-      let last = tail(bytes + whole, count - whole)
+      let last = whole == 0 ? tail(bytes, count) : tail(endingAt: bytes + count, count - whole)
       turn(&state, last.0, last.1)
     }
     return end(state)
@@ -82,6 +82,13 @@ public struct ProofHash {
   private static func tail(_ bytes: UnsafeRawPointer, _ count: Int) -> (UInt64, UInt64) {
     if count < 8 { return (part(bytes, count), 0) }
     return (bytes.loadUnaligned(as: UInt64.self), count == 8 ? 0 : part(bytes + 8, count - 8))
+  }
+
+  /// The same behind 16 other bytes: one load for every count.
+  @inline(__always)
+  private static func tail(endingAt end: UnsafeRawPointer, _ count: Int) -> (UInt64, UInt64) {
+    let bytes = (end - 16).loadUnaligned(as: UInt128.self) &>> UInt128(truncatingIfNeeded: 8 * (16 - count))
+    return (UInt64(truncatingIfNeeded: bytes), UInt64(truncatingIfNeeded: bytes &>> 64))
   }
 
   /// 1 to 7 bytes, read by loads that may overlap but never leave them.

@@ -3,7 +3,10 @@
 /// Source of the rules: SQLite, "Database File Format", section 2.1.
 final class ProofRecord {
   static let mostColumns = 32_767
-  private static let lengths: [UInt8] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0]
+  /// The length of a column by its serial type, where that is one byte; else ``further``.
+  private static let lengths: [UInt8] =
+    [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, further, further] + (12..<128).map { ($0 - 12) / 2 } + Array(repeating: further, count: 128)
+  private static let further: UInt8 = 255
 
   @exclusivity(unchecked) private(set) var types: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private(set) var offsets: UnsafeMutablePointer<Int>
@@ -45,36 +48,38 @@ final class ProofRecord {
     var position = 0
     guard let head = base.proofVarint(&position, bytes.count), head <= UInt64(bytes.count) else { return false }
     let end = Int(head)
-    var (column, offset, nulls) = (0, end, UInt64(0))
-    let (types, offsets) = (types, offsets)
+    // A column takes a byte of the head at least.
+    guard end - position <= capacity else { return grow(to: end - position) && decode(bytes, length: length) }
+    var (column, offset, nulls, bit) = (0, end, UInt64(0), UInt64(1))
+    let (types, offsets, small) = (types, offsets, small)
     while position < end {
-      guard column < capacity else { return grow() && decode(bytes, length: length) }
-      var type = UInt64(base.proofByte(position))
-      if type < 12 {
+      let type = base.proofByte(position)
+      let size = small[Int(type)]
+      offsets[column] = offset
+      if size != Self.further {
         position += 1
-        guard type != 10, type != 11 else { return false }
-        if type == 0, column < 64 { nulls |= 1 << UInt64(column) }
-        types[column] = type
-        offsets[column] = offset
-        offset += Int(small[Int(type)])
+        types[column] = UInt64(type)
+        offset += Int(size)
+        nulls |= type == 0 ? bit : 0
       } else {
         guard let long = base.proofVarint(&position, end), long >= 12, long < 1 << 33 else { return false }
-        type = long
-        types[column] = type
-        offsets[column] = offset
-        offset += Int((type - 12) >> 1)
+        types[column] = long
+        offset += Int((long - 12) >> 1)
       }
       column += 1
+      // Nothing is left of it after 64 columns.
+      bit &<<= 1
     }
     (count, stored, self.nulls) = (column, column, nulls)
-    return position == end && offset == length
+    return position == end && offset == length && column <= Self.mostColumns
   }
 
-  private func grow() -> Bool {
-    guard capacity < Self.mostColumns else { return false }
+  private func grow(to columns: Int) -> Bool {
+    // Types may take several bytes.
+    guard columns <= 9 * Self.mostColumns else { return false }
     types.deallocate()
     offsets.deallocate()
-    capacity = Self.mostColumns
+    capacity = columns
     types = .allocate(capacity: capacity)
     offsets = .allocate(capacity: capacity)
     return true
