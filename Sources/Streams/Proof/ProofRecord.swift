@@ -8,6 +8,7 @@ final class ProofRecord {
     [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, further, further] + (12..<128).map { ($0 - 12) / 2 } + Array(repeating: further, count: 128)
   private static let further: UInt8 = 255
 
+  /// Serial types and places of the columns that are wanted.
   @exclusivity(unchecked) private(set) var types: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private(set) var offsets: UnsafeMutablePointer<Int>
   @exclusivity(unchecked) private(set) var base: UnsafeRawPointer
@@ -19,10 +20,13 @@ final class ProofRecord {
   /// Bytes that are at hand; a very long record is there with its beginning alone.
   @exclusivity(unchecked) private var available = 0
   private var capacity: Int
+  private let known: Int
   private let small: UnsafeMutablePointer<UInt8>
   private var own: UnsafeMutableRawBufferPointer
 
-  init(columns: Int) {
+  /// Of the first `known` columns types and places are wanted, of others only what the record is as a whole.
+  init(columns: Int, known: Int = .max) {
+    self.known = known
     capacity = max(columns, 16)
     types = .allocate(capacity: capacity)
     offsets = .allocate(capacity: capacity)
@@ -39,6 +43,14 @@ final class ProofRecord {
     own.deallocate()
   }
 
+  /// How far the head of a record was read.
+  private struct Progress {
+    var position: Int
+    var column = 0
+    var offset: Int
+    var nulls: UInt64 = 0
+  }
+
   /// Reads the head of a record of `length` bytes, of which `bytes` has all or the beginning; false for one that is damaged.
   @inline(__always)
   func decode(_ bytes: UnsafeRawBufferPointer, length: Int) -> Bool {
@@ -50,9 +62,22 @@ final class ProofRecord {
     let end = Int(head)
     // A column takes a byte of the head at least.
     guard end - position <= capacity else { return grow(to: end - position) && decode(bytes, length: length) }
-    var (column, offset, nulls, bit) = (0, end, UInt64(0), UInt64(1))
+    var progress = Progress(position: position, offset: end)
+    guard read(base, &progress, end, columns: known) else { return false }
+    while progress.position < end, progress.position + 8 <= bytes.count, skip(base, &progress, end) {}
+    guard read(base, &progress, end, columns: .max) else { return false }
+    (count, stored, nulls) = (progress.column, progress.column, progress.nulls)
+    return progress.position == end && progress.offset == length && count <= Self.mostColumns
+  }
+
+  /// Reads types up to a column.
+  @inline(__always)
+  private func read(_ base: UnsafeRawPointer, _ progress: inout Progress, _ end: Int, columns: Int) -> Bool {
+    var (position, column, offset, nulls) = (progress.position, progress.column, progress.offset, progress.nulls)
     let (types, offsets, small) = (types, offsets, small)
-    while position < end {
+    // Nothing is left of it after 64 columns.
+    var bit: UInt64 = 1 << column
+    while position < end, column < columns {
       let type = base.proofByte(position)
       let size = small[Int(type)]
       offsets[column] = offset
@@ -67,11 +92,45 @@ final class ProofRecord {
         offset += Int((long - 12) >> 1)
       }
       column += 1
-      // Nothing is left of it after 64 columns.
       bit &<<= 1
     }
-    (count, stored, self.nulls) = (column, column, nulls)
-    return position == end && offset == length && column <= Self.mostColumns
+    progress = Progress(position: position, column: column, offset: offset, nulls: nulls)
+    return true
+  }
+
+  /// Passes up to eight columns of which nothing but their length, and whether they are NULL, is wanted; false where one has a longer type or
+  /// none: then nothing is passed.
+  @inline(__always)
+  private func skip(_ base: UnsafeRawPointer, _ progress: inout Progress, _ end: Int) -> Bool {
+    let count = min(8, end - progress.position)
+    let lanes = UInt64.max >> UInt64(64 - 8 * count)
+    let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: progress.position, as: UInt64.self)) & lanes
+    guard let (length, zeros) = Self.lengthOfEight(word) else { return false }
+    progress.nulls |= (zeros & 0xFF >> UInt64(8 - count)) << progress.column
+    (progress.offset, progress.position) = (progress.offset + length, progress.position + count)
+    progress.column += count
+    return true
+  }
+
+  /// The length that eight columns have together by their types, a byte each, and a bit for each that is NULL; nil where a type is longer or
+  /// is none.
+  @inline(__always)
+  static func lengthOfEight(_ types: UInt64) -> (length: Int, nulls: UInt64)? {
+    let (high, ones) = (UInt64(0x8080_8080_8080_8080), UInt64(0x0101_0101_0101_0101))
+    /// 1 in each byte that is at least `number`, all below 128.
+    func atLeast(_ number: UInt64, _ bytes: UInt64) -> UInt64 { ((bytes &+ (128 - number) &* ones) & high) >> 7 }
+    guard types & high == 0 else { return nil }
+    let long = atLeast(12, types) &* 255
+    let short = types & ~long
+    guard atLeast(10, short) == 0 else { return nil }
+    // Types to 4 tell their length; 5 stands for 6 bytes, 6 and 7 for 8, 8 and 9 for none.
+    let sizes = (short &+ atLeast(5, short) &+ atLeast(6, short) &- atLeast(7, short)) & ~(atLeast(8, short) &* 255)
+    let all = sizes | ((types & long) &- (12 &* ones & long)) >> 1 & 0x7F7F_7F7F_7F7F_7F7F
+    let halves: UInt64 = 0x00FF_00FF_00FF_00FF
+    let sums = (all & halves) &+ (all >> 8 & halves)
+    let length = Int((sums &* 0x0001_0001_0001_0001) >> 48)
+    let nulls = ((atLeast(1, types) ^ ones) &* 0x0102_0408_1020_4080) >> 56
+    return (length, nulls)
   }
 
   private func grow(to columns: Int) -> Bool {
@@ -95,6 +154,9 @@ final class ProofRecord {
     }
     (stored, count) = (count, defaults.count)
   }
+
+  @inline(__always)
+  func isNull(_ column: Int) -> Bool { column < 64 ? nulls >> UInt64(column) & 1 != 0 : types[column] == 0 }
 
   /// The bytes of a column, from its beginning.
   @inline(__always)

@@ -89,6 +89,14 @@ public struct ProofTable: Sendable, Equatable {
   /// The indexes.
   public var indexes: [ProofIndex] = []
 
+  /// Columns, from the first, of which more than whether they are NULL is looked at.
+  var knownColumns: Int {
+    var columns = [kindColumn, keyColumn].compactMap { $0 } + references.flatMap { [$0.column, $0.helper?.column ?? 0] }
+    columns += places.flatMap { [$0.key, $0.place] } + pairs.map(\.column) + indexes.flatMap { $0.columns ?? [] }.map(\.column)
+    // Only of the first 64 the record knows that as a whole.
+    return ((columns + required.filter { $0 >= 64 }).max() ?? -1) + 1
+  }
+
   /// Makes a table of which only the structure and the digest are asked for.
   public init(name: String, root: UInt32) { (self.name, self.root) = (name, root) }
 }

@@ -42,7 +42,7 @@ final class ProofTableCheck {
 
   init(_ table: ProofTable, _ file: ProofFile, _ claims: ProofClaims, _ keys: ProofKeys, isFirst: Bool, limit: Int) {
     (self.table, self.file, self.claims, self.keys, self.isFirst) = (table, file, claims, keys, isFirst)
-    record = ProofRecord(columns: table.columnCount)
+    record = ProofRecord(columns: table.columnCount, known: table.knownColumns)
     pages = ProofPages(file)
     overflow = ProofOverflow(file, claims, limit: limit)
     (columnCount, kindColumn, rowidColumn) = (table.columnCount, table.kindColumn ?? -1, table.rowidColumn ?? -1)
@@ -156,7 +156,7 @@ final class ProofTableCheck {
   }
 
   @inline(__always)
-  private func isNull(_ column: Int) -> Bool { column >= record.count || record.types[column] == 0 }
+  private func isNull(_ column: Int) -> Bool { column >= record.count || record.isNull(column) }
 
   @inline(__always)
   private func refer(_ reference: Reference) {
