@@ -1,6 +1,17 @@
 import Dispatch
 import Synchronization
 
+/// Does two things at the same time. Throws the error of the first that has one.
+func concurrently<First: Sendable, Second: Sendable>(
+  _ first: @Sendable () throws -> First, and second: @Sendable () throws -> Second
+) throws -> (First, Second) {
+  let results = try [true, false].concurrentMap { isFirst -> (First?, Second?) in
+    isFirst ? (try first(), nil) : (nil, try second())
+  }
+  guard let first = results[0].0, let second = results[1].1 else { preconditionFailure("each part has its result") }
+  return (first, second)
+}
+
 extension Array where Element: Sendable {
   /// As `map`, on all processors: for work that takes milliseconds an element. Throws the error of the first element that has one.
   func concurrentMap<Result: Sendable>(_ body: @Sendable (Element) throws -> Result) throws -> [Result] {

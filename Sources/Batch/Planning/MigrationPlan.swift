@@ -88,11 +88,12 @@ public struct MigrationPlanner: Sendable {
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
     let layouts = try steps.map(\.destination).concurrentMap { try StoreLayout(model: $0, purpose: .reading) }
-    if checksValues { try InferredRequirements(steps, layouts: layouts, source: binding.layout).check(reader, binding) }
-    let fusion =
-      fuses
-      ? PathFusion(
-        steps, layouts: layouts, source: binding, schema: reader.schema, isStaged: order.stages != nil) : nil
+    let (requirements, fusion) = try concurrently { [steps] in
+      checksValues ? InferredRequirements(steps, layouts: layouts, source: binding.layout) : nil
+    } and: { [steps, schema = reader.schema] in
+      fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: schema, isStaged: order.stages != nil) : nil
+    }
+    try requirements?.check(reader, binding)
     steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let rows = countsRows ? try Self.rows(reader, binding) : []

@@ -56,6 +56,16 @@ struct VersionGraph {
     return next
   }
 
+  /// The steps that inference makes one after the other from here to a target, but for those that have mapping models.
+  func successors(of place: Int, targets: [Int]) -> [Pair] {
+    var (pairs, place) = ([Pair](), place)
+    while pairs.count < versions.count, let next = successor(of: place, targets: targets) {
+      pairs.append(Pair(source: place, destination: next))
+      place = next
+    }
+    return pairs.filter { explicit[$0] == nil }
+  }
+
   mutating func add(_ mappings: [MappingModel]) {
     for mapping in mappings {
       let pairs = pairs(fitting: mapping)

@@ -40,6 +40,8 @@ private struct PathSearch {
   /// Why ways that were tried are closed.
   private var brokenMappings: [String] = []
   private var impossible: [String] = []
+  /// Inferred steps that will be asked for if no mapping model shortens the way.
+  private var foreseen: [VersionGraph.Pair: Result<MigrationStep, any Error>] = [:]
 
   init(graph: VersionGraph, targets: [Int]) {
     self.graph = graph
@@ -49,6 +51,9 @@ private struct PathSearch {
   mutating func run(from start: [Int]) -> [MigrationStep]? {
     var front = start
     reached = Set(start)
+    let pairs = start.flatMap { graph.successors(of: $0, targets: targets) }
+    let inferred = try? pairs.concurrentMap { [graph] pair in Result { try Self.inferred(pair, in: graph) } }
+    foreseen = Dictionary(zip(pairs, inferred ?? [])) { first, _ in first }
     while !front.isEmpty {
       if let end = front.first(where: targets.contains) { return path(to: end) }
       var following: [Int] = []
@@ -106,16 +111,17 @@ private struct PathSearch {
   }
 
   private mutating func inferred(_ pair: VersionGraph.Pair) -> MigrationStep? {
-    let (source, destination) = (graph.versions[pair.source], graph.versions[pair.destination])
-    do {
-      return try .inferred(
-        from: source, graph.hashes[pair.source], to: destination, graph.hashes[pair.destination],
-        reason: "no mapping model fits this step, and it can be inferred")
-    } catch {
+    do { return try foreseen[pair]?.get() ?? Self.inferred(pair, in: graph) } catch {
       let text = (error as? BatchError)?.message ?? "\(error)"
-      impossible.append("\(source.name) to \(destination.name): \(text)")
+      impossible.append("\(graph.versions[pair.source].name) to \(graph.versions[pair.destination].name): \(text)")
       return nil
     }
+  }
+
+  private static func inferred(_ pair: VersionGraph.Pair, in graph: VersionGraph) throws -> MigrationStep {
+    try .inferred(
+      from: graph.versions[pair.source], graph.hashes[pair.source], to: graph.versions[pair.destination],
+      graph.hashes[pair.destination], reason: "no mapping model fits this step, and it can be inferred")
   }
 
   func failure(from source: ManagedObjectModel, to destination: ManagedObjectModel, known: String) -> BatchError {
