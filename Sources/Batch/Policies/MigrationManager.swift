@@ -30,24 +30,9 @@ public final class MigrationManager {
   /// Kinds are the entities by number, then the mappings.
   let objects: OpenObjects
   private let sources: UnsafeMutableBufferPointer<SourceObject?>
-  private let linkColumns: [[LinkColumn]]
-  /// Links that policies made in the call at work: a set holds an object once, however often it is added.
-  @exclusivity(unchecked) private var madeLinks: [MadeLink] = []
-  private struct MadeLink: Equatable {
-    var join: Int
-    var source: Int64
-    var destination: Int64
-  }
-  /// For every join table: may policies have made a link that is there already?
-  @exclusivity(unchecked) private var linkOrders: [LinkOrder]
-  @exclusivity(unchecked) private var calls: UInt64 = 0
-  private enum LinkColumn {
-    case source
-    case destination
-    case sourceOrder
-    case destinationOrder
-  }
-  private let encoder = RecordEncoder()
+  let linkColumns: [[LinkColumn]]
+  @exclusivity(unchecked) var addedLinks: AddedLinks
+  let encoder = RecordEncoder()
   /// The source object and the position of the mapping of the call at work.
   @exclusivity(unchecked) private var current: ObjectIdentifier?
   @exclusivity(unchecked) private(set) var currentMapping = -1
@@ -91,16 +76,9 @@ public final class MigrationManager {
     feedsLookups = [false] + entities.map { lookups.wants($0.name) }
     sources = .allocate(capacity: graph.byNumber.count)
     sources.initialize(repeating: nil)
-    linkColumns = layout.joinTables.map { table in
-      table.columns.map {
-        $0 == table.sourceColumn
-          ? .source
-          : $0 == table.destinationColumn
-            ? .destination : $0 == table.sourceOrderColumn ? .sourceOrder : .destinationOrder
-      }
-    }
+    linkColumns = layout.joinTables.map(LinkColumn.columns)
     nextKeys = keys.firstNewKeys
-    linkOrders = layout.joinTables.map { _ in LinkOrder() }
+    addedLinks = AddedLinks(joins: layout.joinTables.count)
   }
 
   deinit {
@@ -181,55 +159,6 @@ public final class MigrationManager {
     try patches.add(table: table, key: key, column: column, value)
   }
 
-  /// Adds a row to a join table for a policy, once a call.
-  func linkOnce(_ join: Int, source: Int64, destination: Int64) throws {
-    let made = MadeLink(join: join, source: source, destination: destination)
-    guard madeLinks.isEmpty || !madeLinks.contains(made) else { return }
-    madeLinks.append(made)
-    linkOrders[join].add(source: source, destination: destination, call: calls)
-    try link(join, source: source, destination: destination)
-  }
-
-  /// Adds a row to a join table.
-  /// The order among the destination's or the source's objects is taken over where it is known.
-  func link(
-    _ join: Int, source: Int64, destination: Int64, sourceOrder: Int64? = nil, destinationOrder: Int64? = nil
-  ) throws {
-    let number = layout.entityTables.count + join
-    encoder.reset()
-    for column in linkColumns[join] {
-      switch column {
-      case .source: encoder.append(source)
-      case .destination: encoder.append(destination)
-      case .sourceOrder: encoder.append(sourceOrder ?? nextKeys[number] &* 1024)
-      case .destinationOrder: encoder.append(destinationOrder ?? nextKeys[number] &* 1024)
-      }
-    }
-    output.append(table: number, rowid: nextKeys[number], encoder)
-    nextKeys[number] += 1
-  }
-
-  /// The number of a join table in the output, and a recipe for the rows that links of the row at hand give: the mapping's own object, whose key
-  /// is the row's with `offset` added, and the one whose key is given. Nil for a relationship with an order.
-  func linkRecipe(_ join: Int, ownerIsSource: Bool, offset: Int64) -> (table: Int, record: RecordProgram)? {
-    var pieces: [RecordProgram.Piece] = []
-    for column in linkColumns[join] {
-      switch column {
-      case .source: pieces.append(ownerIsSource ? .own(by: offset) : .given)
-      case .destination: pieces.append(ownerIsSource ? .given : .own(by: offset))
-      case .sourceOrder, .destinationOrder: return nil
-      }
-    }
-    return (layout.entityTables.count + join, RecordProgram(pieces))
-  }
-
-  /// Takes notice of a link that a call of its own has added to the output.
-  @inline(__always)
-  func noteLink(_ join: Int, source: Int64, destination: Int64) {
-    linkOrders[join].add(source: source, destination: destination, call: calls)
-    calls += 1
-  }
-
   /// The calls that follow are those of this mapping.
   func enter(_ mapping: Int) {
     guard currentMapping != mapping else { return }
@@ -282,9 +211,7 @@ public final class MigrationManager {
     try throwIfCancelled()
     try objects.close { try write($0) }
     hasPrimary = false
-    guard !madeLinks.isEmpty else { return }
-    madeLinks.removeAll(keepingCapacity: true)
-    calls += 1
+    addedLinks.endCall()
   }
 
   private func write(_ object: DestinationObject) throws {
@@ -303,16 +230,6 @@ public final class MigrationManager {
     guard isLocated, object.isUnchanged, let recipe = object.recipe else { return false }
     return recipe._withUnsafeGuaranteedRef {
       $0.append(locator, to: output, table: object.entity.table, rowid: object.key)
-    }
-  }
-
-  /// Join tables that may hold a link twice: what policies added may have been there, from the source or by another call.
-  var joinsToCheck: [Int] {
-    linkOrders.indices.filter { join in
-      let order = linkOrders[join]
-      let number = layout.entityTables.count + join
-      let rows = UInt64(clamping: nextKeys[number] - keys.firstNewKeys[number])
-      return order.count > 0 && (order.mayRepeat || rows > order.count)
     }
   }
 
