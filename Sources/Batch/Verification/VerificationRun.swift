@@ -49,6 +49,7 @@ struct VerificationRun {
       take(try differences(plan, on: connection))
     }
     take(proof.faults)
+    take(try board(plan.countChecks(entityRows)) { _, _ in })
     take(try board(plan.externalChecks(places, fileSystem, monitor)) { _, _ in })
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
