@@ -107,6 +107,15 @@ public struct JobDirectory: Sendable, Equatable {
     return true
   }
 
+  /// Throws `refused` when a symbolic link lies in the directory: no run makes one, and what is written through it would be elsewhere.
+  func refuseLinks(_ fileSystem: any FileSystem) throws {
+    for path in try fileSystem.list(path).map(file) where try fileSystem.statusOfName(path)?.isSymbolicLink == true {
+      throw BatchError(
+        .refused, "a symbolic link lies in the job directory",
+        hint: "Look at it; remove it, or the directory if its run is given up", path: path)
+    }
+  }
+
   /// Removes the directory that the lease was taken in, with everything in it. A symbolic link inside is removed, not followed. Throws
   /// `leaseHeld`, and removes nothing, where another process has the lease by now.
   ///

@@ -19,6 +19,7 @@ extension MigrationJob {
     }
     let lease = takeOver ? try Lease.takeOver(job, fileSystem) : try Lease.take(in: job, fileSystem)
     defer { lease.release() }
+    try job.refuseLinks(fileSystem)
     guard var plan = try plan(of: job) else { return try endRemoval(job.current(fileSystem), lease) }
     if let memory { plan.memory = memory.total }
     let monitor = makeMonitor(plan.interval)
