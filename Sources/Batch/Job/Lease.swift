@@ -78,7 +78,7 @@ public final class Lease: Sendable {
       let owner = LeaseOwner.current(epoch: try nextEpoch(file, job, fileSystem))
       try write(owner, to: file)
       // By both ways: the directory may have got its name only just now.
-      if try [job.lease, FilePaths.join(directory.path, "lease")].allSatisfy({ path in
+      if try [job.lease, FilePaths.join(directory.path, FilePaths.name(of: job.lease))].allSatisfy({ path in
         try fileSystem.status(path) != nil && LeaseOwner.read(path, fileSystem) == owner
       }) {
         try fileSystem.syncDirectory(job.path)

@@ -57,7 +57,8 @@ struct VerificationRun {
   }
 
   private func board(_ checks: [StoreCheck], progress: (Double, String) -> Void) throws -> [CheckFindings] {
-    try CheckBoard(path: path, checks: checks, monitor: monitor).run(progress: progress)
+    guard !checks.isEmpty else { return [] }
+    return try CheckBoard(path: path, checks: checks, monitor: monitor).run(progress: progress)
   }
 
   /// Tables, columns and the fixed tables: what the store says of itself.
