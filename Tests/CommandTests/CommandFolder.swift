@@ -45,6 +45,23 @@ final class CommandFolder {
     return path
   }
 
+  /// Leaves a store as a program does that ends in the middle: its last changes are only in its log.
+  func keepInLog(_ store: String) throws {
+    let queue = try DatabaseQueue(path: store)
+    try queue.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+      try db.execute(sql: "UPDATE ZUSER SET ZNAME = 'in the log'")
+    }
+    for suffix in ["", "-wal", "-shm"] {
+      try FileManager.default.copyItem(atPath: store + suffix, toPath: store + ".kept" + suffix)
+    }
+    try queue.close()
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: store + suffix)
+      try FileManager.default.moveItem(atPath: store + ".kept" + suffix, toPath: store + suffix)
+    }
+  }
+
   /// Takes the model out of a store that carries its own.
   func forgetModel(of store: String) throws {
     let queue = try DatabaseQueue(path: store)

@@ -198,6 +198,8 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
     }
   }
 
+  // Of a simulated directory no other ever gets the name.
+  package func hold(_ path: String) throws -> HeldDirectory { try look { HeldDirectory(path: path) } }
   package func list(_ path: String) throws -> [String] { try look { try base.list(path) } }
   package func status(_ path: String) throws -> FileStatus? { try look { try base.status(path) } }
   package func statusOfName(_ path: String) throws -> FileStatus? { try look { try base.statusOfName(path) } }

@@ -63,18 +63,18 @@ extension MigrationJob {
       report.removed.removeLast()
       return report.kept.append(item)
     }
-    try giveUp(job)
+    try giveUp(job, lease)
   }
 
   /// Removes a job directory with what the run left elsewhere. The caller has the lease.
-  func giveUp(_ job: JobDirectory) throws {
+  func giveUp(_ job: JobDirectory, _ lease: Lease) throws {
     if let plan = try? JobPlan.read(job, fileSystem) {
       if !plan.isInPlace, try fileSystem.statusOfName(plan.destination) == nil {
         try ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination)
       }
       JobRegistry(fileSystem).forget(source: plan.source)
     }
-    try job.remove(fileSystem)
+    try job.remove(fileSystem, under: lease)
   }
 
   private func judge(_ job: JobDirectory, _ all: Bool, hasLease: Bool = false) throws -> (isUseless: Bool, reason: String) {

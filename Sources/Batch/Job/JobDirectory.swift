@@ -9,7 +9,7 @@ public struct JobDirectory: Sendable, Equatable {
   /// The destination: absolute, with symbolic links resolved, since a rename over a link would replace the link.
   public let destination: String
   /// The directory.
-  public let path: String
+  public private(set) var path: String
   /// Grows when an owner on another machine is replaced: what the run writes has other names then, see ``succeeding(_:)``.
   private(set) var generation = 1
 
@@ -107,19 +107,39 @@ public struct JobDirectory: Sendable, Equatable {
     return true
   }
 
-  /// Removes the directory and everything in it. A symbolic link inside is removed, not followed.
+  /// Throws `refused` when a symbolic link lies in the directory: no run makes one, and what is written through it would be elsewhere.
+  func refuseLinks(_ fileSystem: any FileSystem) throws {
+    for path in try fileSystem.list(path).map(file) where try fileSystem.statusOfName(path)?.isSymbolicLink == true {
+      throw BatchError(
+        .refused, "a symbolic link lies in the job directory",
+        hint: "Look at it; remove it, or the directory if its run is given up", path: path)
+    }
+  }
+
+  /// Removes the directory that the lease was taken in, with everything in it. A symbolic link inside is removed, not followed. Throws
+  /// `leaseHeld`, and removes nothing, where another process has the lease by now.
   ///
   /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can go on. The journal of the cut-over
   /// goes last: while it is there, whoever comes next sees a finished job and not a new one.
-  public func remove(_ fileSystem: any FileSystem) throws {
+  func remove(_ fileSystem: any FileSystem, under lease: Lease) throws {
     guard try exists(fileSystem) else { return }
-    try fileSystem.remove(plan)
-    try fileSystem.syncDirectory(path)
-    try removeTree(path, depth: 8, fileSystem)
+    try lease.withoutSuccessor { try empty($0, fileSystem) }
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
 
-  private func removeTree(_ path: String, depth: Int, _ fileSystem: any FileSystem) throws {
+  /// Empties the directory that `held` leads to, and removes it if it still has its name. Trap 12: by then another run's may have it.
+  func empty(_ held: String, _ fileSystem: any FileSystem) throws {
+    var own = self
+    own.path = held
+    try fileSystem.remove(own.plan)
+    try fileSystem.syncDirectory(held)
+    try empty(held, depth: 8, fileSystem)
+    let (left, named) = (try fileSystem.status(held), try fileSystem.statusOfName(path))
+    guard left?.device == named?.device, left?.inode == named?.inode else { return }
+    try fileSystem.removeDirectory(path)
+  }
+
+  private func empty(_ path: String, depth: Int, _ fileSystem: any FileSystem) throws {
     guard depth > 0 else {
       throw BatchError(.refused, "directories are nested deeper than any run makes them", path: path)
     }
@@ -127,12 +147,12 @@ public struct JobDirectory: Sendable, Equatable {
     for name in try fileSystem.list(path).sorted(by: { $0 != last && $1 == last }) {
       let inner = FilePaths.join(path, name)
       if try fileSystem.statusOfName(inner)?.isDirectory == true {
-        try removeTree(inner, depth: depth - 1, fileSystem)
+        try empty(inner, depth: depth - 1, fileSystem)
+        try fileSystem.removeDirectory(inner)
       } else {
         try fileSystem.remove(inner)
       }
     }
-    try fileSystem.removeDirectory(path)
   }
 
   /// An absolute path without symbolic links. The file itself may be missing, its directory may not.

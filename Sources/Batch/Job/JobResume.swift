@@ -19,7 +19,8 @@ extension MigrationJob {
     }
     let lease = takeOver ? try Lease.takeOver(job, fileSystem) : try Lease.take(in: job, fileSystem)
     defer { lease.release() }
-    guard var plan = try plan(of: job) else { return try endRemoval(job.current(fileSystem)) }
+    try job.refuseLinks(fileSystem)
+    guard var plan = try plan(of: job) else { return try endRemoval(job.current(fileSystem), lease) }
     if let memory { plan.memory = memory.total }
     let monitor = makeMonitor(plan.interval)
     lease.guardRun(monitor)
@@ -56,9 +57,9 @@ extension MigrationJob {
   }
 
   /// Without a plan little can be reported.
-  private func endRemoval(_ job: JobDirectory) throws -> Report {
+  private func endRemoval(_ job: JobDirectory, _ lease: Lease) throws -> Report {
     let finished = try CutOver(fileSystem: fileSystem, job: job).resume()
-    try job.remove(fileSystem)
+    try job.remove(fileSystem, under: lease)
     return Report(
       destination: job.destination, backup: finished?.backup, sourceVersion: "", targetVersion: "", steps: 1,
       bytes: try fileSystem.status(job.destination)?.size ?? 0)

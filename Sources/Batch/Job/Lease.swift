@@ -14,13 +14,18 @@ public final class Lease: Sendable {
   /// Was it taken from an owner on another machine, which may still be running?
   let isFromElsewhere: Bool
   private let file: any File
+  private let directory: HeldDirectory
   private let job: JobDirectory
   private let fileSystem: any FileSystem
   private let heartbeat: Heartbeat
   private let monitor = Mutex<RunMonitor?>(nil)
 
-  init(_ owner: LeaseOwner, _ file: any File, _ job: JobDirectory, _ fileSystem: any FileSystem, isFromElsewhere: Bool = false) {
-    (self.owner, self.file, self.job, self.fileSystem) = (owner, file, job, fileSystem)
+  /// `directory` is the one that the file was opened in.
+  init(
+    _ owner: LeaseOwner, _ file: any File, in directory: HeldDirectory, _ job: JobDirectory, _ fileSystem: any FileSystem,
+    isFromElsewhere: Bool = false
+  ) {
+    (self.owner, self.file, self.directory, self.job, self.fileSystem) = (owner, file, directory, job, fileSystem)
     self.isFromElsewhere = isFromElsewhere
     heartbeat = Heartbeat()
     heartbeat.start { [weak self] in
@@ -59,6 +64,7 @@ public final class Lease: Sendable {
   public static func take(in job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
     // Another try only when the file that was locked lost its name meanwhile, since its owner ended the job.
     for attempt in 0..<16 {
+      let directory = try fileSystem.hold(job.path)
       let file = try fileSystem.open(job.lease, .updateOrCreate)
       guard try file.lock(.exclusive, start: 0, length: 1) else {
         file.close()
@@ -71,9 +77,12 @@ public final class Lease: Sendable {
       }
       let owner = LeaseOwner.current(epoch: try nextEpoch(file, job, fileSystem))
       try write(owner, to: file)
-      if try fileSystem.status(job.lease) != nil, try LeaseOwner.read(job.lease, fileSystem) == owner {
+      // By both ways: the directory may have got its name only just now.
+      if try [job.lease, FilePaths.join(directory.path, FilePaths.name(of: job.lease))].allSatisfy({ path in
+        try fileSystem.status(path) != nil && LeaseOwner.read(path, fileSystem) == owner
+      }) {
         try fileSystem.syncDirectory(job.path)
-        return Lease(owner, file, job, fileSystem)
+        return Lease(owner, file, in: directory, job, fileSystem)
       }
       file.close()
     }
@@ -85,6 +94,24 @@ public final class Lease: Sendable {
     try file.truncate(to: UInt64(LeaseOwner.recordLength))
     try file.sync()
   }
+
+  /// Does the last things in the job directory, which the body is given a way to, while nobody can take the lease over.
+  ///
+  /// Throws `leaseHeld` before that where somebody has, or is about to.
+  func withoutSuccessor(_ body: (_ directory: String) throws -> Void) throws {
+    guard try file.lock(.exclusive, start: Self.turn, length: 1) else { throw Self.held(nil, job) }
+    try throwIfReplaced()
+    do {
+      try body(directory.path)
+    } catch var error as StreamsError {
+      // A person knows the directory by its name.
+      error.path = error.path?.replacing(directory.path, with: job.path)
+      throw error
+    }
+  }
+
+  /// The byte of the lease file that is locked by whoever is about to take the lease over, or does not let that happen any more.
+  static let turn: UInt64 = 1
 
   /// Gives the lease up. The file stays, and names the last owner.
   public func release() {

@@ -53,10 +53,11 @@ extension Lease {
         .refused, "process \(owner.pid) on \(owner.host) gives no sign of life, and is at the beginning or the end of its run",
         hint: hint, path: job.lease)
     }
-    // Of two successors one is first, and the other one finds its record.
-    let turn = try fileSystem.open(job.lease + ".turn", .updateOrCreate)
-    defer { turn.close() }
-    guard try turn.lock(.exclusive, start: 0, length: 1) else { throw held(nil, job) }
+    // Of two successors one is first, and the other one finds its record. An owner that removes the job has had its turn, too.
+    let directory = try fileSystem.hold(job.path)
+    let old = try fileSystem.open(job.lease, .update)
+    defer { old.close() }
+    guard try old.lock(.exclusive, start: turn, length: 1) else { throw held(nil, job) }
     guard try LeaseOwner.read(job.lease, fileSystem) == owner, try self.sign(of: job, fileSystem) == sign else {
       throw alive(owner, job)
     }
@@ -66,7 +67,7 @@ extension Lease {
     try write(successor, to: file)
     try fileSystem.rename(job.lease + ".new", to: job.lease)
     try fileSystem.syncDirectory(job.path)
-    return Lease(successor, file, job, fileSystem, isFromElsewhere: true)
+    return Lease(successor, file, in: directory, job, fileSystem, isFromElsewhere: true)
   }
 
   private static func isFree(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {

@@ -163,7 +163,7 @@ public struct MigrationJob: Sendable {
       // Nothing was migrated yet: a directory without a checkpoint would only be in the way.
       if try fileSystem.list(job.checkpoints).isEmpty, try fileSystem.status(job.cutOver) == nil {
         JobRegistry(fileSystem).forget(source: sourcePath)
-        try job.remove(fileSystem)
+        try job.remove(fileSystem, under: lease)
       }
       throw error
     }
@@ -190,7 +190,7 @@ public struct MigrationJob: Sendable {
   func removeLeftover(_ job: JobDirectory) throws {
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
-    if try !isBegun(job) { try job.remove(fileSystem) }
+    if try !isBegun(job) { try job.remove(fileSystem, under: lease) }
   }
 
   /// What a person should know of an output elsewhere.

@@ -127,11 +127,11 @@ struct MigrationRun {
     -> MigrationJob.Report
   {
     if plan.isInPlace, let limit = plan.keepsBackups {
-      try StoreBackup.remove(beyond: limit, of: plan.destination, fileSystem)
+      try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
     }
     try lease.throwIfReplaced()
     let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
-    try job.remove(fileSystem)
+    try job.remove(fileSystem, under: lease)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.fraction = 1 }

@@ -32,10 +32,10 @@ extension MigrationJob {
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
     do {
-      return try putBack(backup, job, force: force)
+      return try putBack(backup, job, lease, force: force)
     } catch {
       // Without a journal nothing has happened yet.
-      if try fileSystem.status(job.cutOver) == nil { try job.remove(fileSystem) }
+      if try fileSystem.status(job.cutOver) == nil { try job.remove(fileSystem, under: lease) }
       throw error
     }
   }
@@ -46,17 +46,26 @@ extension MigrationJob {
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
     let finished = try CutOver(fileSystem: fileSystem, job: job).resume()
-    try job.remove(fileSystem)
+    try job.remove(fileSystem, under: lease)
     return RollbackReport(store: job.destination, restored: restored, setAside: finished?.backup)
   }
 
   private func newestBackup(_ store: String) throws -> StoreBackup {
-    guard let newest = try StoreBackup.all(of: store, fileSystem).last(where: { $0.kind == .replaced }) else {
+    let backups = try StoreBackup.all(of: store, fileSystem).filter { $0.kind == .replaced }
+    guard let newest = try backups.last(where: { try isReceipt(of: $0, for: store) }) ?? backups.last else {
       throw BatchError(
         .refused, "no backup of this store is here",
         hint: "Backups of a migration are named \(FilePaths.name(of: store)).backup-<time>; nothing was written", path: store)
     }
     return newest
+  }
+
+  /// Did the present store take the place of that backup? The newest name need not tell: clocks are set back.
+  private func isReceipt(of backup: StoreBackup, for store: String) throws -> Bool {
+    guard try fileSystem.statusOfName(store) != nil, let receipt = try BackupReceipt.read(for: backup.path, fileSystem) else {
+      return false
+    }
+    return (try? StoreState(store, fileSystem)) == receipt.new
   }
 
   private func checkRollback(to backup: StoreBackup, of store: String, force: Bool) throws {
@@ -89,7 +98,7 @@ extension MigrationJob {
       .refused, "\(what) is open in another process", hint: "Close every program that uses it; nothing was written", path: path)
   }
 
-  private func putBack(_ backup: StoreBackup, _ job: JobDirectory, force: Bool) throws -> RollbackReport {
+  private func putBack(_ backup: StoreBackup, _ job: JobDirectory, _ lease: Lease, force: Bool) throws -> RollbackReport {
     try refuseInUse(backup.path, "the backup")
     do {
       try fileSystem.link(backup.path, to: job.newStore)
@@ -103,7 +112,7 @@ extension MigrationJob {
     let finished = try CutOver(fileSystem: fileSystem, job: job).run(
       newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix, restores: backup.path
     ) { try checkRollback(to: backup, of: job.destination, force: force) }
-    try job.remove(fileSystem)
+    try job.remove(fileSystem, under: lease)
     return RollbackReport(store: job.destination, restored: backup.path, setAside: finished.backup)
   }
 }

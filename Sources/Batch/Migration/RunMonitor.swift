@@ -93,7 +93,8 @@ struct CheckpointClock {
     bytes += UInt64(count)
     let isDue: Bool
     switch interval {
-    case .seconds(let seconds): isDue = ContinuousClock.now - last >= .seconds(seconds)
+    // As a quotient: the number may come from a damaged file, and no duration is as long as every number.
+    case .seconds(let seconds): isDue = (ContinuousClock.now - last) / .seconds(1) >= seconds
     case .bytes(let limit): isDue = bytes >= limit
     }
     if isDue { (last, bytes) = (ContinuousClock.now, 0) }

@@ -78,7 +78,7 @@ public enum MetadataEditor {
 }
 
 /// A connection that may write, over SQLite's own functions: before its first statement nothing must have been read.
-private final class MetadataConnection {
+final class MetadataConnection {
   let path: String
   private let handle: OpaquePointer
 

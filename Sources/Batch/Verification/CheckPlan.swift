@@ -148,7 +148,7 @@ struct CheckPlan {
   }
 
   /// Where keys of an entity lead. Z_ENT need not be looked at when the table holds nothing else.
-  private func target(_ entity: String) -> ReferenceCheck.Target? {
+  func target(_ entity: String) -> ReferenceCheck.Target? {
     guard let position = layout.tablePosition(ofEntity: entity) else { return nil }
     let bound = binding.tables[position]
     guard let table = table(bound.schema.name), let column = column(.entity, in: bound) else { return nil }

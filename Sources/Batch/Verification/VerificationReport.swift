@@ -85,6 +85,8 @@ public struct Violation: Sendable, Codable, Equatable, CustomStringConvertible {
     public static let oneSided = Kind("one-sided")
     /// A required attribute or to-one relationship is NULL (a warning: real stores have such rows).
     public static let requiredNull = Kind("required-null")
+    /// A to-many relationship has fewer or more objects than the model says (a warning: real stores have such objects).
+    public static let objectCount = Kind("object-count")
     /// An object of an ordered relationship has no place in it (a warning).
     public static let missingOrder = Kind("missing-order")
     /// A file with a value outside the store is missing (a warning where the source lacked it, too), or is not the source's.

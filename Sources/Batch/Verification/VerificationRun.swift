@@ -49,6 +49,7 @@ struct VerificationRun {
       take(try differences(plan, on: connection))
     }
     take(proof.faults)
+    take(try board(plan.countChecks(entityRows)) { _, _ in })
     take(try board(plan.externalChecks(places, fileSystem, monitor)) { _, _ in })
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
@@ -56,7 +57,8 @@ struct VerificationRun {
   }
 
   private func board(_ checks: [StoreCheck], progress: (Double, String) -> Void) throws -> [CheckFindings] {
-    try CheckBoard(path: path, checks: checks, monitor: monitor).run(progress: progress)
+    guard !checks.isEmpty else { return [] }
+    return try CheckBoard(path: path, checks: checks, monitor: monitor).run(progress: progress)
   }
 
   /// Tables, columns and the fixed tables: what the store says of itself.

@@ -28,6 +28,8 @@ public protocol FileSystem: Sendable {
   func adoptAttributes(of original: String, on path: String) throws
   /// Removes an empty directory; a missing one is not an error.
   func removeDirectory(_ path: String) throws
+  /// Keeps hold of a directory, so that its files are reached whatever its name leads to later. A symbolic link is refused.
+  func hold(_ path: String) throws -> HeldDirectory
 }
 
 /// What a file system that only counts, delays or refuses may leave to the machine's own.
@@ -42,6 +44,8 @@ extension FileSystem {
   }
   /// Removes an empty directory.
   public func removeDirectory(_ path: String) throws { try LocalFileSystem().removeDirectory(path) }
+  /// Keeps hold of a directory.
+  public func hold(_ path: String) throws -> HeldDirectory { try LocalFileSystem().hold(path) }
 }
 
 /// How a file is opened.

@@ -42,7 +42,7 @@ import Testing
     let job = try JobDirectory(destination: folder.destination)
     try fileSystem.makeDirectory(folder.file("elsewhere"))
     #expect(symlink(folder.file("elsewhere"), job.path) == 0)
-    for call in [{ try job.create(fileSystem) }, { _ = try job.exists(fileSystem) }, { try job.remove(fileSystem) }] {
+    for call in [{ try job.create(fileSystem) }, { _ = try job.exists(fileSystem) }] {
       let error = #expect(throws: BatchError.self) { try call() }
       #expect(error?.code == .refused)
     }
@@ -58,8 +58,69 @@ import Testing
     #expect(symlink(folder.path, job.file("up")) == 0)
     try fileSystem.writeAndSync([1], to: FilePaths.join(job.models, "a"))
     try job.remove(fileSystem)
-    try job.remove(fileSystem)
     #expect(try fileSystem.list(folder.path) == ["precious"])
+  }
+
+  /// A new run under the name of one that is being removed: of it nothing may go.
+  private func newRun(_ job: JobDirectory) throws -> Lease {
+    try fileSystem.rename(job.path, to: folder.file("given up"))
+    let lease = try Lease.take(in: try folder.job(), fileSystem)
+    try fileSystem.writeAndSync([2], to: job.plan)
+    try fileSystem.writeAndSync([2], to: FilePaths.join(job.checkpoints, "checkpoint-1"))
+    return lease
+  }
+
+  @Test("Trap 12: an owner that is too late to remove its job leaves alone what has the job's name by now")
+  func late() throws {
+    let job = try folder.job()
+    try fileSystem.writeAndSync([1], to: job.plan)
+    let old = try Lease.take(in: job, fileSystem)
+    defer { old.release() }
+    let new = try newRun(job)
+    defer { new.release() }
+    let before = try folder.contents()
+    let error = #expect(throws: BatchError.self) { try job.remove(fileSystem, under: old) }
+    #expect(error?.code == .leaseHeld && error?.path == job.lease)
+    #expect(try folder.contents() == before)
+  }
+
+  @Test("Trap 12: an owner that is stopped behind its last look removes what it was about to remove, and nothing under that name")
+  func stoppedInTheMiddle() throws {
+    let job = try folder.job()
+    try fileSystem.writeAndSync([1], to: job.plan)
+    let old = try Lease.take(in: job, fileSystem)
+    defer { old.release() }
+    var new: Lease?
+    try old.withoutSuccessor { held in
+      new = try newRun(job)
+      try job.empty(held, fileSystem)
+    }
+    defer { new?.release() }
+    #expect(try fileSystem.list(folder.file("given up")).isEmpty)
+    #expect(try fileSystem.readAll(job.plan, cap: 9) == [2])
+    #expect(try fileSystem.list(job.checkpoints) == ["checkpoint-1"])
+    try new?.throwIfReplaced()
+  }
+
+  @Test(
+    "Trap 12: what its owner is removing nobody takes over, and what somebody is about to take over its owner does not remove")
+  func turn() throws {
+    let job = try folder.job()
+    let lease = try Lease.take(in: job, fileSystem)
+    defer { lease.release() }
+    let successor = try fileSystem.open(job.lease, .update)
+    #expect(try successor.lock(.exclusive, start: Lease.turn, length: 1))
+    let error = #expect(throws: BatchError.self) { try job.remove(fileSystem, under: lease) }
+    #expect(error?.code == .leaseHeld)
+    #expect(try job.exists(fileSystem))
+    successor.close()
+    try lease.withoutSuccessor { _ in
+      let late = try fileSystem.open(job.lease, .update)
+      defer { late.close() }
+      #expect(try !late.lock(.exclusive, start: Lease.turn, length: 1))
+    }
+    try job.remove(fileSystem, under: lease)
+    #expect(try !job.exists(fileSystem))
   }
 }
 

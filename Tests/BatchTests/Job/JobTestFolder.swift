@@ -36,6 +36,15 @@ final class JobTestFolder: Sendable {
   }
 }
 
+extension JobDirectory {
+  /// Removes the directory as whoever has its lease.
+  func remove(_ fileSystem: any FileSystem) throws {
+    let lease = try Lease.take(in: self, LocalFileSystem())
+    defer { lease.release() }
+    try remove(fileSystem, under: lease)
+  }
+}
+
 /// Counts the calls that change something and lets the process "die" at one of them: that call and all after it throw.
 /// A process that dies takes nothing with it that the kernel has, so nothing is really synced.
 final class DyingFileSystem: FileSystem, @unchecked Sendable {

@@ -17,16 +17,17 @@ final class LeaseProcess {
     os.write(1, b'!')
     while True:
       time.sleep(0.05)
-      os.utime(f.fileno())
+      now = time.time() + float(sys.argv[2])
+      os.utime(f.fileno(), (now, now))
     """
 
   let process = Process()
 
-  /// Starts it on an empty lease file, without a record.
-  init(_ job: JobDirectory) throws {
+  /// Starts it on an empty lease file, without a record; its clock may be wrong by some seconds.
+  init(_ job: JobDirectory, clock offset: Double = 0) throws {
     try LocalFileSystem().writeAndSync([], to: job.lease)
     process.executableURL = URL(fileURLWithPath: try #require(Self.python))
-    process.arguments = ["-c", Self.script, job.lease]
+    process.arguments = ["-c", Self.script, job.lease, "\(offset)"]
     let output = Pipe()
     process.standardOutput = output
     try process.run()

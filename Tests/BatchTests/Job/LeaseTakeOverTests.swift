@@ -18,8 +18,8 @@ struct LeaseTakeOverTests {
   }
 
   /// A process that holds the lease, with a record that `change` may falsify.
-  private func owner(_ change: (inout LeaseOwner) -> Void = { _ in }) throws -> LeaseProcess {
-    let owner = try LeaseProcess(job)
+  private func owner(clock offset: Double = 0, _ change: (inout LeaseOwner) -> Void = { _ in }) throws -> LeaseProcess {
+    let owner = try LeaseProcess(job, clock: offset)
     var record = LeaseOwner.current(epoch: 4)
     record.pid = owner.process.processIdentifier
     record.processStart = LeaseOwner.processStart("\(record.pid)")
@@ -52,6 +52,27 @@ struct LeaseTakeOverTests {
     #expect(owner.process.isRunning)
   }
 
+  @Test(
+    "Whatever an owner's clock says, a living one is respected, a stopped one replaced, and a dead one forgotten",
+    arguments: [-1_700_000_000, 86_400, 4_000_000_000])
+  func clocks(offset: Double) throws {
+    let owner = try owner(clock: offset) { $0.started = Date(timeIntervalSinceNow: offset).ISO8601Format() }
+    defer { owner.end() }
+    let alive = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 0.5) }
+    #expect(alive?.code == .leaseHeld && owner.process.isRunning)
+    owner.send(SIGSTOP)
+    let lease = try Lease.takeOver(job, fileSystem, patience: 0.3)
+    owner.process.waitUntilExit()
+    #expect(lease.owner.epoch == 5)
+    lease.release()
+    let stamp = timespec(tv_sec: time(nil) + Int(offset), tv_nsec: 0)
+    #expect(utimensat(AT_FDCWD, job.lease, [stamp, stamp], 0) == 0)
+    #expect(try Lease.inspect(job, fileSystem) == .dead(lease.owner))
+    let next = try Lease.take(in: job, fileSystem)
+    #expect(next.owner.epoch == 6)
+    next.release()
+  }
+
   private func elsewhere() throws -> LeaseProcess { try owner { $0.bootID = "00000000-0000-4000-8000-000000000000" } }
 
   @Test("An owner elsewhere that is stopped is left alone: the lease's name gets another file, and it finds that out")
@@ -62,7 +83,7 @@ struct LeaseTakeOverTests {
     let old = try #require(try LeaseOwner.read(job.lease, fileSystem))
     let file = try fileSystem.open(job.lease, .update)
     defer { file.close() }
-    let before = Lease(old, file, job, fileSystem)
+    let before = Lease(old, file, in: try fileSystem.hold(job.path), job, fileSystem)
     try before.throwIfReplaced()
     owner.send(SIGSTOP)
     let lease = try Lease.takeOver(job, fileSystem, patience: 0.3)

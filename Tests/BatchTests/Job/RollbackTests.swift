@@ -160,6 +160,26 @@ import Testing
     try expectRolledBack(another, "by force")
   }
 
+  @Test(
+    "A clock that was set back misleads neither a rollback nor the removal of old backups: the last one counts, not the latest name"
+  )
+  func clockSetBack() throws {
+    let folder = try migrated()
+    let (last, earlier) = (folder.file("Store.sqlite." + Self.suffix), folder.file("Store.sqlite.backup-20990101T000000Z"))
+    try StoreFixture.writeNew(to: earlier)
+    try BackupReceipt(new: try StoreState(earlier, fileSystem)).write(for: earlier, fileSystem)
+    let backups = try StoreBackup.all(of: folder.destination, fileSystem)
+    #expect(backups.map(\.path) == [last, earlier])
+    let future = 3e9
+    #expect(BackupLimit.count(1).surplus(backups, latest: last, now: 0).map(\.path) == [earlier])
+    #expect(BackupLimit.days(1).surplus(backups, latest: last, now: future).map(\.path) == [])
+    #expect(BackupLimit.days(1).surplus(backups, latest: last, now: 4e9).map(\.path) == [earlier])
+    for none in [BackupLimit.count(0), .days(0)] { #expect(none.surplus(backups, latest: last, now: 4e9).count == 2) }
+    let report = try job().rollback(folder.destination)
+    #expect(report.restored == last)
+    #expect(try StoreFixture.look(at: folder.destination, in: folder) == StoreFixture.wholeOld)
+  }
+
   @Test("A store that is gone comes back from its backup")
   func missingStore() throws {
     let folder = try migrated()

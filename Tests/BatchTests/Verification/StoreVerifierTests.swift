@@ -75,6 +75,54 @@ struct StoreVerifierTests {
       ])
   }
 
+  /// The model with limits on to-many relationships of every kind; every shelf has 10 books, every reader wishes 2, every author has 4.
+  private static func limited() -> ManagedObjectModel {
+    var model = VerificationStore.model()
+    func limit(_ entity: String, _ name: String, _ change: (inout RelationshipDescription) -> Void) {
+      for place in model.entities.indices where model.entities[place].name == entity {
+        for link in model.entities[place].relationships.indices where model.entities[place].relationships[link].name == name {
+          change(&model.entities[place].relationships[link])
+        }
+      }
+    }
+    limit("She\"lf", "books") { ($0.minCount, $0.maxCount) = (2, 10) }
+    limit("Reader", "wishes") { ($0.isOptional, $0.minCount, $0.maxCount) = (false, 1, 2) }
+    limit("Author", "books") { ($0.minCount, $0.isOptional) = (4, false) }
+    limit("Book", "authors") { ($0.isOptional, $0.maxCount) = (false, 1000) }
+    return model
+  }
+
+  @Test(
+    "To-many relationships with fewer or more objects than their model says are warnings with the owner's key, as required values are",
+    arguments: [VerificationMode.full, .fast])
+  func counts(mode: VerificationMode) throws {
+    let store = try VerificationStore(seed: 6)
+    func warnings() throws -> [String] {
+      try StoreVerifier(path: store.path, model: Self.limited()).verify(mode: mode).warnings
+        .filter { $0.kind == .objectCount }.map(\.description)
+    }
+    #expect(try warnings() == [])
+    let join = try #require(store.layout.joinTable(for: "books", entity: "Author"))
+    let wishes = "Z\(store.layout.entityNumbers["Reader"] ?? 0)WISHES"
+    // An optional relationship may be empty, whatever its least number is; so may one without least number.
+    try store.change(
+      """
+      UPDATE ZBOOK SET ZSHELF = 3 WHERE ZSHELF = 1;
+      UPDATE ZBOOK SET ZSHELF = 4 WHERE ZSHELF = 2 AND Z_PK > (SELECT min(Z_PK) FROM ZBOOK WHERE ZSHELF = 2);
+      UPDATE ZBOOK SET \(wishes) = NULL WHERE \(wishes) = 23;
+      DELETE FROM \(join.name) WHERE \(join.sourceColumn) = 7;
+      DELETE FROM \(join.name) WHERE \(join.sourceColumn) = 9
+        AND \(join.destinationColumn) = (SELECT min(\(join.destinationColumn)) FROM \(join.name) WHERE \(join.sourceColumn) = 9);
+      """)
+    #expect(
+      try warnings() == [
+        "Author 7, books: there are fewer objects than the model wants, 2 times",
+        "Reader 23, wishes: there are fewer objects than the model wants",
+        "She\"lf 2, books: there are fewer objects than the model wants",
+        "She\"lf 3, books: there are more objects than the model allows, 2 times",
+      ])
+  }
+
   @Test("The error names the first entity and key; the report survives JSON")
   func reports() throws {
     let store = try VerificationStore(seed: 3)

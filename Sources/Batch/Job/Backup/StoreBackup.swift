@@ -77,9 +77,9 @@ public struct StoreBackup: Sendable, Equatable {
     try fileSystem.syncDirectory(directory)
   }
 
-  /// Removes backups of a store beyond a limit.
-  static func remove(beyond limit: BackupLimit, of store: String, _ fileSystem: any FileSystem) throws {
-    let surplus = limit.surplus(try all(of: store, fileSystem), now: Date().timeIntervalSinceReferenceDate)
+  /// Removes backups of a store beyond a limit. `latest` is the one that was made last.
+  static func remove(beyond limit: BackupLimit, of store: String, latest: String?, _ fileSystem: any FileSystem) throws {
+    let surplus = limit.surplus(try all(of: store, fileSystem), latest: latest, now: Date().timeIntervalSinceReferenceDate)
     for backup in surplus { try backup.remove(fileSystem) }
   }
 
@@ -101,11 +101,14 @@ public enum BackupLimit: Sendable, Equatable, Codable {
   /// Those that are not older than that many days.
   case days(Int)
 
-  /// Of backups of one store, oldest first, those that need not stay.
-  func surplus(_ backups: [StoreBackup], now: Double) -> [StoreBackup] {
+  /// Of backups of one store, oldest first, those that need not stay. Their names tell when they were made by clocks that may have been
+  /// wrong, or were set meanwhile: `latest`, which was made just now, is the newest whatever they tell.
+  func surplus(_ backups: [StoreBackup], latest: String? = nil, now: Double) -> [StoreBackup] {
     switch self {
-    case .count(let count): Array(backups.dropLast(max(0, count)))
-    case .days(let days): backups.filter { $0.made < now - Double(max(0, days)) * 86_400 }
+    case .count(let count):
+      return Array((backups.filter { $0.path != latest } + backups.filter { $0.path == latest }).dropLast(max(0, count)))
+    case .days(let days):
+      return backups.filter { $0.made < now - Double(max(0, days)) * 86_400 && (days <= 0 || $0.path != latest) }
     }
   }
 }
