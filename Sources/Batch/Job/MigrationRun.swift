@@ -134,7 +134,7 @@ struct MigrationRun {
     try job.remove(fileSystem)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
-    monitor.update { $0.fraction = 1 }
+    monitor.update { $0.estimate.finish(at: $0.seconds) }
     return MigrationJob.Report(
       destination: finished.destination, backup: backup, sourceVersion: plan.sourceVersion,
       targetVersion: plan.targetVersion,

@@ -27,6 +27,7 @@ extension MigrationRun {
       store: store, lease: lease, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
     var early: EarlyVerification?
     if found != nil { try log.append("resumed in step \(position.step + 1)") }
+    try foresee(steps, source)
     while position.step < steps.count {
       let index = position.step
       let previous = position.previousStore.map { job.working($0) }
@@ -51,6 +52,19 @@ extension MigrationRun {
       accounts: position.accounts, early: early)
   }
 
+  /// What of the whole run can be told before its first row: the steps tell more as they begin.
+  private func foresee(_ steps: [MigrationStep], _ source: StoreReader) throws {
+    guard let last = steps.last else { return }
+    let bytes = try fileSystem.status(plan.source)?.size ?? 0
+    let indexes = StoreIndex.all(try StoreLayout(model: last.destination)).count
+    monitor.note { progress in
+      progress.estimate = ProgressEstimate(steps: steps.count)
+      progress.estimate.foresee(.proof, work: proofWork(bytes: bytes))
+      // As if rows had a hundred bytes, and every index half of them.
+      progress.estimate.foresee(.indexes, work: Double(bytes) / 200 * Double(indexes) * WorkCost.indexEntry)
+    }
+  }
+
   private func runStep(
     _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
   ) throws -> (state: StepState, rows: [String: UInt64], account: StepAccount, early: EarlyVerification?) {
@@ -72,7 +86,8 @@ extension MigrationRun {
     if building == .sqlite { header.version = .rollback }
     let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
     let job = StepRunner.Job(
-      reader: reader, plan: stepPlan, path: job.working(storeName(index)), files: files, header: header, metadata: metadata,
+      reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files, header: header,
+      metadata: metadata,
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
       keepsDigests: isLast && plan.verification != .none, watcher: early, sourceRows: position.rows
     ) { state, builders in

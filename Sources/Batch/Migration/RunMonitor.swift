@@ -65,18 +65,30 @@ public final class RunMonitor: Sendable {
     if let reason = reason.withLock({ $0 }) { throw reason }
     throw BatchError(.stopped, "the migration stopped on request", hint: "Run \(ProgramName.current) resume to go on")
   }
-  /// How far the run is.
+  /// How far the run was when it last said something.
   public var progress: MigrationProgress { state.withLock { $0 } }
 
-  func update(_ body: (inout MigrationProgress) -> Void) {
-    let progress = state.withLock { progress in
-      let before = progress.fraction
+  /// How far the run is, at this time: also for one that says nothing for a while.
+  public var progressNow: MigrationProgress {
+    var progress = progress
+    if progress.fraction < 1 { progress.tell(at: seconds) }
+    return progress
+  }
+
+  private var seconds: Double { (ContinuousClock.now - started) / .seconds(1) }
+
+  /// Changes the progress and tells who watches.
+  func update(_ body: (inout MigrationProgress) -> Void) { onChange?(note(body)) }
+
+  /// Changes the progress before anything is done that could be told.
+  @discardableResult
+  func note(_ body: (inout MigrationProgress) -> Void) -> MigrationProgress {
+    state.withLock { progress in
+      progress.tell(at: seconds)
       body(&progress)
-      progress.fraction = max(before, min(progress.fraction, 1))
-      progress.seconds = (ContinuousClock.now - started) / .seconds(1)
+      progress.tell(at: seconds)
       return progress
     }
-    onChange?(progress)
   }
 }
 

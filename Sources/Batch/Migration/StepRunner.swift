@@ -6,6 +6,8 @@ final class StepRunner {
   struct Job {
     var reader: StoreReader
     var plan: StepPlan
+    /// The step's number, from 1.
+    var number = 1
     /// The file to write.
     var path: String
     var files: StepFiles
@@ -36,13 +38,13 @@ final class StepRunner {
   var clock: CheckpointClock
   private let pages = BoundedQueue<RowPage>(capacity: 16)
   private let records = BoundedQueue<RecordPage>(capacity: 16)
-  private(set) var pagesDone: UInt64 = 0
+  /// What the units have to do.
+  private(set) var work = StepWork()
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
   let isResumed: Bool
   var indexedLength = 0
-  private(set) var pagesTotal: UInt64 = 1
   let indexes: [StoreIndex]
   /// Takes entries of the indexes from the records as they are written.
   private var collector: EntryCollector?
@@ -82,9 +84,10 @@ final class StepRunner {
 
   /// Runs to the end. On return the step's store is complete and durable.
   func run() throws -> StepState {
-    pagesTotal = try max(1, plan.units.reduce(0) { try $0 + pageCount($1) })
-    pagesDone = try plan.units.prefix(transformer.state.unit).reduce(0) { try $0 + pageCount($1) }
-    showResumed()
+    if transformer.state.phase == .units {
+      work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes)
+    }
+    noteWork()
     do {
       if transformer.state.phase == .units { try runUnits() }
     } catch {
@@ -118,10 +121,6 @@ final class StepRunner {
   private func cancelCollector() {
     collector?.cancel()
     collector = nil
-  }
-
-  private func pageCount(_ unit: StepUnit) throws -> UInt64 {
-    try plan.origin(of: unit).map { try TablePages.count(job.reader.snapshot, root: $0.root) } ?? 0
   }
 
   private func run(_ unit: StepUnit) throws {
@@ -161,7 +160,7 @@ final class StepRunner {
         parcel.records.reset()
         try records.push(parcel.records)
       })
-    pagesDone += try pageCount(unit)
+    work.finish(unit: transformer.state.unit)
     if job.monitor.isStopRequested {
       try checkpoint()
       try job.monitor.throwIfStopRequested()
@@ -176,13 +175,15 @@ final class StepRunner {
     records.exchange(with: transformer.manager.output)
     let rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
     let objects = objectsRead(plan.units[transformer.state.unit])
-    let done = Double(pagesDone) + Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize)
+    let done = work.fraction(
+      unit: transformer.state.unit, pages: Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize))
+    let bytes = records.byteCount + outsideBytes
     job.monitor.update { progress in
       (progress.rows, progress.objects) = (rows, objects)
-      // Indexes and verification take the last tenth.
-      progress.fraction = progress.fraction(inStep: 0.9 * min(1, done / Double(pagesTotal)))
+      progress.bytes += UInt64(bytes)
+      progress.advance(.rows(step: job.number), to: done)
     }
-    return Parcel(records: records, mark: clock.isDue(adding: records.byteCount + outsideBytes) ? try mark() : nil)
+    return Parcel(records: records, mark: clock.isDue(adding: bytes) ? try mark() : nil)
   }
 
   private func mark() throws -> CheckpointMark {
