@@ -22,8 +22,11 @@ enum Console {
   }
 
   static var isTerminal: Bool { isatty(2) == 1 }
-  /// May escape sequences be written that move the cursor?
+  /// Text for standard output without a line's end.
+  static func writeOutput(_ text: String) { Swift.print(text, terminator: "") }
+  /// May escape sequences be written that move the cursor, to standard error and to standard output?
   static var canRedraw: Bool { isTerminal && variable("TERM") != "dumb" }
+  static var outputCanRedraw: Bool { isatty(1) == 1 && variable("TERM") != "dumb" }
   /// May colours be used? https://no-color.org
   static var isColored: Bool { canRedraw && variable("NO_COLOR").isEmpty }
   private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }

@@ -83,20 +83,21 @@ final class ProgressDisplay: Sendable {
 
 /// Progress in words.
 struct ProgressText {
-  let progress: MigrationProgress
+  private let progress: ProgressRecord
 
-  init(_ progress: MigrationProgress) { self.progress = progress }
+  init(_ progress: ProgressRecord) { self.progress = progress }
+  init(_ progress: MigrationProgress) { self.progress = ProgressRecord(progress) }
 
   private var percent: String { "\(Int(progress.fraction * 100)) %" }
   private var step: [String] { progress.steps > 1 ? ["step \(progress.step)/\(progress.steps)"] : [] }
   private var rates: [String] {
     var rates: [String] = []
-    if progress.isPaused { return ["paused"] }
+    if progress.paused { return ["paused"] }
     if progress.rowsPerSecond >= 1 { rates.append("\(Console.count(UInt64(progress.rowsPerSecond))) rows/s") }
     if progress.bytesPerSecond >= 1e4 { rates.append("\(Double(Int(progress.bytesPerSecond / 1e5)) / 10) MB/s") }
     return rates
   }
-  private var left: [String] { (progress.isPaused ? nil : progress.secondsLeft).map { ["ETA \(Console.duration($0))"] } ?? [] }
+  private var left: [String] { (progress.paused ? nil : progress.secondsLeft).map { ["ETA \(Console.duration($0))"] } ?? [] }
   /// What is being done, with the mapping models by which it is done.
   private var activity: [String] {
     guard !progress.activity.isEmpty else { return [] }

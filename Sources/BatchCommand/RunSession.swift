@@ -1,4 +1,5 @@
 import Batch
+import Foundation
 import Synchronization
 
 /// A run as a command has it: watched, controlled, and summed up in the end.
@@ -10,12 +11,15 @@ final class RunSession {
 
   /// Runs a migration and says what it did. `body` asks for its monitor once it knows when checkpoints are due.
   func run(_ body: ((RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report) throws {
+    // Before any thread is made.
+    if let workers = options.workers { Processors.limit(to: workers) }
     let display = ProgressDisplay(options.progressMode) { [monitor] in monitor.value?.progressNow }
     defer { display.end() }
-    let started = ContinuousClock.now
+    let (started, date) = (ContinuousClock.now, Date())
     var signals: StopSignals?
     let report = try body { interval in
       let made = RunMonitor(interval: interval)
+      options.apply(to: made, started: date)
       monitor.value = made
       signals = StopSignals(made)
       return made

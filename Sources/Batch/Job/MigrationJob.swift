@@ -107,6 +107,11 @@ public struct MigrationJob: Sendable {
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
+    let writers = FileUsers.writing(request.source)
+    if !writers.isEmpty {
+      plan.notes.append(
+        "\(writers.joined(separator: ", ")) has the store open to write: end it, for what it writes later may be lost")
+    }
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known.
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)

@@ -22,9 +22,11 @@ struct MigrationRun {
   func run() throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
+    let pulse = RunPulse(job, monitor)
+    defer { pulse.end() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, accounts: []) }
+    if let finished = try cutOver.resume() { return try end(finished, pulse, rowsRead: 0, verified: nil, accounts: []) }
     let source = try openSource()
     defer { source.close() }
     try checkSource(source)
@@ -49,7 +51,7 @@ struct MigrationRun {
       }
       return (finished, verified)
     }
-    return try end(finished, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
+    return try end(finished, pulse, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
   }
 
   /// The steps, by the run's copies of models and mapping models.
@@ -123,14 +125,15 @@ struct MigrationRun {
     }
   }
 
-  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]) throws
-    -> MigrationJob.Report
-  {
+  private func end(
+    _ finished: CutOverResult, _ pulse: RunPulse, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]
+  ) throws -> MigrationJob.Report {
     if plan.isInPlace, let limit = plan.keepsBackups {
       try StoreBackup.remove(beyond: limit, of: plan.destination, fileSystem)
     }
     try lease.throwIfReplaced()
     let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
+    pulse.end()
     try job.remove(fileSystem)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)

@@ -178,11 +178,13 @@ final class StepRunner {
     let done = work.fraction(
       unit: transformer.state.unit, pages: Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize))
     let bytes = records.byteCount + outsideBytes
+    let before = job.monitor.progress.rows
     job.monitor.update { progress in
       (progress.rows, progress.objects) = (rows, objects)
       progress.bytes += UInt64(bytes)
       progress.advance(.rows(step: job.number), to: done)
     }
+    job.monitor.hold(rows: Int(clamping: rows &- before), bytes: bytes)
     return Parcel(records: records, mark: clock.isDue(adding: bytes) ? try mark() : nil)
   }
 
