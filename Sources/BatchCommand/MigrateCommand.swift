@@ -25,6 +25,7 @@ struct MigrateCommand: StoreCommand {
   var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
   @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
   var verify = VerificationMode.fast
+  @OptionGroup var rejects: RejectArguments
   @OptionGroup var operating: OperatingOptions
 
   var changed: String? { output ?? store }
@@ -38,6 +39,7 @@ struct MigrateCommand: StoreCommand {
     request.verification = verify
     request.indexBuilding = indexBuilder
     request.keepsBackups = keepBackups
+    request.rejects = rejects.limit
     let job = MigrationJob(policies: GodwitCommand.policies)
     try RunSession(operating).run { monitor in try job.migrate(request, monitor: monitor(request.interval)) }
   }
@@ -54,6 +56,7 @@ struct ResumeCommand: StoreCommand {
     name: .long,
     help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
   var takeOver = false
+  @OptionGroup var rejects: RejectArguments
   @OptionGroup var operating: OperatingOptions
 
   var changed: String? { store }
@@ -62,7 +65,8 @@ struct ResumeCommand: StoreCommand {
     let job = MigrationJob(policies: GodwitCommand.policies)
     try RunSession(operating).run { monitor in
       try job.resume(
-        store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }, takeOver: takeOver, monitor: monitor)
+        store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }, takeOver: takeOver,
+        rejects: rejects.limit, monitor: monitor)
     }
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Batch
 import Foundation
 import Synchronization
@@ -29,6 +30,7 @@ final class RunSession {
     let seconds = (ContinuousClock.now - started) / .seconds(1)
     let summary = RunSummary(report, seconds: seconds, checkpoints: monitor.value?.progress.checkpoints ?? 0)
     if options.json { Console.print(try summary.json()) } else if !options.quiet { Console.print(summary.text) }
+    if report.rejects != nil { throw ExitCode(ExitCodes.rejects) }
   }
 }
 

@@ -19,6 +19,7 @@ struct RunSummary: Codable {
   var notes: [String]
   var accounts: [StepAccount]
   var externalData: ExternalDataReport?
+  var rejects: RejectReport?
 
   init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
     destination = report.destination
@@ -36,6 +37,15 @@ struct RunSummary: Codable {
     notes = report.notes
     accounts = report.accounts
     externalData = report.externalData
+    rejects = report.rejects
+  }
+
+  /// A new run takes all objects, those that were rejected with them.
+  private var replay: String {
+    backup.map {
+      "after a fix: \(GodwitCommand.configuration.commandName ?? "godwit") migrate \($0) --output ANOTHER, or rollback and migrate again"
+    }
+      ?? "after a fix migrate the source again, to another output"
   }
 
   func json() throws -> String { try JSONOutput.text(self) }
@@ -50,6 +60,7 @@ struct RunSummary: Codable {
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
     lines += accounts.map(\.summary)
     if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
+    if let rejects { lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path); \(replay)") }
     for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
     return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
   }

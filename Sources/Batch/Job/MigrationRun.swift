@@ -132,6 +132,7 @@ struct MigrationRun {
       try StoreBackup.remove(beyond: limit, of: plan.destination, fileSystem)
     }
     try lease.throwIfReplaced()
+    let rejects = try takeRejects()
     let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
     pulse.end()
     try job.remove(fileSystem)
@@ -146,6 +147,6 @@ struct MigrationRun {
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       externalData: verified?.external, isVerified: plan.verification != .none,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
-      accounts: accounts)
+      accounts: accounts, rejects: rejects)
   }
 }

@@ -9,7 +9,11 @@ extension StepRunner {
   }
 
   /// Are keys or values of written rows changed at the end? Index entries that were collected are worth nothing then.
-  var isWrittenAgain: Bool { patches.count > 0 || LostReferences(plan, transformer.state.counts) != nil }
+  var isWrittenAgain: Bool { patches.count > 0 || lost != nil }
+
+  private var lost: LostReferences? {
+    LostReferences(plan, transformer.state.counts, rejected: job.rejects?.state.mappings ?? [])
+  }
 
   /// Join tables that may hold a link twice; a resumed run does not know what was added before.
   var joinsToCheck: [Int] {
@@ -18,6 +22,10 @@ extension StepRunner {
   }
 
   func finishTables() throws {
+    if let rejects = try job.rejects?.checkpoint() {
+      try rejects.toSync.sync()
+      transformer.state.rejects = rejects.state
+    }
     let joins = joinsToCheck
     if !joins.isEmpty {
       show("links")
@@ -25,7 +33,7 @@ extension StepRunner {
     }
     if isWrittenAgain {
       showChanges()
-      let lost = LostReferences(plan, transformer.state.counts)
+      let lost = lost
       output = try PatchPass(job: job, output: output, patches: patches, lost: lost).run(
         into: Self.workingPath(job.path, patched))
       transformer.state.isPatched = true

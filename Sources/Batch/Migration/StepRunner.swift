@@ -23,6 +23,8 @@ final class StepRunner {
     var keepsDigests = false
     /// Is told what is finished; nil for nobody.
     var watcher: (any PartWatcher)?
+    /// Takes objects that cannot be migrated; nil where such a one ends the run.
+    var rejects: RejectLog?
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
@@ -70,6 +72,10 @@ final class StepRunner {
       patches: patches, compiled: plan.mappings, entities: plan.entities)
     let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
     transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
+    if let rejects = job.rejects {
+      if restart == nil || rejects.state.mappings.isEmpty { rejects.begin(mappings: plan.mappings.count) }
+      transformer.rejects = (rejects, job.number)
+    }
     output = try StepOutput(
       path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
       keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart,
@@ -195,7 +201,11 @@ final class StepRunner {
     state.lookups = lookups.map(\.state)
     (state.patchLength, state.patchCount) = (patches.length, patches.count)
     let monitor = job.monitor
-    let toSync = lookups.map(\.toSync) + [patches.toSync] + (try transformer.dropped.checkpoint())
+    var toSync = lookups.map(\.toSync) + [patches.toSync] + (try transformer.dropped.checkpoint())
+    if let rejects = try job.rejects?.checkpoint() {
+      state.rejects = rejects.state
+      toSync.append(rejects.toSync)
+    }
     return CheckpointMark(state: state, toSync: toSync) {
       for lookup in lookups { lookup.finish() }
       monitor.update { $0.checkpoints += 1 }

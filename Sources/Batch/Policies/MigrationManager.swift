@@ -27,6 +27,17 @@ public final class MigrationManager {
   let locator = RecordLocator(columnCount: 0)
   @exclusivity(unchecked) var isLocated = false
 
+  /// Can what a call makes be taken back?
+  @exclusivity(unchecked) var canReject = false
+  /// Objects that the call at work has made to be found, where it can be taken back.
+  @exclusivity(unchecked) var madeKeys: [MadeKey] = []
+  struct MadeKey {
+    var entity: DestinationEntity
+    var attribute: String
+    var value: Value
+    var key: Int64
+  }
+
   /// Kinds are the entities by number, then the mappings.
   let objects: OpenObjects
   private let sources: UnsafeMutableBufferPointer<SourceObject?>
@@ -280,6 +291,11 @@ public final class MigrationManager {
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
     try throwIfCancelled()
+    // Before anything is written or can be looked up: an object that fails is taken back with all that its call has made.
+    if canReject {
+      try objects.forEach { try $0.encode(to: encoder) }
+      madeKeys.removeAll(keepingCapacity: true)
+    }
     try objects.close { try write($0) }
     hasPrimary = false
     guard !madeLinks.isEmpty else { return }
@@ -321,5 +337,33 @@ public final class MigrationManager {
     objects.removeAll()
     sources.update(repeating: nil)
     graph.forgetObjects()
+  }
+}
+
+// What a call has made is taken back when its object is rejected.
+extension MigrationManager {
+  /// Where a call begins.
+  struct Beginning {
+    fileprivate var mark: RecordPage.Mark
+    fileprivate var nextKeys: [Int64]
+    fileprivate var linkOrders: [LinkOrder]
+    fileprivate var calls: UInt64
+    fileprivate var patches: UInt64
+  }
+
+  var beginning: Beginning {
+    Beginning(mark: output.mark, nextKeys: nextKeys, linkOrders: linkOrders, calls: calls, patches: patches.count)
+  }
+
+  /// Takes back what a call has made that failed; false where it has changed objects that are written, or has ended the migration.
+  func takeBack(to beginning: Beginning) -> Bool {
+    guard cancellation == nil, patches.count == beginning.patches else { return false }
+    output.forget(behind: beginning.mark)
+    (nextKeys, linkOrders, calls) = (beginning.nextKeys, beginning.linkOrders, beginning.calls)
+    madeLinks.removeAll(keepingCapacity: true)
+    madeKeys.removeAll(keepingCapacity: true)
+    objects.forget()
+    hasPrimary = false
+    return true
   }
 }
