@@ -10,7 +10,7 @@ struct MigrateCommand: StoreCommand {
       An interrupted migration is finished by `resume`.
       """)
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: "The store; none with --manifest.") var store: String?
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
@@ -26,11 +26,23 @@ struct MigrateCommand: StoreCommand {
   @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
   var verify = VerificationMode.fast
   @OptionGroup var rejects: RejectArguments
+  @Option(name: .long, help: "Migrate all stores that a file lists: a store a line, and its output behind a tab.")
+  var manifest: String?
+  @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
   @OptionGroup var operating: OperatingOptions
 
   var changed: String? { output ?? store }
 
+  func validate() throws {
+    guard (store == nil) != (manifest == nil) else { throw ValidationError("Name a store, or a list of stores with --manifest") }
+    guard manifest == nil || output == nil else {
+      throw ValidationError("--manifest lists outputs; --output does not go with it")
+    }
+    guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more") }
+  }
+
   func run() throws {
+    guard let store else { return try ManifestRun(Manifest(path: manifest ?? ""), jobs: jobs, operating).run() }
     var request = try models.request(store, output: output)
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.interval = checkpointEvery.interval

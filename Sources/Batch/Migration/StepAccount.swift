@@ -101,9 +101,10 @@ extension StepAccount {
     for link in links where link.leftOut > 0 {
       notes.append("\(link.leftOut) of \(link.read) links of \(link.relationship) were left out with their objects")
     }
+    let also = objects.contains { $0.rejected > 0 } ? " or that were rejected" : ""
     for link in links where link.cleared > 0 {
       notes.append(
-        "\(link.cleared) references of \(link.relationship) led to objects that policies left out or that were rejected, and became NULL"
+        "\(link.cleared) references of \(link.relationship) led to objects that policies left out\(also), and became NULL"
       )
     }
     if unmapped > 0 { notes.append("\(unmapped) objects of \(source) have no entity mapping and were left out") }
