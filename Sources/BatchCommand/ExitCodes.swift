@@ -8,6 +8,7 @@ enum ExitCodes {
   static let refused: Int32 = 20
   static let mismatch: Int32 = 12
   static let rejects: Int32 = 10
+  static let stopped: Int32 = 75
 
   /// The table in help and manual.
   static let table = """

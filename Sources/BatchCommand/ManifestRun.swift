@@ -12,7 +12,10 @@ final class ManifestRun: Sendable {
   /// Options that the command of one store is not given.
   private static let own: Set = ["--manifest", "--jobs", "--json", "--quiet", "--progress", "--max-runtime", "--deadline"]
   /// Those that a run which goes on knows.
-  private static let resuming: Set = ["--memory", "--throttle", "--nice", "--workers", "--max-rejects", "--reject-values"]
+  private static let resuming: Set = [
+    "--memory", "--throttle", "--nice", "--workers", "--max-rejects", "--reject-values", "--log-file", "--log-level",
+    "--on-success", "--on-failure", "--on-stop",
+  ]
 
   private struct State {
     var next = 0

@@ -30,6 +30,7 @@ struct MigrateCommand: StoreCommand {
   var manifest: String?
   @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
   @OptionGroup var operating: OperatingOptions
+  @OptionGroup var outlets: OutletOptions
 
   var changed: String? { output ?? store }
 
@@ -52,8 +53,9 @@ struct MigrateCommand: StoreCommand {
     request.indexBuilding = indexBuilder
     request.keepsBackups = keepBackups
     request.rejects = rejects.limit
-    let job = MigrationJob(policies: GodwitCommand.policies)
-    try RunSession(operating).run { monitor in try job.migrate(request, monitor: monitor(request.interval)) }
+    try RunSession(store, operating, outlets).run { job, monitor in
+      try job.migrate(request, monitor: monitor(request.interval))
+    }
   }
 }
 
@@ -70,12 +72,12 @@ struct ResumeCommand: StoreCommand {
   var takeOver = false
   @OptionGroup var rejects: RejectArguments
   @OptionGroup var operating: OperatingOptions
+  @OptionGroup var outlets: OutletOptions
 
   var changed: String? { store }
 
   func run() throws {
-    let job = MigrationJob(policies: GodwitCommand.policies)
-    try RunSession(operating).run { monitor in
+    try RunSession(store, operating, outlets).run { job, monitor in
       try job.resume(
         store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }, takeOver: takeOver,
         rejects: rejects.limit, monitor: monitor)
