@@ -32,6 +32,8 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
     public static let stopped = Code("stopped")
     /// A policy or an expression failed on an object.
     public static let policyFailed = Code("policy-failed")
+    /// More objects cannot be migrated than are allowed to be set aside.
+    public static let tooManyRejects = Code("too-many-rejects")
     /// Anything else that ended the run.
     public static let failed = Code("failed")
   }

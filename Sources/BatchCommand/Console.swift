@@ -1,6 +1,5 @@
 import Batch
 import Glibc
-import Synchronization
 
 /// Standard output for results, standard error for everything else.
 enum Console {
@@ -23,9 +22,19 @@ enum Console {
   }
 
   static var isTerminal: Bool { isatty(2) == 1 }
+  /// Text for standard output without a line's end.
+  static func writeOutput(_ text: String) { Swift.print(text, terminator: "") }
+  /// May escape sequences be written that move the cursor, to standard error and to standard output?
+  static var canRedraw: Bool { isTerminal && variable("TERM") != "dumb" }
+  static var outputCanRedraw: Bool { isatty(1) == 1 && variable("TERM") != "dumb" }
+  /// May colours be used? https://no-color.org
+  static var isColored: Bool { canRedraw && variable("NO_COLOR").isEmpty }
+  private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+
+  /// Columns of the terminal, asked anew with every line: it may have been resized.
   static var width: Int {
     var size = winsize()
-    return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 20 ? Int(size.ws_col) : 80
+    return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
   }
 
   /// Peak resident memory of this process in bytes.
@@ -55,59 +64,5 @@ enum Console {
     if total < 60 { return "\(total) s" }
     if total < 3600 { return "\(total / 60) min \(total % 60) s" }
     return "\(total / 3600) h \(total % 3600 / 60) min"
-  }
-}
-
-/// Shows progress on standard error: one line that is rewritten on a terminal, plain lines every ten seconds elsewhere.
-final class ProgressLine: Sendable {
-  private struct State {
-    var lastShown: ContinuousClock.Instant?
-    var isDrawn = false
-  }
-
-  private let isQuiet: Bool
-  private let started = ContinuousClock.now
-  private let state = Mutex(State())
-  private let label: String
-
-  init(isQuiet: Bool, label: String = "") {
-    self.isQuiet = isQuiet
-    self.label = label
-  }
-
-  var seconds: Double {
-    let duration = ContinuousClock.now - started
-    return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-  }
-
-  func show(_ progress: MigrationProgress) {
-    guard !isQuiet else { return }
-    let pause: Duration = Console.isTerminal ? .milliseconds(100) : .seconds(10)
-    let isDue = state.withLock { state in
-      guard ContinuousClock.now - (state.lastShown ?? started) >= pause else { return false }
-      state.lastShown = ContinuousClock.now
-      state.isDrawn = Console.isTerminal
-      return true
-    }
-    guard isDue else { return }
-    Console.write(Console.isTerminal ? "\r\u{1B}[K" + line(progress) : line(progress) + "\n")
-  }
-
-  private func line(_ progress: MigrationProgress) -> String {
-    var parts = ["\(Int(progress.fraction * 100)) %", "\(Console.count(UInt64(progress.rowsPerSecond))) rows/s"]
-    if let left = progress.secondsLeft { parts.append("ETA \(Console.duration(left))") }
-    if progress.steps > 1 { parts.append("step \(progress.step)/\(progress.steps)") }
-    if !progress.activity.isEmpty { parts.append(progress.activity) }
-    let text = parts.joined(separator: "  ")
-    guard Console.isTerminal else { return text }
-    let width = max(10, min(30, Console.width - 60))
-    let filled = Int(progress.fraction * Double(width))
-    let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled)
-    return String("[\(bar)] \(text)".prefix(Console.width - 1))
-  }
-
-  /// Takes the line off a terminal.
-  func clear() {
-    if state.withLock({ $0.isDrawn }) { Console.write("\r\u{1B}[K") }
   }
 }

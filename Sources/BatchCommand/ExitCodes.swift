@@ -7,6 +7,8 @@ enum ExitCodes {
   static let nothingToDo: Int32 = 3
   static let refused: Int32 = 20
   static let mismatch: Int32 = 12
+  static let rejects: Int32 = 10
+  static let stopped: Int32 = 75
 
   /// The table in help and manual.
   static let table = """
@@ -44,6 +46,7 @@ enum ExitCodes {
     case .badCheckpoint: 22
     case .mismatch: 12
     case .stopped: 75
+    case .tooManyRejects: 11
     default: 1
     }
   }

@@ -49,18 +49,16 @@ struct ExportCommand: ParsableCommand {
     if let memory { options.memory = MemoryBudget(total: Int(clamping: memory.bytes)) }
     let export = try StoreExport(reader, model: try StoreModel.find(of: reader, in: library), options: options, fileSystem: files)
     guard let output else { return warn(try export.run(to: Self.print)) }
-    let line = ProgressLine(isQuiet: quiet)
-    defer { line.clear() }
+    let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
+    defer { display.end() }
     let summary = try ExportFile(path: output, fileSystem: files).write { sink in
       try export.run(to: sink) { rows, fraction in
-        var progress = MigrationProgress()
-        (progress.rows, progress.fraction, progress.seconds) = (rows, fraction, line.seconds)
-        line.show(progress)
+        display.show(MigrationProgress(fraction: fraction, rows: rows, seconds: display.seconds))
       }
     }
-    line.clear()
+    display.end()
     warn(summary)
-    if !quiet { Console.print(Self.text(summary, output, seconds: line.seconds)) }
+    if !quiet { Console.print(Self.text(summary, output, seconds: display.seconds)) }
   }
 
   private func warn(_ summary: StoreExport.Summary) {

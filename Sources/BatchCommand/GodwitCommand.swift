@@ -15,7 +15,8 @@ public struct GodwitCommand: ParsableCommand {
     abstract: "Migrates Core Data SQLite stores of any size, without Core Data.",
     discussion: "Version \(version).\n\n\(ExitCodes.table)",
     subcommands: [
-      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, RollbackCommand.self,
+      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, ControlCommand.self,
+      RollbackCommand.self,
       CleanCommand.self, SampleCommand.self,
       IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self, ExportCommand.self,
       MappingCommand.self, VerifyCommand.self,

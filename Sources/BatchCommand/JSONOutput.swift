@@ -5,6 +5,13 @@ enum JSONOutput {
   /// A document with `"format": 1` beside its own keys.
   static func document(_ body: some Encodable) throws -> String { try text(Document(body: body)) }
 
+  /// A document in one line.
+  static func line(_ body: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(body), as: UTF8.self)
+  }
+
   /// A document that is nothing but its keys.
   static func text(_ body: some Encodable) throws -> String {
     let encoder = JSONEncoder()

@@ -10,7 +10,7 @@ struct MigrateCommand: StoreCommand {
       An interrupted migration is finished by `resume`.
       """)
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: "The store; none with --manifest.") var store: String?
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
@@ -20,22 +20,42 @@ struct MigrateCommand: StoreCommand {
   @Option(
     name: .long, help: "How many backups of the store stay, the new one included: a number, or an age as 30d; without it all.")
   var keepBackups: BackupLimit?
-  @OptionGroup var options: RunOptions
+  @Option(name: .long, help: "Peak memory, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
+  @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).")
+  var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
+  @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
+  var verify = VerificationMode.fast
+  @OptionGroup var rejects: RejectArguments
+  @Option(name: .long, help: "Migrate all stores that a file lists: a store a line, and its output behind a tab.")
+  var manifest: String?
+  @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
+  @OptionGroup var operating: OperatingOptions
+  @OptionGroup var outlets: OutletOptions
 
   var changed: String? { output ?? store }
 
+  func validate() throws {
+    guard (store == nil) != (manifest == nil) else { throw ValidationError("Name a store, or a list of stores with --manifest") }
+    guard manifest == nil || output == nil else {
+      throw ValidationError("--manifest lists outputs; --output does not go with it")
+    }
+    guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more") }
+  }
+
   func run() throws {
-    let monitored = options.monitored(interval: options.checkpointEvery.interval)
+    guard let store else { return try ManifestRun(Manifest(path: manifest ?? ""), jobs: jobs, operating).run() }
     var request = try models.request(store, output: output)
-    request.memory = MemoryBudget(total: Int(clamping: options.memory.bytes))
-    request.interval = options.checkpointEvery.interval
+    request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
+    request.interval = checkpointEvery.interval
     request.extras = extras.options
     request.parts = parts.selection
-    request.verification = options.verify
+    request.verification = verify
     request.indexBuilding = indexBuilder
     request.keepsBackups = keepBackups
-    let job = MigrationJob(policies: GodwitCommand.policies)
-    try options.finish(monitored) { try job.migrate(request, monitor: monitored.monitor) }
+    request.rejects = rejects.limit
+    try RunSession(store, operating, outlets).run { job, monitor in
+      try job.migrate(request, monitor: monitor(request.interval))
+    }
   }
 }
 
@@ -50,21 +70,17 @@ struct ResumeCommand: StoreCommand {
     name: .long,
     help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
   var takeOver = false
-  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
-  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+  @OptionGroup var rejects: RejectArguments
+  @OptionGroup var operating: OperatingOptions
+  @OptionGroup var outlets: OutletOptions
 
   var changed: String? { store }
 
   func run() throws {
-    let options = RunOptions.quiet(quiet, json: json)
-    let job = MigrationJob(policies: GodwitCommand.policies)
-    var monitored: RunOptions.Monitored?
-    try options.finish(monitored) {
-      try job.resume(store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }, takeOver: takeOver) { interval in
-        let made = options.monitored(interval: interval)
-        monitored = made
-        return made.monitor
-      }
+    try RunSession(store, operating, outlets).run { job, monitor in
+      try job.resume(
+        store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }, takeOver: takeOver,
+        rejects: rejects.limit, monitor: monitor)
     }
   }
 }
@@ -72,105 +88,3 @@ struct ResumeCommand: StoreCommand {
 extension IndexBuilding: ExpressibleByArgument {}
 
 extension VerificationMode: ExpressibleByArgument {}
-
-struct RunOptions: ParsableArguments {
-  @Option(name: .long, help: "Peak memory, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
-  @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).")
-  var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
-  @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
-  var verify = VerificationMode.fast
-  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
-  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
-
-  static func quiet(_ quiet: Bool, json: Bool) -> RunOptions {
-    var options = RunOptions()
-    options.memory = ByteCount(bytes: 64 << 20)
-    options.checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
-    options.verify = .fast
-    (options.quiet, options.json) = (quiet, json)
-    return options
-  }
-
-  struct Monitored {
-    let monitor: RunMonitor
-    let line: ProgressLine
-    let signals: StopSignals
-  }
-
-  func monitored(interval: RunMonitor.Interval) -> Monitored {
-    let line = ProgressLine(isQuiet: quiet || json)
-    let monitor = RunMonitor(interval: interval) { line.show($0) }
-    return Monitored(monitor: monitor, line: line, signals: StopSignals(monitor))
-  }
-
-  /// Runs a migration and says what it did.
-  func finish(_ monitored: @autoclosure () -> Monitored?, _ body: () throws -> MigrationJob.Report) throws {
-    let started = ContinuousClock.now
-    let report: MigrationJob.Report
-    do {
-      report = try body()
-      monitored()?.line.clear()
-    } catch {
-      monitored()?.line.clear()
-      throw error
-    }
-    let duration = ContinuousClock.now - started
-    let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-    let summary = RunSummary(report, seconds: seconds, checkpoints: monitored()?.monitor.progress.checkpoints ?? 0)
-    if json { Console.print(try summary.json()) } else if !quiet { Console.print(summary.text) }
-  }
-}
-
-/// What a finished migration tells a person or a script.
-struct RunSummary: Codable {
-  var format = 1
-  var destination: String
-  var backup: String?
-  var targetVersion: String
-  var steps: Int
-  var rowsRead: UInt64
-  var rowsPerSecond: UInt64
-  var rows: [String: UInt64]
-  var verified: Bool
-  var bytes: UInt64
-  var seconds: Double
-  var checkpoints: UInt64
-  var peakMemory: Int
-  var notes: [String]
-  var accounts: [StepAccount]
-  var externalData: ExternalDataReport?
-
-  init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
-    destination = report.destination
-    backup = report.backup
-    targetVersion = report.targetVersion
-    steps = report.steps
-    rowsRead = report.rowsRead
-    rowsPerSecond = seconds > 0 ? UInt64(Double(report.rowsRead) / seconds) : 0
-    rows = report.rows
-    verified = report.isVerified
-    bytes = report.bytes
-    self.seconds = (seconds * 1000).rounded() / 1000
-    self.checkpoints = checkpoints
-    peakMemory = Console.peakMemory
-    notes = report.notes
-    accounts = report.accounts
-    externalData = report.externalData
-  }
-
-  func json() throws -> String { try JSONOutput.text(self) }
-
-  var text: String {
-    guard steps > 0 else { return "\(destination): already at version \(targetVersion), nothing to do" }
-    let version = targetVersion.isEmpty ? "the new store is in place" : "version \(targetVersion)"
-    var lines = ["\(destination): \(version), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]
-    if let backup { lines.append("backup: \(backup)") }
-    lines.append(
-      "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
-        + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
-    lines += accounts.map(\.summary)
-    if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
-    for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
-    return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
-  }
-}

@@ -22,14 +22,12 @@ struct SampleCommand: ParsableCommand {
 
   func run() throws {
     let model = try ModelLibrary(paths: [model]).target(named: version)
-    let line = ProgressLine(isQuiet: quiet)
-    defer { line.clear() }
+    let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
+    defer { display.end() }
     try StoreSampler(model: model, rows: rows, seed: seed, intoLog: wal).write(to: output, fileSystem: LocalFileSystem()) {
       fraction in
-      var progress = MigrationProgress()
-      (progress.fraction, progress.seconds) = (fraction, line.seconds)
-      progress.rows = UInt64(fraction * Double(rows))
-      line.show(progress)
+      display.show(
+        MigrationProgress(fraction: fraction, rows: UInt64(fraction * Double(rows)), seconds: display.seconds))
     }
   }
 }

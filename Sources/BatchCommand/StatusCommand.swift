@@ -8,21 +8,43 @@ struct StatusCommand: StoreCommand {
     discussion: "The path is that of the source or of the destination.")
 
   @Argument(help: "The store, or the output of a migration.") var store: String
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: "Print JSON; with --watch a document a line.") var json = false
+  @Flag(name: .long, help: "Go on once a second as long as a process runs the migration.") var watch = false
 
   var changed: String? { nil }
 
   func run() throws {
-    let status = try MigrationJob(policies: GodwitCommand.policies).status(store)
-    if json { return Console.print(try JSONOutput.text(status)) }
-    guard status.state != .none else { return Console.print("\(store): no migration is under way") }
-    var lines = ["\(status.destination ?? store): \(status.state.rawValue)"]
-    if let source = status.source { lines.append("  source       \(source)") }
-    if let target = status.target { lines.append("  target       \(target)") }
-    if let owner = status.owner { lines.append("  owner        \(owner)") }
+    let job = MigrationJob(policies: GodwitCommand.policies)
+    var status = try job.status(store)
+    var drawn = 0
+    while true {
+      if watch, !json, Console.outputCanRedraw, drawn > 0 { Console.writeOutput("\u{1B}[\(drawn)A\r\u{1B}[J") }
+      let text = json ? try (watch ? JSONOutput.line(status) : JSONOutput.text(status)) : Self.text(status, store)
+      drawn = text.count { $0 == "\n" } + 1
+      Console.print(text)
+      fflush(nil)
+      guard watch, status.state == .running else { return }
+      sleep(1)
+      status = try job.status(store)
+    }
+  }
+
+  static func text(_ status: JobStatus, _ store: String) -> String {
+    guard status.state != .none else { return "\(store): no migration is under way" }
+    var lines = ["\(status.destination ?? store): \(status.state.rawValue)\(status.progress?.paused == true ? ", paused" : "")"]
+    func add(_ name: String, _ value: String?) {
+      if let value { lines.append("  " + name.padding(toLength: 13, withPad: " ", startingAt: 0) + value) }
+    }
+    func ago(_ seconds: Double?) -> String { seconds.map { ", \(Console.duration($0)) ago" } ?? "" }
+    add("source", status.source)
+    add("target", status.target)
+    add(
+      "owner", status.owner.map { $0 + (status.secondsSinceSign.map { ", last sign of life \(Console.duration($0)) ago" } ?? "") }
+    )
     let phase = status.phase.map { ", \($0)" } ?? ""
-    if let step = status.step { lines.append("  step         \(step), \(status.rowsRead ?? 0) rows read in it\(phase)") }
-    if let checkpoint = status.checkpoint { lines.append("  checkpoint   \(checkpoint)") }
-    Console.print((lines + status.problems.map { "  problem: \($0)" }).joined(separator: "\n"))
+    add("step", status.step.map { "\($0), \(status.rowsRead ?? 0) rows read in it\(phase)" })
+    add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
+    add("progress", status.progress.map { ProgressText($0).line })
+    return (lines + status.problems.map { "  problem: \($0)" }).joined(separator: "\n")
   }
 }

@@ -3,19 +3,29 @@ import Batch
 import Glibc
 import Synchronization
 
-/// SIGINT and SIGTERM ask the run to publish a checkpoint and leave; a second SIGINT ends the process at once.
+/// Signals to a run. SIGINT and SIGTERM ask it to publish a checkpoint and leave; a second SIGINT ends the process at once. SIGUSR1
+/// prints how far it is, SIGUSR2 pauses it, or lets it go on.
 final class StopSignals: Sendable {
   private let sources: [any DispatchSourceSignal]
 
   init(_ monitor: RunMonitor) {
     let interrupts = InterruptCount()
-    sources = [SIGINT, SIGTERM].map { number in
+    let actions: [(Int32, @Sendable () -> Void)] = [
+      (
+        SIGINT,
+        {
+          if interrupts.next() > 1 { _exit(130) }
+          monitor.requestStop()
+        }
+      ),
+      (SIGTERM, { monitor.requestStop() }),
+      (SIGUSR1, { Console.error(ProgressText(monitor.progressNow).line) }),
+      (SIGUSR2, { monitor.pause(!monitor.isPaused) }),
+    ]
+    sources = actions.map { number, action in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        if number == SIGINT, interrupts.next() > 1 { _exit(130) }
-        monitor.requestStop()
-      }
+      source.setEventHandler(handler: action)
       source.resume()
       return source
     }

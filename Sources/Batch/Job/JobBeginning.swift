@@ -59,7 +59,8 @@ extension MigrationJob {
     var run = JobPlan(
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
-      target: target, extras: request.extras, successors: plan.successors, stages: request.order.stages, fuses: request.fuses,
+      target: target, extras: request.extras, successors: plan.successors, stages: request.order.stages,
+      fuses: request.fuses && request.rejects == nil,
       parts: request.parts.isAll ? nil : request.parts,
       steps: plan.steps.count,
       models: try copies(request.models, "models", job) {
@@ -74,6 +75,9 @@ extension MigrationJob {
       sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
       sourceModified: try fileSystem.status(source)?.modified,
       policies: try policyVersions(plan.steps))
+    run.rejects = request.rejects.map { limit in
+      RejectPlan(limit: limit.count(rows: plan.rows.reduce(0) { $0 + $1.rows }), withValues: limit.withValues)
+    }
     switch request.interval {
     case .seconds(let seconds): run.checkpointSeconds = seconds
     case .bytes(let bytes): run.checkpointBytes = bytes

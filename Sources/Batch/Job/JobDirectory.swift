@@ -44,6 +44,10 @@ public struct JobDirectory: Sendable, Equatable {
   public var recovered: String { working("recovered") }
   var recoveredAgain: String { working("recovered-again") }
 
+  /// What others ask of the process that runs the job, and how far that says it is.
+  var control: String { file("control.json") }
+  var progress: String { working("progress.json") }
+
   /// A name in the directory.
   public func file(_ name: String) -> String { FilePaths.join(path, name) }
 

@@ -43,6 +43,8 @@ struct JobPlan: Codable, Equatable {
   var backupSuffix: String
   /// How many backups stay behind the cut-over; nil for all.
   var keepsBackups: BackupLimit?
+  /// How many objects that cannot be migrated are set aside; nil where the first one ends the run.
+  var rejects: RejectPlan?
   /// What a person should know, as the plan says it.
   var notes: [String]
   /// Hexadecimal: the plan, the source and the policies that the run began with.

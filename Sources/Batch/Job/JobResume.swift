@@ -4,10 +4,10 @@ import Streams
 extension MigrationJob {
   /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none.
   ///
-  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. With `takeOver` a process that has the lease
+  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. With `takeOver` a process that has the lease
   /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
   public func resume(
-    _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false,
+    _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     let found = try JobRegistry(fileSystem).find(path)
@@ -22,6 +22,13 @@ extension MigrationJob {
     try job.refuseLinks(fileSystem)
     guard var plan = try plan(of: job) else { return try endRemoval(job.current(fileSystem), lease) }
     if let memory { plan.memory = memory.total }
+    if let rejects {
+      guard case .count(let limit) = rejects.most else {
+        throw BatchError(
+          .refused, "a run that goes on can be given a number of rejects, not a part of a store that is not counted again")
+      }
+      plan.rejects = RejectPlan(limit: limit, withValues: rejects.withValues || plan.rejects?.withValues == true)
+    }
     let monitor = makeMonitor(plan.interval)
     lease.guardRun(monitor)
     do {

@@ -1,3 +1,4 @@
+import Foundation
 import Streams
 
 /// How far a migration is, read from its job directory without touching it (trap 1).
@@ -32,6 +33,12 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var rowsRead: UInt64?
   /// What the step was doing at the newest checkpoint: `copying`, `indexes`, or `finished`; nil before its first row.
   public var phase: String?
+  /// How far the process that runs the migration said it was, within its last second; nil where none runs.
+  public var progress: ProgressRecord?
+  /// Seconds since the process that runs, or ran, gave its last sign of life; it gives one every second.
+  public var secondsSinceSign: Double?
+  /// Seconds since the newest checkpoint was published.
+  public var secondsSinceCheckpoint: Double?
   /// What is wrong with files of the job.
   public var problems: [String] = []
 }
@@ -44,10 +51,12 @@ extension MigrationJob {
     switch try Lease.inspect(job, fileSystem) {
     case .live(let owner):
       status.state = .running
+      status.progress = progress(job)
       status.owner = owner.map { "process \($0.pid) on \($0.host)" }
     case .dead(let owner): status.owner = owner.map { "process \($0.pid) on \($0.host), ended" }
     case .none: break
     }
+    status.secondsSinceSign = try age(job.lease)
     if status.state == .interrupted, try CutOver(fileSystem: fileSystem, job: job).isPending() { status.state = .cutOver }
     // Before its plan and after its end a run is nothing that could go on; a kill can leave either.
     if status.state == .interrupted, try fileSystem.status(job.plan) == nil { return JobStatus(state: .none) }
@@ -65,9 +74,20 @@ extension MigrationJob {
     return status
   }
 
+  private func age(_ path: String) throws -> Double? {
+    try fileSystem.status(path).map { max(0, (Date().timeIntervalSince1970 - Double($0.modified) / 1e9).rounded()) }
+  }
+
+  /// What the run says; nothing that cannot be understood is worth a word.
+  private func progress(_ job: JobDirectory) -> ProgressRecord? {
+    guard let bytes = try? fileSystem.readAll(job.progress, cap: 1 << 16) else { return nil }
+    return try? JSONDecoder().decode(ProgressRecord.self, from: Data(bytes))
+  }
+
   private func addCheckpoint(_ job: JobDirectory, _ status: inout JobStatus) throws {
     guard let found = try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() else { return }
     status.checkpoint = found.checkpoint.sequence
+    status.secondsSinceCheckpoint = try age(job.checkpoints)
     status.problems += found.rejected.map { "\($0.path): \($0.reason)" }
     let position = try RunPosition(found.checkpoint, steps: .max)
     status.step = position.step + 1

@@ -135,15 +135,15 @@ private struct ProcessHandle {
   }
 }
 
-/// Calls a body every second, to give a sign of life, as long as it is held.
+/// Calls a body every second or so, to give a sign of life, as long as it is held.
 final class Heartbeat: Sendable {
   private let timer: any DispatchSourceTimer
   private let queue = DispatchQueue(label: "heartbeat", qos: .utility)
 
   init() { timer = DispatchSource.makeTimerSource(queue: queue) }
 
-  func start(_ beat: @escaping @Sendable () -> Void) {
-    timer.schedule(deadline: .now(), repeating: 1)
+  func start(every seconds: Double = 1, _ beat: @escaping @Sendable () -> Void) {
+    timer.schedule(deadline: .now(), repeating: seconds)
     timer.setEventHandler(handler: beat)
     timer.resume()
   }

@@ -35,6 +35,9 @@ public struct MigrationJob: Sendable {
     /// Which parts of the steps are made; other than all only to an ``output``.
     public var parts = PartSelection()
 
+    /// How many objects that cannot be migrated are set aside before the run ends; nil for none. Every step is a pass of its own then.
+    public var rejects: RejectLimit?
+
     /// How many backups stay when the store was replaced, the new one included; nil for all.
     public var keepsBackups: BackupLimit?
 
@@ -76,6 +79,8 @@ public struct MigrationJob: Sendable {
     public var notes: [String] = []
     /// What became of the rows, step by step; empty where an earlier process had finished all but the cut-over.
     public var accounts: [StepAccount] = []
+    /// Objects that could not be migrated and were set aside; nil where there are none.
+    public var rejects: RejectReport?
   }
 
   let fileSystem: any FileSystem
@@ -107,6 +112,11 @@ public struct MigrationJob: Sendable {
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
+    let writers = FileUsers.writing(request.source)
+    if !writers.isEmpty {
+      plan.notes.append(
+        "\(writers.joined(separator: ", ")) has the store open to write: end it, for what it writes later may be lost")
+    }
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known.
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
@@ -124,7 +134,7 @@ public struct MigrationJob: Sendable {
     MigrationPlanner(
       library: try ModelLibrary(paths: request.models),
       mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, order: request.order,
-      fuses: request.fuses, parts: request.parts)
+      fuses: request.fuses && request.rejects == nil, parts: request.parts)
   }
 
   /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
@@ -140,7 +150,9 @@ public struct MigrationJob: Sendable {
         hint: "Give it a path of its own with --output; nothing was written", path: sourcePath)
     }
     try refuseExistingRun(job)
-    let plan = try plan(request, countsRows: false)
+    var countsRows = false
+    if case .percent = request.rejects?.most { countsRows = true }
+    let plan = try plan(request, countsRows: countsRows)
     guard !plan.isUpToDate else {
       return Report(
         destination: sourcePath, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)

@@ -22,9 +22,11 @@ struct MigrationRun {
   func run() throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
+    let pulse = RunPulse(job, monitor)
+    defer { pulse.end() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() { return try end(finished, rowsRead: 0, verified: nil, accounts: []) }
+    if let finished = try cutOver.resume() { return try end(finished, pulse, rowsRead: 0, verified: nil, accounts: []) }
     let source = try openSource()
     defer { source.close() }
     try checkSource(source)
@@ -49,7 +51,7 @@ struct MigrationRun {
       }
       return (finished, verified)
     }
-    return try end(finished, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
+    return try end(finished, pulse, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
   }
 
   /// The steps, by the run's copies of models and mapping models.
@@ -123,18 +125,20 @@ struct MigrationRun {
     }
   }
 
-  private func end(_ finished: CutOverResult, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]) throws
-    -> MigrationJob.Report
-  {
+  private func end(
+    _ finished: CutOverResult, _ pulse: RunPulse, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]
+  ) throws -> MigrationJob.Report {
     if plan.isInPlace, let limit = plan.keepsBackups {
       try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
     }
     try lease.throwIfReplaced()
+    let rejects = try takeRejects()
     let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
+    pulse.end()
     try job.remove(fileSystem, under: lease)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
-    monitor.update { $0.fraction = 1 }
+    monitor.update { $0.estimate.finish(at: $0.seconds) }
     return MigrationJob.Report(
       destination: finished.destination, backup: backup, sourceVersion: plan.sourceVersion,
       targetVersion: plan.targetVersion,
@@ -143,6 +147,6 @@ struct MigrationRun {
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       externalData: verified?.external, isVerified: plan.verification != .none,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
-      accounts: accounts)
+      accounts: accounts, rejects: rejects)
   }
 }

@@ -46,8 +46,14 @@ struct RunPosition: Equatable {
   var accounts: [StepAccount] = []
   /// Nil at the beginning of a step.
   var state: State?
+  /// Objects that were rejected so far; nil where nobody was asked to go on past them.
+  var rejects: RejectLog.State?
 
-  init(step: Int, previousStore: String?, rows: [String: UInt64], digests: [String: ProofDigest], accounts: [StepAccount]) {
+  init(
+    step: Int, previousStore: String?, rows: [String: UInt64], digests: [String: ProofDigest], accounts: [StepAccount],
+    rejects: RejectLog.State? = nil
+  ) {
+    self.rejects = rejects
     self.step = step
     self.digests = digests
     self.accounts = accounts
@@ -75,6 +81,12 @@ struct RunPosition: Equatable {
       }
       accounts = found
     }
+    if let bytes = checkpoint.sections["rejects"] {
+      guard let found = try? JSONDecoder().decode(RejectLog.State.self, from: Data(bytes)) else {
+        throw position.damaged("the rejects")
+      }
+      rejects = found
+    }
     if let state = checkpoint.sections["state"], let builders = checkpoint.sections["builders"] {
       self.state = State(step: state, builders: builders)
     }
@@ -95,6 +107,7 @@ struct RunPosition: Equatable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     var sections = ["position": writer.bytes, "accounts": [UInt8](try encoder.encode(accounts))]
+    if let rejects { sections["rejects"] = [UInt8](try encoder.encode(rejects)) }
     if let state { (sections["state"], sections["builders"]) = (state.step, state.builders) }
     return sections
   }
@@ -102,6 +115,9 @@ struct RunPosition: Equatable {
   func restart(plan: StepPlan) throws -> StepRestart? {
     guard let state else { return nil }
     var reader = ByteReader(state.step, subject: "state")
-    return StepRestart(state: try StepState(from: &reader, plan: plan), builders: state.builders)
+    var restart = StepRestart(state: try StepState(from: &reader, plan: plan), builders: state.builders)
+    restart.state.rejects = rejects ?? RejectLog.State(mappings: Array(repeating: 0, count: plan.mappings.count))
+    guard restart.state.rejects.mappings.count == plan.mappings.count else { throw reader.damaged("the rejects") }
+    return restart
   }
 }

@@ -5,9 +5,11 @@ extension MigrationRun {
   /// Proves the finished store as the run was asked to; nil for not at all.
   func verify(_ result: Finished, _ steps: [MigrationStep], _ source: StoreReader) throws -> VerificationReport? {
     guard plan.verification != .none, let model = steps.last?.destination else { return nil }
+    let work = try proofWork(bytes: fileSystem.status(result.path)?.size ?? 0)
     monitor.update { progress in
       progress.begin("verification")
-      progress.fraction = 0.95
+      progress.estimate.foresee(.proof, work: work)
+      progress.advance(.proof, to: 0)
     }
     var expectation = StoreVerifier.Expectation(
       uuid: source.metadata.uuid, rows: result.tableRows,
@@ -19,7 +21,10 @@ extension MigrationRun {
         expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor,
         external: ExternalDataPlaces(store: plan.destination, source: plan.source)
       ) { fraction, what in
-        monitor.update { ($0.activity, $0.fraction) = ("verification: \(what)", 0.95 + 0.05 * fraction) }
+        monitor.update { progress in
+          progress.activity = "verification: \(what)"
+          progress.advance(.proof, to: fraction)
+        }
       }
     do {
       try report.throwIfViolated(accepting: try accepted(report, steps, source))
@@ -31,6 +36,15 @@ extension MigrationRun {
       throw error
     }
     return report
+  }
+
+  /// The work of proving a store of that size as the run was asked to.
+  func proofWork(bytes: UInt64) -> Double {
+    switch plan.verification {
+    case .none: 0
+    case .fast: Double(bytes) * WorkCost.provedByte
+    case .full: Double(bytes) * WorkCost.verifiedByte
+    }
   }
 
   /// Keys that led nowhere in the source already stay in an inferred migration; they must not have become more.

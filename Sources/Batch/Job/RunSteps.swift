@@ -27,6 +27,8 @@ extension MigrationRun {
       store: store, lease: lease, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
     var early: EarlyVerification?
     if found != nil { try log.append("resumed in step \(position.step + 1)") }
+    let rejects = try rejectLog(position)
+    try foresee(steps, source)
     while position.step < steps.count {
       let index = position.step
       let previous = position.previousStore.map { job.working($0) }
@@ -34,13 +36,13 @@ extension MigrationRun {
       defer { if reader !== source { reader.close() } }
       monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
       if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
-      let (state, rows, account, watcher) = try runStep(steps, position, reader, source, publisher)
+      let (state, rows, account, watcher) = try runStep(steps, position, reader, source, publisher, rejects)
       early = watcher
       let name = StepRunner.workingPath(storeName(index), state)
       try tell(.didMigrate, steps[index], store: job.working(name))
       position = RunPosition(
         step: index + 1, previousStore: name, rows: rows, digests: state.digests,
-        accounts: position.accounts + [account])
+        accounts: position.accounts + [account], rejects: rejects.map { _ in state.rejects })
       try publisher.publish(position)
       try removeFiles(upTo: index, keeping: name)
       try log.append("step \(index + 1) of \(steps.count) is written: \(account.summary)")
@@ -51,8 +53,22 @@ extension MigrationRun {
       accounts: position.accounts, early: early)
   }
 
+  /// What of the whole run can be told before its first row: the steps tell more as they begin.
+  private func foresee(_ steps: [MigrationStep], _ source: StoreReader) throws {
+    guard let last = steps.last else { return }
+    let bytes = try fileSystem.status(plan.source)?.size ?? 0
+    let indexes = StoreIndex.all(try StoreLayout(model: last.destination)).count
+    monitor.note { progress in
+      progress.estimate = ProgressEstimate(steps: steps.count)
+      progress.estimate.foresee(.proof, work: proofWork(bytes: bytes))
+      // As if rows had a hundred bytes, and every index half of them.
+      progress.estimate.foresee(.indexes, work: Double(bytes) / 200 * Double(indexes) * WorkCost.indexEntry)
+    }
+  }
+
   private func runStep(
-    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher
+    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher,
+    _ rejects: RejectLog?
   ) throws -> (state: StepState, rows: [String: UInt64], account: StepAccount, early: EarlyVerification?) {
     let index = position.step
     let directory = job.path
@@ -72,14 +88,16 @@ extension MigrationRun {
     if building == .sqlite { header.version = .rollback }
     let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
     let job = StepRunner.Job(
-      reader: reader, plan: stepPlan, path: job.working(storeName(index)), files: files, header: header, metadata: metadata,
+      reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files, header: header,
+      metadata: metadata,
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
-      keepsDigests: isLast && plan.verification != .none, watcher: early, sourceRows: position.rows
+      keepsDigests: isLast && plan.verification != .none, watcher: early, rejects: rejects, sourceRows: position.rows
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)
       var next = position
       next.state = RunPosition.State(step: writer.bytes, builders: builders)
+      if rejects != nil { next.rejects = state.rejects }
       // The names of files that the state refers to are durable before it is (I3).
       try fileSystem.syncDirectory(directory)
       try publisher.publish(next)

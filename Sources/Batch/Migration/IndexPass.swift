@@ -83,6 +83,7 @@ final class IndexPass: @unchecked Sendable {
       // Between two indexes there is a checkpoint; within one nothing is kept, and a large one takes long.
       if !batch.isLast { try monitor.throwIfStopRequested() }
       try builder.append(batch.cells)
+      monitor.hold(bytes: batch.cells.byteCount)
       try used.push(batch.cells)
       if batch.isLast { break }
     }

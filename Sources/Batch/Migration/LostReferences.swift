@@ -19,12 +19,13 @@ final class LostReferences {
   /// Keys that were cleared and links that were left out, by relationship.
   private(set) var counts: [String: UInt64] = [:]
 
-  /// Nil where no policy left out what something may refer to.
-  init?(_ plan: StepPlan, _ counts: [StepState.Counts]) {
-    let targets = Set(
-      plan.mappings.indices.filter { plan.mappings[$0].policy != nil && counts[$0].dropped > 0 }.map {
-        plan.mappings[$0].destination.table
-      })
+  /// Nil where no policy left out what something may refer to, and no such object was rejected.
+  init?(_ plan: StepPlan, _ counts: [StepState.Counts], rejected: [UInt64]) {
+    let lost = plan.mappings.indices.filter { index in
+      (plan.mappings[index].policy != nil && counts[index].dropped > 0)
+        || (rejected.indices.contains(index) && rejected[index] > 0)
+    }
+    let targets = Set(lost.map { plan.mappings[$0].destination.table })
     guard !targets.isEmpty else { return nil }
     let layout = plan.layout
     let found = layout.entityTables.map { Self.references($0, layout) } + layout.joinTables.map { Self.references($0, layout) }

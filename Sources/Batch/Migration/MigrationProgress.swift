@@ -14,27 +14,36 @@ public struct MigrationProgress: Sendable, Equatable {
   public var objectsInAll: UInt64?
   /// What is being done, in a few words.
   public var activity = ""
-  /// Done, from 0 to 1; never goes back within a run.
+  /// Done, from 0 to 1, by the work of all steps, the indexes and the proof; never goes back within a run.
   public var fraction = 0.0
   /// Source rows read by this process.
   public var rows: UInt64 = 0
+  /// Bytes of records and index entries written by this process.
+  public var bytes: UInt64 = 0
   /// Checkpoints published by this process.
   public var checkpoints: UInt64 = 0
-  /// Seconds since this process began.
+  /// Seconds since this process began, without those in which it was paused.
   public var seconds = 0.0
-  /// What was done when this process began: a resumed run goes on from there.
-  var fractionBefore = 0.0
+  /// Source rows read in a second, over the last few seconds.
+  public var rowsPerSecond = 0.0
+  /// Bytes written in a second, over the last few seconds.
+  public var bytesPerSecond = 0.0
+  /// Seconds that are left if it goes on like this; nil as long as too little is done to tell.
+  public var secondsLeft: Double?
+  /// Is it paused?
+  public var isPaused = false
+  /// What there is to do, and what of it is done.
+  var estimate = ProgressEstimate()
+  private var rates = ProgressRates()
 
   /// Nothing done yet.
   public init() {}
 
-  /// Source rows read in a second, on average over this process.
-  public var rowsPerSecond: Double { seconds > 0 ? Double(rows) / seconds : 0 }
-
-  /// Seconds that are left if it goes on like this; nil as long as too little is done to tell.
-  public var secondsLeft: Double? {
-    let done = fraction - fractionBefore
-    return done > 0.01 ? seconds / done * (1 - fraction) : nil
+  /// How far any other work is, as far as that can be told by these numbers.
+  public init(fraction: Double, rows: UInt64, seconds: Double) {
+    (self.fraction, self.rows, self.seconds) = (fraction, rows, seconds)
+    rowsPerSecond = seconds > 0 ? Double(rows) / seconds : 0
+    secondsLeft = fraction > 0.01 ? seconds / fraction * (1 - fraction) : nil
   }
 
   /// Something begins that is not about the objects of an entity.
@@ -43,6 +52,42 @@ public struct MigrationProgress: Sendable, Equatable {
     (mappingModels, entities, objects, objectsInAll) = ([], [], 0, nil)
   }
 
-  /// The part of the whole run that is done when that part of the step is.
-  func fraction(inStep part: Double) -> Double { (Double(step - 1) + part) / Double(steps) }
+  /// A part of the work is done up to a fraction.
+  mutating func advance(_ part: ProgressEstimate.Part, to done: Double) { estimate.advance(part, to: done, at: seconds) }
+
+  /// Brings to a time what depends on time.
+  mutating func tell(at now: Double) {
+    seconds = max(seconds, now)
+    fraction = max(fraction, min(estimate.fraction, 1))
+    secondsLeft = estimate.secondsLeft(at: seconds)
+    rates.add(rows: rows, bytes: bytes, at: seconds)
+    (rowsPerSecond, bytesPerSecond) = (rates.rows, rates.bytes)
+  }
+}
+
+/// How much was done in the last seconds.
+private struct ProgressRates: Sendable, Equatable {
+  private struct Sample: Sendable, Equatable {
+    var seconds: Double
+    var rows: UInt64
+    var bytes: UInt64
+  }
+
+  private static let window = 5.0
+  private static let pause = 0.25
+  private var samples = [Sample(seconds: 0, rows: 0, bytes: 0)]
+  private(set) var rows = 0.0
+  private(set) var bytes = 0.0
+
+  mutating func add(rows: UInt64, bytes: UInt64, at seconds: Double) {
+    let now = Sample(seconds: seconds, rows: rows, bytes: bytes)
+    if seconds - samples[samples.count - 1].seconds >= Self.pause {
+      samples.append(now)
+      while samples.count > 2, seconds - samples[1].seconds > Self.window { samples.removeFirst() }
+    }
+    let first = samples[0]
+    guard seconds > first.seconds else { return }
+    self.rows = Double(rows &- first.rows) / (seconds - first.seconds)
+    self.bytes = Double(bytes &- first.bytes) / (seconds - first.seconds)
+  }
 }

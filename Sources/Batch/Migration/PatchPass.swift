@@ -131,6 +131,7 @@ private final class PatchMerge {
 
   private func flush() throws {
     try to.take(records)
+    monitor.hold(bytes: records.byteCount)
     records.reset()
   }
 

@@ -12,6 +12,8 @@ final class RowTransformer {
   private var prepared: [[Int]: TablePass] = [:]
   /// Rows of the version that the mappings read, where steps are passed.
   private lazy var seen = RowPage()
+  /// Takes objects that cannot be migrated, and the number of the step; nil where such a one ends the run.
+  var rejects: (log: RejectLog, step: Int)? { didSet { manager.canReject = rejects != nil } }
 
   init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
     self.plan = plan
@@ -152,16 +154,32 @@ final class RowTransformer {
       let ways = try isLocated ? decodeLocated(page, index, pass) : decode(page, index, pass)
       for way in ways {
         let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
-          try naming(mapping, key: key) {
-            guard try mapping.filter == nil || manager.withSource(for: mapping, key: key, { try mapping.takes($0) }) else {
-              return false
-            }
-            return try migrate(key, mapping, way.index)
-          }
+          rejects == nil ? try take(key, mapping, way.index) : try takeOrReject(key, mapping, way.index)
         }
         try count(key, way.index, isKept: isKept)
       }
       if ways.isEmpty { state.unmapped += 1 }
+    }
+  }
+
+  @inline(__always)
+  private func take(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
+    try naming(mapping, key: key) {
+      guard try mapping.filter == nil || manager.withSource(for: mapping, key: key, { try mapping.takes($0) }) else {
+        return false
+      }
+      return try migrate(key, mapping, index)
+    }
+  }
+
+  /// The same for a run that goes on past objects which cannot be migrated.
+  private func takeOrReject(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
+    let beginning = manager.beginning
+    do {
+      return try take(key, mapping, index)
+    } catch let error as BatchError where error.code == .policyFailed && manager.takeBack(to: beginning) {
+      try rejects?.log.add(error, step: rejects?.step ?? 0, mapping: index, mapping, key: key, row: row)
+      return false
     }
   }
 

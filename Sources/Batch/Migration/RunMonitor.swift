@@ -1,4 +1,4 @@
-import Streams
+import Foundation
 import Synchronization
 
 /// How a running migration is watched and told to stop. Thread-safe.
@@ -19,7 +19,8 @@ public final class RunMonitor: Sendable {
   private let state = Mutex(MigrationProgress())
   private let watches = Mutex<[UInt64: @Sendable () -> Void]>([:])
   private let numbers = Atomic<UInt64>(0)
-  private let started = ContinuousClock.now
+  private let pace = RunPace()
+  private let deadline = Mutex<(date: Date, what: String)?>(nil)
   private let onChange: (@Sendable (MigrationProgress) -> Void)?
   /// When a checkpoint is due.
   public let interval: Interval
@@ -59,24 +60,82 @@ public final class RunMonitor: Sendable {
     return Watch(monitor: self, number: number)
   }
 
-  /// Throws `stopped` once a stop was asked for.
+  /// Throws `stopped` once a stop was asked for. Waits as long as the run is paused.
   func throwIfStopRequested() throws {
+    pace.waitWhilePaused { isStopRequested }
     guard isStopRequested else { return }
     if let reason = reason.withLock({ $0 }) { throw reason }
     throw BatchError(.stopped, "the migration stopped on request", hint: "Run \(ProgramName.current) resume to go on")
   }
-  /// How far the run is.
+  /// How far the run was when it last said something.
   public var progress: MigrationProgress { state.withLock { $0 } }
 
+  /// How far the run is, at this time: also for one that says nothing for a while.
+  public var progressNow: MigrationProgress {
+    var progress = progress
+    if progress.fraction < 1 { progress.tell(at: seconds) }
+    return progress
+  }
+
+  private var seconds: Double { pace.seconds }
+
+  /// Changes the progress and tells who watches.
   func update(_ body: (inout MigrationProgress) -> Void) {
-    let progress = state.withLock { progress in
-      let before = progress.fraction
+    // First of all: arguments of a call that is not made are not evaluated.
+    let progress = note(body)
+    onChange?(progress)
+  }
+
+  /// Changes the progress before anything is done that could be told.
+  @discardableResult
+  func note(_ body: (inout MigrationProgress) -> Void) -> MigrationProgress {
+    state.withLock { progress in
+      progress.tell(at: seconds)
       body(&progress)
-      progress.fraction = max(before, min(progress.fraction, 1))
-      progress.seconds = (ContinuousClock.now - started) / .seconds(1)
+      progress.tell(at: seconds)
       return progress
     }
-    onChange?(progress)
+  }
+}
+
+// What holds a run up, and ends it in time.
+extension RunMonitor {
+  /// Holds the run up at its next page of rows, or lets it go on. It keeps its lease and gives its signs of life.
+  ///
+  /// What SQLite does comes to its end first: single checks of the full verification, and indexes that it builds.
+  public func pause(_ isPaused: Bool) {
+    pace.pause(isPaused)
+    note { $0.isPaused = isPaused }
+  }
+
+  /// Is the run paused?
+  public var isPaused: Bool { pace.isPaused }
+
+  /// Limits how much is read or written in a second; nil for no limit. The proof only reads, and is not held up.
+  public func throttle(_ rate: RunRate?) { pace.limit(rate) }
+
+  /// The limit that holds.
+  public var rate: RunRate? { pace.rate }
+
+  /// Has the run work less, down to a sixteenth of its time, as long as others want the machine; nil for not at all.
+  public func giveWay(to load: SystemLoad?) { pace.giveWay(to: load) }
+
+  /// Has the run stop when that time has come, so that it can be resumed. It takes a moment to publish its last checkpoint: give an
+  /// earlier time than the one at which it must have ended. `what` names the time in the error.
+  public func stop(at date: Date, _ what: String) { deadline.withLock { $0 = (date, what) } }
+
+  /// Looks at clock and load. Whoever runs a migration has this called about twice a second.
+  func tick(now: Date = Date()) {
+    pace.lookAtLoad()
+    guard !isStopRequested, let (date, what) = deadline.withLock({ $0 }), now >= date else { return }
+    requestStop(
+      because: BatchError(.stopped, "the migration stopped: \(what)", hint: "Run \(ProgramName.current) resume to go on"))
+  }
+
+  /// Waits at a page of rows as long as a pause, a limit or the load of the machine wants it.
+  func hold(rows: Int = 0, bytes: Int) {
+    pace.waitWhilePaused { isStopRequested }
+    pace.wait(rows: rows, bytes: bytes) { isStopRequested }
   }
 }
 

@@ -14,7 +14,7 @@ public struct StepAccount: Sendable, Codable, Equatable {
     public var written: UInt64
     /// Of them, those that ``rule`` left out.
     public var leftOut: UInt64
-    /// Of them, those that could not be migrated; none so far, as such a one ends the run.
+    /// Of them, those that could not be migrated, see ``RejectLimit``.
     public var rejected: UInt64 = 0
     /// Who leaves out objects: a filter, a policy, or a choice of parts; nil where nobody does.
     public var rule: String?
@@ -57,10 +57,12 @@ extension StepAccount {
   init(_ state: StepState, _ plan: StepPlan) {
     (source, destination) = (plan.step.origin.name, plan.step.destination.name)
     unmapped = state.unmapped
-    objects = zip(plan.allMappings, state.counts).map { mapping, counts in
-      Objects(
+    objects = zip(plan.allMappings, state.counts).enumerated().map { index, pair in
+      let (mapping, counts) = pair
+      let rejected = state.rejects.mappings.indices.contains(index) ? state.rejects.mappings[index] : 0
+      return Objects(
         mapping: mapping.mapping.name, source: mapping.source.name, destination: mapping.destination.name, read: counts.read,
-        written: counts.kept, leftOut: counts.dropped, rule: Self.rule(mapping.mapping))
+        written: counts.kept, leftOut: counts.dropped &- rejected, rejected: rejected, rule: Self.rule(mapping.mapping))
     }
     let joins = plan.layout.joinTables
     links = joins.enumerated().map { index, join in
@@ -93,11 +95,17 @@ extension StepAccount {
     var notes = objects.filter { $0.leftOut > 0 }.map {
       "\($0.leftOut) of \($0.read) objects of \($0.source) were left out by \($0.rule ?? $0.mapping)"
     }
+    for object in objects where object.rejected > 0 {
+      notes.append("\(object.rejected) of \(object.read) objects of \(object.source) were rejected")
+    }
     for link in links where link.leftOut > 0 {
       notes.append("\(link.leftOut) of \(link.read) links of \(link.relationship) were left out with their objects")
     }
+    let also = objects.contains { $0.rejected > 0 } ? " or that were rejected" : ""
     for link in links where link.cleared > 0 {
-      notes.append("\(link.cleared) references of \(link.relationship) led to objects that policies left out, and became NULL")
+      notes.append(
+        "\(link.cleared) references of \(link.relationship) led to objects that policies left out\(also), and became NULL"
+      )
     }
     if unmapped > 0 { notes.append("\(unmapped) objects of \(source) have no entity mapping and were left out") }
     return notes

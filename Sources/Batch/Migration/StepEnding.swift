@@ -9,7 +9,11 @@ extension StepRunner {
   }
 
   /// Are keys or values of written rows changed at the end? Index entries that were collected are worth nothing then.
-  var isWrittenAgain: Bool { patches.count > 0 || LostReferences(plan, transformer.state.counts) != nil }
+  var isWrittenAgain: Bool { patches.count > 0 || lost != nil }
+
+  private var lost: LostReferences? {
+    LostReferences(plan, transformer.state.counts, rejected: job.rejects?.state.mappings ?? [])
+  }
 
   /// Join tables that may hold a link twice; a resumed run does not know what was added before.
   var joinsToCheck: [Int] {
@@ -18,14 +22,18 @@ extension StepRunner {
   }
 
   func finishTables() throws {
+    if let rejects = try job.rejects?.checkpoint() {
+      try rejects.toSync.sync()
+      transformer.state.rejects = rejects.state
+    }
     let joins = joinsToCheck
     if !joins.isEmpty {
       show("links")
       transformer.state.repeated = try RepeatedLinks(job: job, output: output).remove(from: joins, patches)
     }
     if isWrittenAgain {
-      show("late changes")
-      let lost = LostReferences(plan, transformer.state.counts)
+      showChanges()
+      let lost = lost
       output = try PatchPass(job: job, output: output, patches: patches, lost: lost).run(
         into: Self.workingPath(job.path, patched))
       transformer.state.isPatched = true
@@ -77,6 +85,7 @@ extension StepRunner {
   }
 
   func buildIndexes() throws {
+    noteIndexWork()
     let pass = IndexPass(
       indexes, database: output.database, header: job.header, files: job.files, monitor: job.monitor, collected: collected)
     collected = nil
@@ -94,20 +103,22 @@ extension StepRunner {
     indexedLength = Int(clamping: output.database.writer.length)
     try pass.run(from: transformer.state.unit) { written in
       transformer.state.unit = written
+      let length = Int(clamping: output.database.writer.length)
+      let bytes = length - indexedLength
+      indexedLength = length
+      job.monitor.note { $0.bytes += UInt64(max(0, bytes)) }
       show(pass, written)
       if job.monitor.isStopRequested {
         try publishIndexState()
         try job.monitor.throwIfStopRequested()
       }
-      let length = Int(clamping: output.database.writer.length)
-      if clock.isDue(adding: length - indexedLength) { try publishIndexState() }
-      indexedLength = length
+      if clock.isDue(adding: bytes) { try publishIndexState() }
     }
   }
 
   private func show(_ pass: IndexPass, _ written: Int) {
     show(written < pass.count ? "index \(pass.name(written))" : "")
-    job.monitor.update { $0.fraction = $0.fraction(inStep: 0.9 + 0.08 * Double(written) / Double(pass.count)) }
+    job.monitor.update { $0.advance(.indexes, to: Double(written) / Double(max(1, pass.count))) }
   }
 
   /// A run that stops within fills all indexes again.

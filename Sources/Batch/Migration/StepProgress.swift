@@ -1,3 +1,5 @@
+import Streams
+
 // What a step shows of its progress.
 extension StepRunner {
   /// A unit begins.
@@ -20,13 +22,41 @@ extension StepRunner {
     job.monitor.update { $0.begin(activity) }
   }
 
-  /// A resumed run begins where another one stopped.
-  func showResumed() {
-    guard job.monitor.progress.fraction == 0 else { return }
-    let done = 0.9 * min(1, Double(pagesDone) / Double(pagesTotal))
+  /// Says what the step has to do, and where a resumed one begins.
+  func noteWork() {
+    let (step, done) = (job.number, work.done / max(work.total, .leastNormalMagnitude))
+    job.monitor.note { progress in
+      progress.estimate.foresee(.rows(step: step), work: work.total)
+      for later in step + 1..<max(step + 1, progress.steps + 1) {
+        progress.estimate.presume(.rows(step: later), work: work.total)
+      }
+      foreseeIndexes(&progress.estimate, rows: work.tableRows)
+      let isCopying = transformer.state.phase == .units
+      progress.advance(isCopying ? .rows(step: step) : .indexes, to: isCopying ? done : 0)
+    }
+  }
+
+  /// The tables are complete: how many entries the indexes get is known.
+  func noteIndexWork() {
+    let rows = Dictionary(zip(plan.tableNames, transformer.state.tableRows.map(Double.init)), uniquingKeysWith: { $1 })
+    job.monitor.note { progress in
+      foreseeIndexes(&progress.estimate, rows: rows)
+      progress.advance(.indexes, to: 0)
+    }
+  }
+
+  private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [String: Double]) {
+    guard job.hasIndexes else { return }
+    estimate.foresee(.indexes, work: indexes.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.indexEntry)
+  }
+
+  /// Late changes go through all rows that were written.
+  func showChanges() {
+    let bytes = Double(output.database.writer.length)
     job.monitor.update { progress in
-      progress.fraction = progress.fraction(inStep: transformer.state.phase == .units ? done : 0.9)
-      progress.fractionBefore = progress.fraction
+      progress.begin("late changes")
+      progress.estimate.foresee(.changes(step: job.number), work: bytes * WorkCost.changedByte)
+      progress.advance(.changes(step: job.number), to: 0)
     }
   }
 

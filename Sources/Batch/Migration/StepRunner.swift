@@ -6,6 +6,8 @@ final class StepRunner {
   struct Job {
     var reader: StoreReader
     var plan: StepPlan
+    /// The step's number, from 1.
+    var number = 1
     /// The file to write.
     var path: String
     var files: StepFiles
@@ -21,6 +23,8 @@ final class StepRunner {
     var keepsDigests = false
     /// Is told what is finished; nil for nobody.
     var watcher: (any PartWatcher)?
+    /// Takes objects that cannot be migrated; nil where such a one ends the run.
+    var rejects: RejectLog?
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
@@ -36,13 +40,13 @@ final class StepRunner {
   var clock: CheckpointClock
   private let pages = BoundedQueue<RowPage>(capacity: 16)
   private let records = BoundedQueue<RecordPage>(capacity: 16)
-  private(set) var pagesDone: UInt64 = 0
+  /// What the units have to do.
+  private(set) var work = StepWork()
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
   let isResumed: Bool
   var indexedLength = 0
-  private(set) var pagesTotal: UInt64 = 1
   let indexes: [StoreIndex]
   /// Takes entries of the indexes from the records as they are written.
   private var collector: EntryCollector?
@@ -68,6 +72,10 @@ final class StepRunner {
       patches: patches, compiled: plan.mappings, entities: plan.entities)
     let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
     transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
+    if let rejects = job.rejects {
+      if restart == nil || rejects.state.mappings.isEmpty { rejects.begin(mappings: plan.mappings.count) }
+      transformer.rejects = (rejects, job.number)
+    }
     output = try StepOutput(
       path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
       keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart,
@@ -82,9 +90,10 @@ final class StepRunner {
 
   /// Runs to the end. On return the step's store is complete and durable.
   func run() throws -> StepState {
-    pagesTotal = try max(1, plan.units.reduce(0) { try $0 + pageCount($1) })
-    pagesDone = try plan.units.prefix(transformer.state.unit).reduce(0) { try $0 + pageCount($1) }
-    showResumed()
+    if transformer.state.phase == .units {
+      work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes)
+    }
+    noteWork()
     do {
       if transformer.state.phase == .units { try runUnits() }
     } catch {
@@ -118,10 +127,6 @@ final class StepRunner {
   private func cancelCollector() {
     collector?.cancel()
     collector = nil
-  }
-
-  private func pageCount(_ unit: StepUnit) throws -> UInt64 {
-    try plan.origin(of: unit).map { try TablePages.count(job.reader.snapshot, root: $0.root) } ?? 0
   }
 
   private func run(_ unit: StepUnit) throws {
@@ -161,7 +166,7 @@ final class StepRunner {
         parcel.records.reset()
         try records.push(parcel.records)
       })
-    pagesDone += try pageCount(unit)
+    work.finish(unit: transformer.state.unit)
     if job.monitor.isStopRequested {
       try checkpoint()
       try job.monitor.throwIfStopRequested()
@@ -176,13 +181,17 @@ final class StepRunner {
     records.exchange(with: transformer.manager.output)
     let rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
     let objects = objectsRead(plan.units[transformer.state.unit])
-    let done = Double(pagesDone) + Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize)
+    let done = work.fraction(
+      unit: transformer.state.unit, pages: Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize))
+    let bytes = records.byteCount + outsideBytes
+    let before = job.monitor.progress.rows
     job.monitor.update { progress in
       (progress.rows, progress.objects) = (rows, objects)
-      // Indexes and verification take the last tenth.
-      progress.fraction = progress.fraction(inStep: 0.9 * min(1, done / Double(pagesTotal)))
+      progress.bytes += UInt64(bytes)
+      progress.advance(.rows(step: job.number), to: done)
     }
-    return Parcel(records: records, mark: clock.isDue(adding: records.byteCount + outsideBytes) ? try mark() : nil)
+    job.monitor.hold(rows: Int(clamping: rows &- before), bytes: bytes)
+    return Parcel(records: records, mark: clock.isDue(adding: bytes) ? try mark() : nil)
   }
 
   private func mark() throws -> CheckpointMark {
@@ -192,7 +201,11 @@ final class StepRunner {
     state.lookups = lookups.map(\.state)
     (state.patchLength, state.patchCount) = (patches.length, patches.count)
     let monitor = job.monitor
-    let toSync = lookups.map(\.toSync) + [patches.toSync] + (try transformer.dropped.checkpoint())
+    var toSync = lookups.map(\.toSync) + [patches.toSync] + (try transformer.dropped.checkpoint())
+    if let rejects = try job.rejects?.checkpoint() {
+      state.rejects = rejects.state
+      toSync.append(rejects.toSync)
+    }
     return CheckpointMark(state: state, toSync: toSync) {
       for lookup in lookups { lookup.finish() }
       monitor.update { $0.checkpoints += 1 }

@@ -65,6 +65,9 @@ struct StepState: Equatable {
   /// Links that were made although they were there already, and removed, by relationship.
   var repeated: [String: UInt64] = [:]
 
+  /// Objects that were rejected so far. A section of its own in checkpoints, which those of other runs lack.
+  var rejects = RejectLog.State()
+
   func encode(into writer: inout ByteWriter) {
     writer.writeUInt8(phase.rawValue)
     writer.writeInt(unit)

@@ -4,7 +4,7 @@ import Streams
 extension MigrationManager {
   /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
   public func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
-    let found = try lookups.find(entity, attribute, value)
+    let found = try madeKey(entity, attribute, value) ?? lookups.find(entity, attribute, value)
     try checkRead(entity, attribute)
     return try object(found)
   }
@@ -29,8 +29,20 @@ extension MigrationManager {
     if let found = try find(entity, attribute, value) { return found }
     let object = try insert(entity: entity)
     try object.set(attribute, value)
-    try lookups.add(object.entity, attribute, value, key: object.key)
+    // What may be taken back is known to the look-up only once it is written.
+    if canReject {
+      madeKeys.append(MadeKey(entity: object.entity, attribute: attribute, value: value, key: object.key))
+    } else {
+      try lookups.add(object.entity, attribute, value, key: object.key)
+    }
     return object
+  }
+
+  /// An object that the call at work has made to be found.
+  private func madeKey(_ entity: String, _ attribute: String, _ value: Value) -> SpillingMap.Entry? {
+    guard !madeKeys.isEmpty else { return nil }
+    let made = madeKeys.first { $0.attribute == attribute && $0.value == value && model.isKind($0.entity.name, of: entity) }
+    return made.map { SpillingMap.Entry(key: $0.key, entity: UInt32($0.entity.number)) }
   }
 
   /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil where it is NULL.
@@ -49,7 +61,7 @@ extension MigrationManager {
     _ entity: String, _ attribute: String, _ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute
   ) throws -> DestinationObject? {
     let (row, position) = (source.decoder, other.position)
-    guard position < row.columnCount, row.type(position) >= 12, row.longValue(position) == nil else {
+    guard !canReject, position < row.columnCount, row.type(position) >= 12, row.longValue(position) == nil else {
       let value = try source.value(other)
       return value == .null ? nil : try findOrCreate(entity, attribute, value)
     }

@@ -27,6 +27,17 @@ public final class MigrationManager {
   let locator = RecordLocator(columnCount: 0)
   @exclusivity(unchecked) var isLocated = false
 
+  /// Can what a call makes be taken back?
+  @exclusivity(unchecked) var canReject = false
+  /// Objects that the call at work has made to be found, where it can be taken back.
+  @exclusivity(unchecked) var madeKeys: [MadeKey] = []
+  struct MadeKey {
+    var entity: DestinationEntity
+    var attribute: String
+    var value: Value
+    var key: Int64
+  }
+
   /// Kinds are the entities by number, then the mappings.
   let objects: OpenObjects
   private let sources: UnsafeMutableBufferPointer<SourceObject?>
@@ -43,9 +54,9 @@ public final class MigrationManager {
   /// For every entity, by number: do look-ups want its objects?
   private let feedsLookups: [Bool]
   /// What ends the migration when the call at work returns.
-  @exclusivity(unchecked) private var cancellation: (any Error)?
+  @exclusivity(unchecked) private(set) var cancellation: (any Error)?
   /// Was the object made that stands for the source object?
-  @exclusivity(unchecked) private var hasPrimary = false
+  @exclusivity(unchecked) var hasPrimary = false
   /// Those with a name of their own.
   let compiled: NameTable<CompiledMapping>
   let ambiguousNames: Set<String>
@@ -209,6 +220,11 @@ public final class MigrationManager {
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
     try throwIfCancelled()
+    // Before anything is written or can be looked up: an object that fails is taken back with all that its call has made.
+    if canReject {
+      try objects.forEach { try $0.encode(to: encoder) }
+      madeKeys.removeAll(keepingCapacity: true)
+    }
     try objects.close { try write($0) }
     hasPrimary = false
     addedLinks.endCall()

@@ -27,6 +27,9 @@ final class NameTable<Element: Sendable>: @unchecked Sendable {
     positions = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1.key, $0) })
   }
 
+  /// All names, sorted.
+  var names: [String] { (0..<count).map { entries[$0].name } }
+
   deinit {
     entries.deinitialize(count: count)
     entries.deallocate()

@@ -75,6 +75,22 @@ final class OpenObjects {
     order.removeAll(keepingCapacity: true)
   }
 
+  /// Calls `body` with every open object; all stay open.
+  func forEach(_ body: (DestinationObject) throws -> Void) rethrows {
+    for object in order { try object._withUnsafeGuaranteedRef(body) }
+  }
+
+  /// Closes all open objects as if they had not been made.
+  func forget() {
+    for object in order {
+      object._withUnsafeGuaranteedRef {
+        $0.close()
+        kinds[$0.kind].used = 0
+      }
+    }
+    order.removeAll(keepingCapacity: true)
+  }
+
   private func shrink() {
     for kind in kinds.indices where kinds[kind].objects.count > Self.mostKept {
       kinds[kind].objects.removeSubrange(Self.mostKept...)

@@ -21,6 +21,9 @@ public final class IndexCells: @unchecked Sendable {
   @inline(__always)
   var isFull: Bool { used > Self.usualCapacity - 1024 }
 
+  /// Bytes of the records with their lengths.
+  public var byteCount: Int { used }
+
   /// Records with their lengths.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: used) }
 

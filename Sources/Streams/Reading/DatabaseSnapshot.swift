@@ -118,8 +118,10 @@ public final class DatabaseSnapshot: Sendable {
     }
     if taken { taken = try file.lock(kind, start: sharedRange.start, length: sharedRange.length) }
     guard taken else {
+      let users = FileUsers.locking([file.path, file.path + "-shm"])
+      let who = users.isEmpty ? "" : ": " + users.joined(separator: ", ")
       throw StreamsError(
-        .locked, "another program has this database open", path: file.path,
+        .locked, "another program has this database open\(who)", path: file.path,
         hint: "Close the application that uses it and run again; nothing was written")
     }
   }

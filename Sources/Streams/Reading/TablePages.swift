@@ -8,6 +8,19 @@ public enum TablePages {
     return try count(snapshot, root, depth: 0, budget: &budget)
   }
 
+  /// Cells of the table's first leaf page: about as many as any other has.
+  public static func rowsOfFirst(_ snapshot: DatabaseSnapshot, root: UInt32) throws -> Int {
+    var number = root
+    let buffer = PageBuffer(size: snapshot.geometry.pageSize)
+    for _ in 0..<maximumDepth {
+      try snapshot.read(page: number, into: buffer.bytes)
+      let page = try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot)
+      guard page.kind == .tableInterior else { return page.cellCount }
+      number = try page.child(0)
+    }
+    throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
+  }
+
   private static func count(_ snapshot: DatabaseSnapshot, _ number: UInt32, depth: Int, budget: inout UInt64) throws -> UInt64 {
     guard depth < maximumDepth, budget > 0 else {
       throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)

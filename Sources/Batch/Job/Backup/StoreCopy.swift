@@ -22,6 +22,7 @@ struct StoreCopy {
       }
       try target.write(UnsafeRawBufferPointer(rebasing: chunk[..<count]), at: position)
       position += UInt64(count)
+      monitor?.hold(bytes: count)
     }
     try target.sync()
     if let status = try fileSystem.status(file.path) { try fileSystem.adopt(status, on: path + ".new") }

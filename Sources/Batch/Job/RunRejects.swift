@@ -1,0 +1,58 @@
+import Foundation
+import Streams
+
+/// The objects that a finished run has set aside.
+public struct RejectReport: Sendable, Codable, Equatable {
+  /// How many.
+  public var count: UInt64
+  /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `values` where they were asked for.
+  public var path: String
+}
+
+/// What the plan says of objects that cannot be migrated.
+struct RejectPlan: Codable, Equatable {
+  var limit: UInt64
+  var withValues: Bool
+}
+
+extension MigrationRun {
+  private var rejectPath: String { job.working("step-rejects.jsonl") }
+
+  /// The path that the list of rejected objects gets in the end.
+  private var finalRejectPath: String {
+    let time = plan.backupSuffix.split(separator: "-").last.map(String.init) ?? plan.backupSuffix
+    return "\(plan.destination).rejects-\(time).jsonl"
+  }
+
+  /// Goes on with the list of rejected objects as a checkpoint knows it; nil where the first one ends the run.
+  func rejectLog(_ position: RunPosition) throws -> RejectLog? {
+    guard let rejects = plan.rejects else { return nil }
+    let restoring = position.rejects ?? (position.state == nil ? nil : RejectLog.State())
+    return try RejectLog(
+      path: rejectPath, fileSystem: fileSystem, limit: rejects.limit, withValues: rejects.withValues, restoring: restoring)
+  }
+
+  /// Takes the list out of the job's directory, durably, before that is removed; nil where nothing was rejected.
+  func takeRejects() throws -> RejectReport? {
+    guard plan.rejects != nil else { return nil }
+    if let status = try fileSystem.status(rejectPath), status.size > 0 {
+      try fileSystem.rename(rejectPath, to: finalRejectPath)
+      try fileSystem.syncDirectory(FilePaths.directory(of: finalRejectPath))
+    }
+    // Another process may have done that.
+    guard try fileSystem.status(finalRejectPath) != nil else { return nil }
+    return RejectReport(count: try lines(finalRejectPath), path: finalRejectPath)
+  }
+
+  private func lines(_ path: String) throws -> UInt64 {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    var (chunk, count, position) = ([UInt8](repeating: 0, count: 1 << 16), UInt64(0), UInt64(0))
+    while true {
+      let read = try chunk.withUnsafeMutableBytes { try file.read(into: $0, at: position) }
+      guard read > 0 else { return count }
+      count += UInt64(chunk[..<read].count { $0 == 0x0A })
+      position += UInt64(read)
+    }
+  }
+}

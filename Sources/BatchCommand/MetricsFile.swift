@@ -1,0 +1,40 @@
+import Batch
+import Foundation
+import Streams
+
+/// How far a run is, as OpenMetrics text for the textfile collector of node_exporter.
+struct MetricsFile: Sendable {
+  let path: String
+  let store: String
+
+  /// Replaces the file in one step: a reader finds the old text or the new one. `code` is the exit code of a run that has ended.
+  func write(_ progress: MigrationProgress, code: Int32? = nil, now: Date = Date()) throws {
+    let files = LocalFileSystem()
+    try files.writeAndSync(Array(text(progress, code, now).utf8), to: path + ".new")
+    // node_exporter runs as another user.
+    chmod(path + ".new", 0o644)
+    try files.rename(path + ".new", to: path)
+  }
+
+  func text(_ progress: MigrationProgress, _ code: Int32?, _ now: Date) -> String {
+    let name = store.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    var lines: [String] = []
+    func add(_ family: String, _ type: String, _ help: String, _ value: Double?) {
+      guard let value else { return }
+      let sample = type == "counter" ? family + "_total" : family
+      let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+      lines += ["# TYPE \(family) \(type)", "# HELP \(family) \(help)", "\(sample){store=\"\(name)\"} \(number)"]
+    }
+    add("godwit_running", "gauge", "1 while the migration runs.", code == nil ? 1 : 0)
+    add("godwit_progress_ratio", "gauge", "Done, from 0 to 1.", progress.fraction)
+    add("godwit_left_seconds", "gauge", "Seconds that are left by the pace so far.", code == nil ? progress.secondsLeft : nil)
+    add("godwit_paused", "gauge", "1 while the migration is paused.", progress.isPaused ? 1 : 0)
+    add("godwit_read_rows", "counter", "Source rows read by this process.", Double(progress.rows))
+    add("godwit_written_bytes", "counter", "Bytes written by this process.", Double(progress.bytes))
+    add("godwit_checkpoints", "counter", "Checkpoints published by this process.", Double(progress.checkpoints))
+    add("godwit_exit_code", "gauge", "How the migration ended.", code.map(Double.init))
+    add(
+      "godwit_end_timestamp_seconds", "gauge", "When the migration ended.", code.map { _ in now.timeIntervalSince1970.rounded() })
+    return (lines + ["# EOF", ""]).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Glibc
+
+/// How a run is watched and controlled: the same for one that begins and one that goes on.
+struct OperatingOptions: ParsableArguments {
+  @Option(name: .long, help: "How progress is shown on standard error: auto, bar, lines, json or none.")
+  var progress = ProgressMode.auto
+  @Option(name: .long, help: "Have stopped, resumable, by the next such time (06:00), or by an ISO 8601 date with time.")
+  var deadline: Deadline?
+  @Option(name: .long, help: "Have stopped, resumable, after that time: 90s, 30min, 2h.")
+  var maxRuntime: TimeSpan?
+  @Option(name: .long, help: "Write so many bytes in a second at most (50MB/s), or read so many rows (200krows/s).")
+  var throttle: RunRate?
+  @Flag(name: .long, help: "Work less as long as others want the machine.") var nice = false
+  @Option(name: .long, help: "Use so many processors at most; the result is the same.") var workers: Int?
+  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
+  @Flag(name: .long, help: "Print the summary as JSON, and progress as JSON lines on standard error.") var json = false
+
+  var progressMode: ProgressMode { quiet && progress == .auto ? .none : progress.resolved(json: json) }
+
+  func validate() throws {
+    if let workers, workers < 1 { throw ValidationError("--workers is 1 or more") }
+    if let deadline, deadline.date <= Date() { throw ValidationError("--deadline \(deadline.text) is over") }
+  }
+
+  /// Has a run heed them; `started` is when the process began with it.
+  func apply(to monitor: RunMonitor, started: Date) {
+    monitor.throttle(throttle)
+    if nice {
+      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+      monitor.giveWay(to: SystemLoad())
+    }
+    let times = [
+      deadline.map { ($0.date, "the deadline \($0.text) is near") },
+      maxRuntime.map { (started + $0.seconds, "its time of \(Console.duration($0.seconds)) is nearly over") },
+    ].compactMap { $0 }
+    guard let (date, what) = times.min(by: { $0.0 < $1.0 }) else { return }
+    monitor.stop(at: date - Self.margin(date.timeIntervalSince(started)), what)
+  }
+
+  /// Seconds for the last checkpoint: a stop takes one or two where the disk is slow, and the run looks at the clock twice a second.
+  static func margin(_ seconds: Double) -> Double { min(10, max(0, seconds) / 4) }
+}
+
+/// The processors that this process may run on.
+enum Processors {
+  /// Takes all but the first `count` of them away from this thread and those that it will start.
+  static func limit(to count: Int) {
+    var mask = [UInt8](repeating: 0, count: 1024)
+    let call = dlsym(nil, "sched_getaffinity"), set = dlsym(nil, "sched_setaffinity")
+    typealias Affinity = @convention(c) (Int32, Int, UnsafeMutableRawPointer) -> Int32
+    guard let call, let set, unsafeBitCast(call, to: Affinity.self)(0, mask.count, &mask) >= 0 else { return }
+    var left = count
+    for processor in 0..<mask.count * 8 where mask[processor / 8] & 1 << (processor % 8) != 0 {
+      if left <= 0 { mask[processor / 8] &= ~(1 << (processor % 8)) }
+      left -= 1
+    }
+    _ = unsafeBitCast(set, to: Affinity.self)(0, mask.count, &mask)
+  }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Synchronization
+
+/// A run as a command has it: watched, controlled, and summed up in the end.
+final class RunSession {
+  private let options: OperatingOptions
+  private let outlets: OutletOptions
+  private let store: String
+  private let monitor = MonitorBox()
+
+  init(_ store: String, _ options: OperatingOptions, _ outlets: OutletOptions) {
+    (self.store, self.options, self.outlets) = (store, options, outlets)
+  }
+
+  /// Runs a migration and says what it did. `body` is given a job, and asks for its monitor once it knows when checkpoints are due.
+  func run(_ body: (MigrationJob, (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report) throws {
+    // Before any thread is made.
+    if let workers = options.workers { Processors.limit(to: workers) }
+    let job = MigrationJob(policies: GodwitCommand.policies, logger: try outlets.logger())
+    let outlet = RunOutlets(outlets, store: store) { [monitor] in monitor.value?.progressNow }
+    let report: MigrationJob.Report
+    do {
+      report = try watch(job, body)
+    } catch {
+      outlet.end(ExitCodes.code(of: error), nil, error)
+      throw error
+    }
+    let code = report.rejects == nil ? 0 : ExitCodes.rejects
+    outlet.end(code, report, nil)
+    if code != 0 { throw ExitCode(code) }
+  }
+
+  private func watch(
+    _ job: MigrationJob, _ body: (MigrationJob, (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report
+  ) throws -> MigrationJob.Report {
+    let display = ProgressDisplay(options.progressMode) { [monitor] in monitor.value?.progressNow }
+    defer { display.end() }
+    let (started, date) = (ContinuousClock.now, Date())
+    var signals: StopSignals?
+    let report = try body(job) { interval in
+      let made = RunMonitor(interval: interval)
+      options.apply(to: made, started: date)
+      monitor.value = made
+      signals = StopSignals(made)
+      return made
+    }
+    withExtendedLifetime(signals) {}
+    display.end()
+    let seconds = (ContinuousClock.now - started) / .seconds(1)
+    let summary = RunSummary(report, seconds: seconds, checkpoints: monitor.value?.progress.checkpoints ?? 0)
+    if options.json { Console.print(try summary.json()) } else if !options.quiet { Console.print(summary.text) }
+    return report
+  }
+}
+
+/// The monitor, once there is one.
+private final class MonitorBox: Sendable {
+  private let monitor = Mutex<RunMonitor?>(nil)
+
+  var value: RunMonitor? {
+    get { monitor.withLock { $0 } }
+    set { monitor.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,67 @@
+import Batch
+import Foundation
+
+/// What a finished migration tells a person or a script.
+struct RunSummary: Codable {
+  var format = 1
+  var destination: String
+  var backup: String?
+  var targetVersion: String
+  var steps: Int
+  var rowsRead: UInt64
+  var rowsPerSecond: UInt64
+  var rows: [String: UInt64]
+  var verified: Bool
+  var bytes: UInt64
+  var seconds: Double
+  var checkpoints: UInt64
+  var peakMemory: Int
+  var notes: [String]
+  var accounts: [StepAccount]
+  var externalData: ExternalDataReport?
+  var rejects: RejectReport?
+
+  init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
+    destination = report.destination
+    backup = report.backup
+    targetVersion = report.targetVersion
+    steps = report.steps
+    rowsRead = report.rowsRead
+    rowsPerSecond = seconds > 0 ? UInt64(Double(report.rowsRead) / seconds) : 0
+    rows = report.rows
+    verified = report.isVerified
+    bytes = report.bytes
+    self.seconds = (seconds * 1000).rounded() / 1000
+    self.checkpoints = checkpoints
+    peakMemory = Console.peakMemory
+    notes = report.notes
+    accounts = report.accounts
+    externalData = report.externalData
+    rejects = report.rejects
+  }
+
+  /// A new run takes all objects, those that were rejected with them.
+  private var replay: String {
+    backup.map {
+      "after a fix: \(GodwitCommand.configuration.commandName ?? "godwit") migrate \($0) --output ANOTHER, or rollback and migrate again"
+    }
+      ?? "after a fix migrate the source again, to another output"
+  }
+
+  func json() throws -> String { try JSONOutput.text(self) }
+
+  var text: String {
+    guard steps > 0 else { return "\(destination): already at version \(targetVersion), nothing to do" }
+    let version = targetVersion.isEmpty ? "the new store is in place" : "version \(targetVersion)"
+    var lines = ["\(destination): \(version), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]
+    if let backup { lines.append("backup: \(backup)") }
+    lines.append(
+      "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
+        + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
+    lines += accounts.map(\.summary)
+    if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
+    if let rejects { lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path); \(replay)") }
+    for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
+    return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
+  }
+}

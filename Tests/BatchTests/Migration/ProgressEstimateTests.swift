@@ -1,0 +1,105 @@
+import Testing
+
+@testable import Batch
+
+@Suite("What progress is foreseen")
+struct ProgressEstimateTests {
+  /// A run as it was seen: a part, the work that was foreseen for it, and the seconds that it took.
+  struct Timeline: Sendable, CustomStringConvertible {
+    var description: String
+    var steps = 1
+    var parts: [(part: ProgressEstimate.Part, work: Double, seconds: Double)]
+
+    var seconds: Double { parts.reduce(0) { $0 + $1.seconds } }
+  }
+
+  /// Works of the benchmark with two million rows: what their parts took, as far as medians of its results tell them apart.
+  static let recorded = [
+    Timeline(description: "W1", parts: [(.rows(step: 1), 0.40, 0.41), (.proof, 0.17, 0.19)]),
+    Timeline(description: "W2", parts: [(.rows(step: 1), 0.59, 0.59), (.indexes, 0.40, 0.40), (.proof, 0.26, 0.30)]),
+    Timeline(
+      description: "W3", steps: 2,
+      parts: [
+        (.rows(step: 1), 1.04, 1.05), (.rows(step: 2), 1.30, 1.45), (.indexes, 0.78, 0.72), (.proof, 0.39, 0.55),
+      ]),
+  ]
+
+  /// What is told of a run, a hundred times a part.
+  private func replay(_ timeline: Timeline, _ body: (_ fraction: Double, _ left: Double?, _ seconds: Double) -> Void) {
+    var estimate = ProgressEstimate(steps: timeline.steps)
+    for part in timeline.parts { estimate.foresee(part.part, work: part.work) }
+    var seconds = 0.0
+    for part in timeline.parts {
+      for place in 0..<100 {
+        estimate.advance(part.part, to: Double(place) / 100, at: seconds)
+        body(estimate.fraction, estimate.secondsLeft(at: seconds), seconds)
+        seconds += part.seconds / 100
+      }
+    }
+    estimate.finish(at: seconds)
+    body(estimate.fraction, estimate.secondsLeft(at: seconds), seconds)
+  }
+
+  @Test("Once a tenth is done, the time of the whole run is foreseen to 15 % of what it takes", arguments: recorded)
+  func accuracy(_ timeline: Timeline) throws {
+    var worst = 0.0
+    replay(timeline) { fraction, left, seconds in
+      guard fraction >= 0.1 else { return }
+      guard let left else {
+        Issue.record("nothing is foreseen at \(fraction)")
+        return
+      }
+      worst = max(worst, abs(seconds + left - timeline.seconds) / timeline.seconds)
+    }
+    #expect(worst <= 0.15, "\(worst)")
+  }
+
+  @Test("The fraction never goes back, ends at 1 with nothing left, and is 1 at the end alone", arguments: recorded)
+  func monotone(_ timeline: Timeline) {
+    var fractions: [Double] = []
+    var last: Double?
+    replay(timeline) { fraction, left, _ in
+      fractions.append(fraction)
+      last = left
+    }
+    #expect(zip(fractions, fractions.dropFirst()).allSatisfy { $0 <= $1 })
+    #expect(fractions.dropLast().allSatisfy { $0 < 1 } && fractions.last == 1 && last == 0)
+  }
+
+  @Test("A run that goes on begins where another one stopped, and its time is foreseen by its own pace")
+  func resumed() throws {
+    var estimate = ProgressEstimate(steps: 2)
+    for step in 1...2 { estimate.foresee(.rows(step: step), work: 10) }
+    estimate.advance(.rows(step: 2), to: 0.5, at: 0)
+    #expect(estimate.fraction == 0.75 && estimate.secondsLeft(at: 0) == nil)
+    // Three times as slow as foreseen.
+    estimate.advance(.rows(step: 2), to: 0.7, at: 6)
+    let left = try #require(estimate.secondsLeft(at: 6))
+    #expect(abs(left - 9) < 0.001)
+  }
+
+  @Test("Trap 10: a part that ends early does not make less of what there was to do, and one that says nothing goes on")
+  func early() throws {
+    var estimate = ProgressEstimate()
+    estimate.foresee(.rows(step: 1), work: 8)
+    estimate.foresee(.proof, work: 2)
+    estimate.advance(.rows(step: 1), to: 0.25, at: 0)
+    estimate.advance(.rows(step: 1), to: 0.5, at: 2)
+    let (before, after) = (try #require(estimate.secondsLeft(at: 2)), try #require(estimate.secondsLeft(at: 3)))
+    #expect(abs(before - after - 1) < 0.001)
+    #expect(estimate.fraction == 0.4)
+    estimate.advance(.proof, to: 0, at: 3)
+    #expect(estimate.fraction == 0.8)
+    // Foreseen too late.
+    estimate.foresee(.proof, work: 0.1)
+    #expect(estimate.fraction == 0.8)
+  }
+
+  @Test("Nothing foreseen is nothing done, until the end")
+  func empty() {
+    var estimate = ProgressEstimate()
+    #expect(estimate.fraction == 0 && estimate.secondsLeft(at: 1) == nil)
+    estimate.finish(at: 1)
+    #expect(estimate.fraction == 1 && estimate.secondsLeft(at: 1) == 0)
+  }
+}

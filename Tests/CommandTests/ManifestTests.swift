@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@testable import Batch
+@testable import BatchCommand
+
+@Suite("Many stores", .serialized)
+struct ManifestTests {
+  private struct Summary: Decodable {
+    struct Store: Decodable {
+      var store: String
+      var exitCode: Int32
+      var resumed: Bool
+      var error: String?
+      var summary: RunSummary?
+    }
+
+    var format: Int
+    var stores: [Store]
+  }
+
+  @Test(
+    "A list is migrated some at a time, past one that fails, and interrupted ones are gone on with; the exit code tells the worst"
+  )
+  func run() throws {
+    let folder = try CommandFolder()
+    let stores = try (1...4).map { try folder.sample("Store \($0).sqlite", rows: 2000, seed: UInt64($0)) }
+    _ = try folder.interrupted(stores[1], every: "5kB")
+    try Data("no database at all, but a text".utf8).write(to: URL(fileURLWithPath: stores[2]))
+    let output = folder.file("Output.sqlite")
+    let list = folder.file("stores.txt")
+    try "# last night's\n\(stores[0])\n\(stores[1])\n\n\(stores[2])\n\(stores[3])\t\(output)\n"
+      .write(toFile: list, atomically: true, encoding: .utf8)
+    let command = ["migrate", "--manifest", list, "--jobs", "2", "--checkpoint-every", "20kB"] + CommandFolder.models
+    let outcome = try folder.run("book-migration", command + ["--json"])
+    let summary = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8))
+    #expect(outcome.code == 30 && summary.format == 1, "\(outcome)")
+    #expect(summary.stores.map(\.exitCode) == [0, 0, 30, 0] && summary.stores.map(\.resumed) == [false, true, false, false])
+    #expect(summary.stores.map(\.store) == stores && summary.stores[2].error?.contains("SQLite") == true)
+    #expect(summary.stores.allSatisfy { $0.exitCode != 0 || $0.summary?.verified == true })
+    #expect(FileManager.default.fileExists(atPath: output))
+    // Once more: what is done is left alone. The output of the last one exists already.
+    let again = try folder.run("book-migration", command)
+    #expect(again.code == 30 && again.output.contains("2 of 4 stores are migrated") && again.error.contains("[4/4]"), "\(again)")
+  }
+
+  @Test("Lists are read line by line; one that names a store twice, or none, is refused; options go where they belong")
+  func lists() throws {
+    let manifest = try Manifest(text: "#x\n/a b.sqlite\n\n /c\t/d\n", path: "list")
+    #expect(manifest.entries == [.init(store: "/a b.sqlite"), .init(store: " /c", output: "/d")])
+    for text in ["", "# nothing\n", "/a\n/a\n", "/a\t/x\n/b\t/x\n"] {
+      #expect(throws: BatchError.self) { try Manifest(text: text, path: "list") }
+    }
+    let words = [
+      "--manifest", "L", "--models", "a", "b", "--jobs=2", "--json", "--memory", "64M", "--nice", "--max-runtime", "2h", "--to",
+      "V 2",
+    ]
+    #expect(
+      ManifestRun.options(words, resuming: false) == ["--models", "a", "b", "--memory", "64M", "--nice", "--to", "V 2"])
+    #expect(ManifestRun.options(words, resuming: true) == ["--memory", "64M", "--nice"])
+  }
+}
