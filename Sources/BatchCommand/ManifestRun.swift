@@ -150,8 +150,12 @@ final class ManifestRun: Sendable {
       try process.run()
       state.running[place] = process
     }
+    // Both at once: a process waits until what it says is read.
+    let said = Mutex(Data())
+    let reader = try Worker { said.withLock { $0 = error.fileHandleForReading.readDataToEndOfFile() } }
     let found = output.fileHandleForReading.readDataToEndOfFile()
-    let text = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    _ = reader.join()
+    let text = String(decoding: said.withLock { $0 }, as: UTF8.self)
     process.waitUntilExit()
     state.withLock { $0.running[place] = nil }
     let isSignal = process.terminationReason == .uncaughtSignal

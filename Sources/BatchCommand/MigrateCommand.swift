@@ -39,6 +39,9 @@ struct MigrateCommand: StoreCommand {
     guard manifest == nil || output == nil else {
       throw ValidationError("--manifest lists outputs; --output does not go with it")
     }
+    guard manifest == nil || (outlets.metrics == nil && !outlets.notify) else {
+      throw ValidationError("--metrics and --notify tell of one store; they do not go with --manifest")
+    }
     guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more") }
   }
 
