@@ -1,6 +1,6 @@
 """What is to be reached, and whether it is."""
 from .measure import ratio
-from .works import ALL_STEPS, COPY, NONE, ONE_STEP, PROVED, SQL
+from .works import ALL_STEPS, COPY, FULL, NONE, ONE_STEP, PROVED, SQL
 
 MIB = 1 << 20
 SLOW_DISK = 700e6
@@ -48,6 +48,16 @@ def _policy(entries, result):
     return [_at_least("W7", "rows per second and core", rate, 1, "million")]
 
 
+def _proof(work, entries):
+    """What the proofs cost beside the run without one."""
+    none = entries[NONE]["wall"]["median"]
+    rows = [_at_most(work, "cost of the default proof", (entries[PROVED]["wall"]["median"] / none - 1) * 100, 15, "%")]
+    if FULL in entries:
+        full = (entries[FULL]["wall"]["median"] - none) / entries[SQL]["wall"]["median"]
+        rows.append(_at_most(work, "time of --verify full against hand-written SQL", full, 1))
+    return rows
+
+
 def of(work, result):
     """The targets of one work."""
     entries = result["entries"]
@@ -70,6 +80,8 @@ def of(work, result):
                 _at_most(work, "CPU time against a single step", cpu, 1.2)]
     elif work == "scale":
         rows = _scale(entries, result)
+    if PROVED in entries:
+        rows += _proof(work, entries)
     peaks = [entry["rss"] for name, entry in entries.items() if name.startswith(NONE) or name in (PROVED,) or work in ("scale", *CHAINS)]
     if peaks:
         rows.append(_at_most(work, "peak RSS", max(peaks) / MIB, 64, "MiB"))

@@ -7,7 +7,7 @@ import sys
 from . import stores as data
 from .measure import Failed, contest, measure, remove, spread, summary
 
-NONE, PROVED = "godwit, --verify none", "godwit"
+NONE, PROVED, FULL = "godwit, --verify none", "godwit", "godwit, --verify full"
 SQL = "SQL"
 SWIFT = "godwit, --verify none, policies in Swift"
 COPY = "cp + sync"
@@ -51,6 +51,9 @@ class Bench:
     def both(self, source, model, **more):
         return {NONE: self.godwit(source, model, "--verify", "none", **more), PROVED: self.godwit(source, model, **more)}
 
+    def proofs(self, source, model, **more):
+        return self.both(source, model, **more) | {FULL: self.godwit(source, model, "--verify", "full", **more)}
+
     def run(self, name, contestants, source, queries=None):
         """Has the contestants compete; the stores of all that are asked to give the same tables are compared once."""
         digests = {}
@@ -80,7 +83,7 @@ def plain(bench):
         script = bench.file("bench/duckdb_peer.py")
         contestants["DuckDB"] = [
             "sh", "-c", f"{floats} && '{bench.duckdb}' '{script}' '{source}' '{bench.output}' && sync '{bench.output}'"]
-    contestants |= bench.both(source, "Plain")
+    contestants |= bench.proofs(source, "Plain")
     contestants["godwit, --verify none, one checkpoint"] = bench.godwit(
         source, "Plain", "--verify", "none", "--checkpoint-every", "1000min")
     contestants["decode, transform, encode"] = [bench.programs["floor"], source]
@@ -99,7 +102,7 @@ def keyed(bench):
         COPY: bench.copy(source),
         SQL: bench.sql(source, "sql/pragmas.sql", schema, rows, indexes, commit),
         "SQL, indexes first": bench.sql(source, "sql/pragmas.sql", schema, indexes, rows, commit),
-        **bench.both(source, "Keyed"),
+        **bench.proofs(source, "Keyed"),
     }
     result, _ = bench.run("W2", contestants, source, KEYED)
     result["title"] = "W1 with two indexes on foreign keys"
@@ -111,7 +114,7 @@ def library(bench, names, work):
     mappings = os.path.join(bench.root, "Examples/Mappings/Library")
     policies = os.path.join(bench.root, "Examples/BookMigration/Mappings")
     contestants = {
-        COPY: bench.copy(source), SQL: bench.sql(source), **bench.both(source, "Library", mappings=mappings),
+        COPY: bench.copy(source), SQL: bench.sql(source), **bench.proofs(source, "Library", mappings=mappings),
         SWIFT: bench.godwit(source, "Library", "--verify", "none", mappings=policies)}
     result, _ = bench.run(work, contestants, source, LIBRARY)
     result["title"] = f"author names become objects, many-to-many, {names:,} names; file URLs become objects; two steps"
