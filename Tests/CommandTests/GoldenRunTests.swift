@@ -15,8 +15,12 @@ import Testing
     "the checkpoint has format",
   ]
 
-  @Test("There is a run of this version")
-  func isThere() { #expect(Self.archives.contains { $0.contains("plan-\(JobPlan.currentFormat)") }) }
+  @Test("There is a run of this version, and FORMAT.md tells its number")
+  func isThere() throws {
+    #expect(Self.archives.contains { $0.contains("plan-\(JobPlan.currentFormat).") })
+    let text = try String(contentsOfFile: Self.folder + "/../../../FORMAT.md", encoding: .utf8)
+    #expect(text.contains("| `format` | \(JobPlan.currentFormat). A reader must refuse another one. |"))
+  }
 
   @Test("It ends with the bytes of an undisturbed run, or is refused with the reason and left as it is", arguments: archives)
   func resumes(_ archive: String) throws {

@@ -34,13 +34,27 @@ import Testing
         let expected = ProofHash.of(5, base, length)
         var (hash, position) = (ProofHash(rowid: 5, length: length), 0)
         while position < length {
-          let count = min(length - position, 1 + random.below(40))
+          let count = min(length - position, 1 + random.below(length < 100 ? 40 : 120))
           hash.add(base + position, count: count)
           position += count
         }
         let found = hash.finish()
         #expect(found == expected, "\(length) bytes")
       }
+    }
+  }
+
+  @Test("Every bit of a row counts, whatever its length")
+  func bits() {
+    for length in [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100] {
+      var bytes = (0..<length + 1).map { UInt8($0 & 1) }
+      var sums = Set((0..<2).map { row in bytes.withUnsafeBytes { ProofHash.of(row, $0.baseAddress!, length).low } })
+      for bit in 0..<8 * length {
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        bytes.withUnsafeBytes { _ = sums.insert(ProofHash.of(0, $0.baseAddress!, length).low) }
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+      }
+      #expect(sums.count == 2 + 8 * length, "\(length) bytes")
     }
   }
 

@@ -3,7 +3,7 @@ import Streams
 
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 9
+  static let currentFormat = 10
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.

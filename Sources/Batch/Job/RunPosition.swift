@@ -72,7 +72,6 @@ struct RunPosition: Equatable {
     previousStore = try position.readOptional { try $0.readString(cap: 255) }
     let tables = try position.readArray { (try $0.readString(), try $0.readUInt64()) }
     rows = Dictionary(tables, uniquingKeysWith: { first, _ in first })
-    _ = try position.readArray { try $0.readString() }
     digests = try StepState.digests(from: &position)
     guard step >= 0, step <= steps, previousStore?.contains("/") != true else { throw position.damaged("the step") }
     if let bytes = checkpoint.sections["accounts"] {
@@ -101,8 +100,6 @@ struct RunPosition: Equatable {
       $0.writeString($1.key)
       $0.writeUInt64($1.value)
     }
-    // Older builds kept notes here.
-    writer.writeArray([String]()) { $0.writeString($1) }
     StepState.encode(digests, into: &writer)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

@@ -41,7 +41,10 @@ extension UnsafeRawPointer {
       position += 3
       return (first & 0x7f) << 14 | (second & 0x7f) << 7 | third
     }
-    return proofLongVarint(&position, end)
+    let fourth = UInt64(proofByte(position + 3))
+    guard fourth < 0x80 else { return proofLongVarint(&position, end) }
+    position += 4
+    return (first & 0x7f) << 21 | (second & 0x7f) << 14 | (third & 0x7f) << 7 | fourth
   }
 
   @inline(never)

@@ -1,23 +1,3 @@
-/// What the proof found in an index.
-public struct ProofEntries: Sendable {
-  /// All entries.
-  public var digest = ProofDigest()
-  /// Rowids of entries that come before the one before them.
-  public var disordered = ProofTally()
-  /// Rowids of entries whose values the entry before them has, too, in a unique index.
-  public var repeated = ProofTally()
-  /// Entries that are so long that they cannot be compared.
-  public var isPartial = false
-
-  /// Adds what was found in the next part.
-  mutating func add(_ other: ProofEntries) {
-    digest.add(other.digest)
-    disordered.add(other.disordered)
-    repeated.add(other.repeated)
-    isPartial = isPartial || other.isPartial
-  }
-}
-
 /// Walks an index from end to end: its pages, the order of its entries, and the sum of them. Belongs to one thread.
 final class ProofIndexCheck {
   private let index: ProofIndex

@@ -82,16 +82,16 @@ final class ProofRecord {
       let size = small[Int(type)]
       offsets[column] = offset
       if size != Self.further {
-        position += 1
+        position &+= 1
         types[column] = UInt64(type)
-        offset += Int(size)
+        offset &+= Int(size)
         nulls |= type == 0 ? bit : 0
       } else {
         guard let long = base.proofVarint(&position, end), long >= 12, long < 1 << 33 else { return false }
         types[column] = long
-        offset += Int((long - 12) >> 1)
+        offset &+= Int((long - 12) >> 1)
       }
-      column += 1
+      column &+= 1
       bit &<<= 1
     }
     progress = Progress(position: position, column: column, offset: offset, nulls: nulls)
@@ -102,13 +102,15 @@ final class ProofRecord {
   /// none: then nothing is passed.
   @inline(__always)
   private func skip(_ base: UnsafeRawPointer, _ progress: inout Progress, _ end: Int) -> Bool {
-    let count = min(8, end - progress.position)
-    let lanes = UInt64.max >> UInt64(64 - 8 * count)
+    let count = min(8, end &- progress.position)
+    let lanes = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- 8 &* count)
     let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: progress.position, as: UInt64.self)) & lanes
     guard let (length, zeros) = Self.lengthOfEight(word) else { return false }
-    progress.nulls |= (zeros & 0xFF >> UInt64(8 - count)) << progress.column
-    (progress.offset, progress.position) = (progress.offset + length, progress.position + count)
-    progress.column += count
+    if progress.column < 64 {
+      progress.nulls |= (zeros & 0xFF &>> UInt64(truncatingIfNeeded: 8 &- count)) &<< UInt64(truncatingIfNeeded: progress.column)
+    }
+    (progress.offset, progress.position) = (progress.offset &+ length, progress.position &+ count)
+    progress.column &+= count
     return true
   }
 
@@ -178,6 +180,8 @@ final class ProofRecord {
   func integer(_ column: Int) -> Int64? {
     guard column < count else { return nil }
     let type = types[column]
+    // An entity's number, and other small ones.
+    if type == 1, offsets[column] < available { return Int64(Int8(bitPattern: body(column).proofByte(0))) }
     if type == 8 || type == 9 { return Int64(type - 8) }
     guard type >= 1, type <= 6, isAtHand(column) else { return nil }
     return body(column).proofInteger(Int(small[Int(type)]))

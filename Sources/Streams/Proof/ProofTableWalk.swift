@@ -120,7 +120,7 @@ final class ProofTableWalk {
 
   @inline(__always)
   private func endCell(_ cell: Int, _ start: Int, _ after: Int, _ node: ProofNode) throws {
-    cellBytes += after - start
+    cellBytes &+= after &- start
     if file.isDense, after != end { throw file.damage("cells overlap, or leave room between them", node.number, cell) }
     end = start
     guard cell + 1 == node.cellCount else { return }

@@ -13,7 +13,7 @@ import Testing
   /// Files by name, each with contents of its own, or with replacements in what is there.
   private static let contents: [(name: String, texts: [String])] = [
     ("lease", ["", "\0\0\0", "{}", deep, long, "\u{FEFF}{}", "{\"pid\":1e308}"]),
-    ("plan.json", ["", "{}", "null", deep, long, "{\"format\":9}", "{\"format\":-1}", "{\"format\":99}", "\0"]),
+    ("plan.json", ["", "{}", "null", deep, long, "{\"format\":10}", "{\"format\":-1}", "{\"format\":99}", "\0"]),
     ("cutover.json", ["", "{}", deep, long, #"{"format":1,"phase":"done","newStore":"x","destination":"/etc/passwd"}"#]),
     ("cutover.2.json", ["", "{}"]), ("checkpoints/checkpoint-9999999999.lz4", ["", "\0", long, "\u{4}\"M\u{18}"]),
     ("checkpoints/checkpoint-18446744073709551616.lz4", [""]), ("checkpoints/checkpoint-.lz4", ["x"]),
