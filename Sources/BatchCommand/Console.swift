@@ -59,6 +59,14 @@ enum Console {
     return String(text.reversed())
   }
 
+  /// A number; of one that a sample tells, the first three digits.
+  static func count(_ number: UInt64, isEstimate: Bool) -> String {
+    guard isEstimate else { return count(number) }
+    var unit: UInt64 = 1
+    while number / unit >= 1000 { unit *= 10 }
+    return "about \(count((number / unit + (number % unit * 2 >= unit ? 1 : 0)) * unit))"
+  }
+
   static func duration(_ seconds: Double) -> String {
     let total = Int(seconds.rounded())
     if total < 60 { return "\(total) s" }

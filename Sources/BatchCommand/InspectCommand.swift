@@ -9,13 +9,16 @@ struct InspectCommand: StoreCommand {
 
   @Argument(help: "The store.") var store: String
   @Option(name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.") var models: [String] = []
+  @Flag(
+    name: .long, help: "Count the rows of a store over 64 MiB, too; without it a sample of its pages tells how many there are.")
+  var count = false
   @Flag(name: .long, help: "Print JSON.") var json = false
 
   var changed: String? { nil }
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
-    let found = try StoreInspection(path: store, models: library, fileSystem: LocalFileSystem())
+    let found = try StoreInspection(path: store, models: library, fileSystem: LocalFileSystem(), counts: count)
     if json { return Console.print(try JSONOutput.text(found)) }
     Console.print(Self.text(found))
   }
@@ -54,12 +57,13 @@ struct InspectCommand: StoreCommand {
   }
 
   private static func entity(_ entity: StoreInspection.Entity) -> String {
-    let rows = entity.isAbstract == true ? "abstract" : entity.rows.map { Console.count($0) } ?? "no table"
+    let rows =
+      entity.isAbstract == true ? "abstract" : entity.rows.map { Console.count($0, isEstimate: entity.isEstimate) } ?? "no table"
     return "    \(entity.name): \(entity.number), \(rows), \(entity.versionHash?.prefix(16) ?? "no hash")"
   }
 
   private static func table(_ table: StoreInspection.Table) -> String {
-    let rows = table.rows.map { ", \(Console.count($0)) rows" } ?? ""
+    let rows = table.rows.map { ", \(Console.count($0, isEstimate: table.isEstimate)) rows" } ?? ""
     return "    \(table.name): \(table.relationship.map { "links of \($0)" } ?? table.kind.rawValue)\(rows)"
   }
 }

@@ -34,6 +34,8 @@ struct CleanCommand: StoreCommand {
   @Argument(help: "A directory, or a store.") var path = "."
   @Flag(name: .long, help: "Give up interrupted runs too that could go on.") var all = false
   @Option(name: .long, help: "How many backups of each store stay: a number, or an age as 30d.") var keepBackups: BackupLimit?
+  @Flag(name: .long, help: "Remove what finished migrations left for report, too; without it where their store is gone.")
+  var reports = false
   @Flag(name: .long, help: "Only say what would be removed.") var dryRun = false
   @Flag(name: .long, help: "Print the summary as JSON.") var json = false
 
@@ -41,7 +43,7 @@ struct CleanCommand: StoreCommand {
 
   func run() throws {
     let report = try MigrationJob(policies: GodwitCommand.policies)
-      .clean(path, all: all, backups: keepBackups, dryRun: dryRun)
+      .clean(path, all: all, backups: keepBackups, reports: reports, dryRun: dryRun)
     if json { return Console.print(try JSONOutput.text(report)) }
     func line(_ verb: String, _ item: MigrationJob.CleanReport.Item) -> String {
       "\(verb) \(item.path): \(item.reason); \(Console.size(item.bytes))"

@@ -86,7 +86,10 @@ struct KillTests {
 
   private func expectTidy(_ folder: CommandFolder, _ place: String, backup: Data?) throws {
     let name = FilePaths.name(of: place)
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains(name) }.sorted()
+    let all = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    // What the run tells of itself stays; its directory does not.
+    #expect(all.contains(".\(name).godwit-report") && !all.contains(".\(name).godwit"))
+    let names = all.filter { $0.hasPrefix(name) }.sorted()
     #expect(names.first == name && names.count == (backup == nil ? 1 : 3), "\(names)")
     // The third is the backup's receipt.
     if let backup, names.count > 1 { #expect(try CommandFolder.bytes(folder.file(names[1])) == backup) }

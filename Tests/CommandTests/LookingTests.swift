@@ -15,7 +15,10 @@ struct LookingTests {
     for arguments in [
       ["plan", store] + CommandFolder.models, ["plan", store, "--json"] + CommandFolder.models, ["inspect", store],
       ["inspect", store, "--models", ExampleFolder.models], ["status", store], ["status", store, "--json"],
-    ] {
+    ]
+      + (try FileManager.default.contentsOfDirectory(atPath: folder.path).contains { $0.hasSuffix(".godwit") }
+        ? [["report", store], ["report", store, "--json"]] : [])
+    {
       let outcome = try folder.run("book-migration", arguments)
       #expect(outcome.code == 0 && outcome.error.isEmpty, "\(arguments): \(outcome)", sourceLocation: location)
       #expect(try folder.tree() == before, "\(arguments)", sourceLocation: location)
@@ -24,7 +27,7 @@ struct LookingTests {
   }
 
   // Traps 1 and 2.
-  @Test("plan, inspect and status change nothing beside a store and an interrupted run of it")
+  @Test("plan, inspect, status and report change nothing beside a store and an interrupted run of it")
   func noWrites() throws {
     let store = try folder.sample(rows: 6000)
     try expectNoWrites(store)

@@ -67,8 +67,9 @@ struct ObjcioTests {
   func backup() throws {
     #expect(try migrate().code == 0)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    #expect(names.count == 3 && names[0] == "Model1.sqlite" && names[1].hasPrefix("Model1.sqlite.backup-"))
-    #expect(try CommandFolder.bytes(folder.file(names[1])) == CommandFolder.bytes(original))
+    #expect(names.count == 4 && names[0] == ".Model1.sqlite.godwit-report" && names[1] == "Model1.sqlite")
+    #expect(names[2].hasPrefix("Model1.sqlite.backup-"))
+    #expect(try CommandFolder.bytes(folder.file(names[2])) == CommandFolder.bytes(original))
     let before = try folder.tree()
     let again = try migrate()
     #expect(again.code == 0 && again.output.contains("nothing to do"))

@@ -85,7 +85,10 @@ import Testing
     }
     let job = try folder.interrupted(store)
     let verification = ["--against", store + ".old", "--models", ExampleFolder.models, "--mappings", ExampleFolder.mappings]
-    for arguments in [["status", store], ["inspect", store], ["plan", store] + CommandFolder.models, ["resume", store]] {
+    let report = ["report", store, "--json"]
+    for arguments in [
+      ["status", store], ["inspect", store], ["plan", store] + CommandFolder.models, report, ["resume", store], report,
+    ] {
       told += (try? String(contentsOfFile: job + "/log", encoding: .utf8)) ?? ""
       try run(arguments)
     }

@@ -83,6 +83,9 @@ struct WayBackTests {
     let source = try CommandFolder.bytes(other)
     let all = try folder.run("godwit", ["clean", folder.path, "--all", "--keep-backups", "0"])
     #expect(all.code == 0, "\(all)")
+    #expect(try folder.tree().keys.sorted() == ["", ".Library.sqlite.godwit-report", "Library.sqlite", "Other.sqlite"])
+    let reports = try folder.run("godwit", ["clean", folder.path, "--reports"])
+    #expect(reports.code == 0 && reports.output.contains("removed \(folder.file(".Library.sqlite.godwit-report"))"), "\(reports)")
     #expect(try folder.tree().keys.sorted() == ["", "Library.sqlite", "Other.sqlite"])
     #expect(try CommandFolder.bytes(other) == source)
   }
@@ -113,6 +116,9 @@ struct WayBackTests {
     let outcome = try migrate(["--output", output])
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try CommandFolder.bytes(ExternalDataFolder(store: output).files + "/A") == Data("outside".utf8))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: shared).sorted() == [".New_SUPPORT", "New.sqlite"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: shared).sorted() == [
+        ".New.sqlite.godwit-report", ".New_SUPPORT", "New.sqlite",
+      ])
   }
 }

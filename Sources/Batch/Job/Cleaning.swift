@@ -20,16 +20,18 @@ extension MigrationJob {
   }
 
   /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can go on with, and
-  /// backups over the limit. Runs that are alive stay, and cut-overs that only have to be finished.
+  /// backups over the limit. Runs that are alive stay, and cut-overs that only have to be finished. What stays of a finished run for its
+  /// report goes where its store is gone.
   ///
   /// - Parameters:
   ///   - path: a directory, or the destination of runs.
   ///   - all: give up interrupted runs that could go on, too; their sources are as they were.
   ///   - backups: how many backups of each store stay; nil leaves all.
+  ///   - reports: remove what stays of finished runs for their reports, too.
   ///   - dryRun: only look.
-  public func clean(_ path: String, all: Bool = false, backups limit: BackupLimit? = nil, dryRun: Bool = false) throws
-    -> CleanReport
-  {
+  public func clean(
+    _ path: String, all: Bool = false, backups limit: BackupLimit? = nil, reports: Bool = false, dryRun: Bool = false
+  ) throws -> CleanReport {
     let isDirectory = try fileSystem.status(path)?.isDirectory == true
     let directory = try JobDirectory.resolve(isDirectory ? path : FilePaths.directory(of: path))
     let store = isDirectory ? nil : try JobDirectory.resolve(path)
@@ -41,12 +43,33 @@ extension MigrationJob {
       try clean(try JobDirectory(destination: destination).current(fileSystem), all, dryRun, &report)
     }
     try cleanBackups(directory, store, limit, dryRun, &report)
+    try cleanRecords(directory, store, reports, dryRun, &report)
     return report
   }
 
-  private static func destination(ofJob name: String, in directory: String) -> String? {
-    guard name.hasPrefix("."), name.hasSuffix(".godwit"), name.utf8.count > 8 else { return nil }
-    return FilePaths.join(directory, String(name.dropFirst().dropLast(7)))
+  private static func destination(ofJob name: String, in directory: String, suffix: String = ".godwit") -> String? {
+    guard name.hasPrefix("."), name.hasSuffix(suffix), name.utf8.count > suffix.utf8.count + 1 else { return nil }
+    return FilePaths.join(directory, String(name.dropFirst().dropLast(suffix.count)))
+  }
+
+  private func cleanRecords(
+    _ directory: String, _ store: String?, _ all: Bool, _ dryRun: Bool, _ report: inout CleanReport
+  ) throws {
+    for name in try fileSystem.list(directory) {
+      let path = FilePaths.join(directory, name)
+      guard let destination = Self.destination(ofJob: name, in: directory, suffix: ".godwit-report"),
+        store.map({ $0 == destination }) ?? true, let status = try fileSystem.statusOfName(path), status.isRegularFile
+      else { continue }
+      let isAlone = try fileSystem.statusOfName(destination) == nil
+      let reason = "tells what became of a migration\(isAlone ? " whose store is gone" : "")"
+      let item = CleanReport.Item(path: path, reason: reason, bytes: status.size)
+      guard all || isAlone else {
+        report.kept.append(item)
+        continue
+      }
+      report.removed.append(item)
+      if !dryRun { try fileSystem.remove(path) }
+    }
   }
 
   private func clean(_ job: JobDirectory, _ all: Bool, _ dryRun: Bool, _ report: inout CleanReport) throws {

@@ -47,6 +47,9 @@ public struct JobDirectory: Sendable, Equatable {
   /// What others ask of the process that runs the job, and how far that says it is.
   var control: String { file("control.json") }
   var progress: String { working("progress.json") }
+  /// What the run writes down for its report; and what stays of that, beside the store, when the directory goes.
+  var history: String { working("history.jsonl") }
+  var record: String { path + "-report" }
 
   /// A name in the directory.
   public func file(_ name: String) -> String { FilePaths.join(path, name) }

@@ -20,18 +20,32 @@ struct MigrationRun {
   var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
 
   func run() throws -> MigrationJob.Report {
+    let recorder = RunRecorder(job, plan, logger)
+    do {
+      var report = try run(recorder)
+      report.notes += recorder.notes
+      return report
+    } catch {
+      // Behind the removal of the directory, or a successor, nothing is written down.
+      if !lease.mayBeReplaced { recorder.end(error, monitor.progressNow) }
+      throw error
+    }
+  }
+
+  private func run(_ recorder: RunRecorder) throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
-    let pulse = RunPulse(job, monitor)
+    let pulse = RunPulse(job, monitor, recorder)
     defer { pulse.end() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() { return try end(finished, pulse, rowsRead: 0, verified: nil, accounts: []) }
+    if let finished = try cutOver.resume() { return try end(finished, pulse, recorder, rowsRead: 0, verified: nil, accounts: []) }
     let source = try openSource()
     defer { source.close() }
     try checkSource(source)
     let steps = try planned ?? planAgain(source)
     try checkPlan(steps)
+    recorder.describe(steps, source)
     let result = try runSteps(steps, source, log)
     // Once more at the end: a source that could only be locked for reading may have changed under the run.
     try recheckSource()
@@ -51,7 +65,9 @@ struct MigrationRun {
       }
       return (finished, verified)
     }
-    return try end(finished, pulse, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts)
+    return try end(
+      finished, pulse, recorder, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts,
+      model: steps.last?.destination)
   }
 
   /// The steps, by the run's copies of models and mapping models.
@@ -126,27 +142,48 @@ struct MigrationRun {
   }
 
   private func end(
-    _ finished: CutOverResult, _ pulse: RunPulse, rowsRead: UInt64, verified: VerificationReport?, accounts: [StepAccount]
+    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, rowsRead: UInt64, verified: VerificationReport?,
+    accounts: [StepAccount], model: ManagedObjectModel? = nil
   ) throws -> MigrationJob.Report {
     if plan.isInPlace, let limit = plan.keepsBackups {
       try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
     }
     try lease.throwIfReplaced()
-    let rejects = try takeRejects()
-    let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
+    let report = MigrationJob.Report(
+      destination: finished.destination,
+      backup: try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
+      sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, steps: plan.steps, rowsRead: rowsRead,
+      rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
+      externalData: verified?.external, isVerified: plan.verification != .none,
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
+      accounts: accounts, rejects: try takeRejects())
     pulse.end()
+    var progress = monitor.progressNow
+    progress.fraction = 1
+    recorder.finish(finish(report, verified, model), progress)
     try job.remove(fileSystem, under: lease)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.estimate.finish(at: $0.seconds) }
-    return MigrationJob.Report(
-      destination: finished.destination, backup: backup, sourceVersion: plan.sourceVersion,
-      targetVersion: plan.targetVersion,
-      steps: plan.steps,
-      rowsRead: rowsRead,
-      rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
-      externalData: verified?.external, isVerified: plan.verification != .none,
-      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
-      accounts: accounts, rejects: rejects)
+    return report
+  }
+
+  /// What stays of the run when its directory goes.
+  private func finish(
+    _ report: MigrationJob.Report, _ verified: VerificationReport?, _ model: ManagedObjectModel?
+  ) -> RunHistory.Finished {
+    var entities: [RunHistory.Size] = []
+    if let model, let reader = try? StoreReader(path: report.destination, fileSystem: fileSystem, locking: .none) {
+      defer { reader.close() }
+      entities = RunHistory.Size.all(reader, model: model)
+      for index in entities.indices {
+        guard let rows = report.rows[entities[index].entity] else { continue }
+        (entities[index].rows, entities[index].isEstimate) = (rows, false)
+      }
+    }
+    return RunHistory.Finished(
+      backup: report.backup, bytes: report.bytes, entities: entities, tallies: report.accounts.map(RunHistory.Tally.init),
+      read: RunHistory.Tally.read(report.accounts.first), proof: RunHistory.Proof(verified, mode: plan.verification),
+      rejects: report.rejects, notes: report.notes.prefix(200).map { String($0.prefix(1000)) })
   }
 }

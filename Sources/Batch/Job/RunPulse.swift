@@ -8,6 +8,7 @@ import Synchronization
 final class RunPulse: Sendable {
   private let job: JobDirectory
   private let monitor: RunMonitor
+  private let recorder: RunRecorder
   private let heartbeat = Heartbeat()
   private let heeded = Mutex<RunOrders?>(nil)
   private let count = Atomic<Int>(0)
@@ -15,8 +16,8 @@ final class RunPulse: Sendable {
   private let rate: RunRate?
 
   /// Begins. Orders that another process was given are forgotten.
-  init(_ job: JobDirectory, _ monitor: RunMonitor) {
-    (self.job, self.monitor, rate) = (job, monitor, monitor.rate)
+  init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder) {
+    (self.job, self.monitor, self.recorder, rate) = (job, monitor, recorder, monitor.rate)
     for path in [job.control, job.progress] { try? LocalFileSystem().remove(path) }
     heartbeat.start(every: 0.5) { [weak self] in self?.beat() }
   }
@@ -50,6 +51,7 @@ final class RunPulse: Sendable {
   }
 
   private func tell() {
+    recorder.sample(monitor.progressNow)
     let files = LocalFileSystem()
     guard let file = try? files.open(job.progress + ".new", .create) else { return }
     defer { file.close() }

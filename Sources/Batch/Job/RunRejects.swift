@@ -5,7 +5,7 @@ import Streams
 public struct RejectReport: Sendable, Codable, Equatable {
   /// How many.
   public var count: UInt64
-  /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `values` where they were asked for.
+  /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `detail` and `values` where they were asked for.
   public var path: String
 }
 

@@ -49,6 +49,8 @@ final class RejectLog: @unchecked Sendable {
     var entity: String
     var key: Int64
     var reason: String
+    /// The error below; it may show values.
+    var detail: String?
     var values: [String: RejectedValue]?
   }
 
@@ -87,9 +89,9 @@ final class RejectLog: @unchecked Sendable {
           + "\(ProgramName.current) resume --max-rejects and a larger number",
         entity: compiled.source.name, key: key, cause: error.cause)
     }
-    let reason = withValues ? error.cause.map { "\(error.message) (\($0))" } ?? error.message : error.message
     let line = Line(
-      step: step, mapping: compiled.mapping.name, entity: compiled.source.name, key: key, reason: reason,
+      step: step, mapping: compiled.mapping.name, entity: compiled.source.name, key: key, reason: error.message,
+      detail: withValues ? error.cause.map { "\($0)" } : nil,
       values: withValues ? RejectedValue.values(of: compiled.source, in: row) : nil)
     pending += try encoder.encode(line) + [0x0A]
     state.total += 1

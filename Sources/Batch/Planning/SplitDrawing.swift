@@ -51,8 +51,7 @@ public struct SplitDrawing {
       return """
         <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(y)" viewBox="0 0 \(width) \(y)">
         <style>\(Self.style)</style>
-        <defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">\
-        <path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>
+        \(Self.tip)
         <rect class="page" width="100%" height="100%"/>
         \(body.joined(separator: "\n"))
         </svg>
@@ -61,7 +60,14 @@ public struct SplitDrawing {
     }
   }
 
-  private static let style = """
+  /// The tip of a way, which other drawings have, too.
+  public static let tip = """
+    <defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">\
+    <path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>
+    """
+
+  /// How drawings look on light and dark pages.
+  public static let style = """
     .title{font:600 15px sans-serif;fill:#222}.head{font:600 12px sans-serif;fill:#222}.line{font:12px sans-serif;fill:#444}
     .box{fill:#f4f6fa;stroke:#7a8699}.way{fill:none;stroke:#2f6fd0;stroke-width:1.5}.tip{fill:#2f6fd0}.page{fill:#fff}
     @media (prefers-color-scheme:dark){.page{fill:#16181d}.title,.head{fill:#eee}.line{fill:#c4c9d2}.box{fill:#23272f;\

@@ -12,6 +12,8 @@ public struct StoreInspection: Sendable, Codable {
     public var parent: Int64
     /// Objects of exactly this entity; nil when its table is missing or damaged.
     public var rows: UInt64?
+    /// Does a sample of pages tell ``rows``?
+    public var isEstimate = false
     /// Z_MAX.
     public var largestKey: Int64
     /// The version hash in hexadecimal; nil when the metadata has none.
@@ -57,6 +59,8 @@ public struct StoreInspection: Sendable, Codable {
     public var relationship: String?
     /// Its rows; nil where they cannot be counted.
     public var rows: UInt64?
+    /// Does a sample of pages tell ``rows``?
+    public var isEstimate = false
   }
 
   /// Where a model came from.
@@ -66,6 +70,9 @@ public struct StoreInspection: Sendable, Codable {
     /// The store's own model cache.
     case cached
   }
+
+  /// Bytes of a store up to which its rows are counted without being asked for.
+  public static let mostCounted: UInt64 = 64 << 20
 
   /// The path.
   public var path: String
@@ -99,6 +106,8 @@ public struct StoreInspection: Sendable, Codable {
   public var unknownColumns: [String]
   /// Values outside the store; nil where the model has none or there is no model.
   public var externalData: ExternalDataSurvey?
+  /// Were values outside the store not looked for, as nobody asked to count?
+  public var skipsExternalData = false
   /// Bytes of a database page.
   public var pageSize: Int
   /// Pages of the database, the log's included.

@@ -5,14 +5,18 @@ struct StoreInspector {
   let reader: StoreReader
   let models: ModelLibrary?
   let fileSystem: any FileSystem
+  /// Is every row counted? Else tables are looked at by samples of their pages.
+  private let counts: Bool
+  private let samplePages: Int
 
   private var problems: [String] = []
   private let sharedRoots: Set<UInt32>
   private var binding: StoreBinding?
   private var inspection: StoreInspection
 
-  init(_ reader: StoreReader, models: ModelLibrary?, fileSystem: any FileSystem) {
-    (self.reader, self.models, self.fileSystem) = (reader, models, fileSystem)
+  init(_ reader: StoreReader, models: ModelLibrary?, fileSystem: any FileSystem, counts: Bool) {
+    (self.reader, self.models, self.fileSystem, self.counts) = (reader, models, fileSystem, counts)
+    samplePages = TableEstimate.pages(tables: reader.schema.tables.count)
     inspection = StoreInspection(reader)
     sharedRoots = reader.schema.sharedRoots
     if let root = sharedRoots.min() { problems.append("several tables or indexes begin at page \(root)") }
@@ -25,7 +29,8 @@ struct StoreInspector {
     inspection.entities = entities()
     inspection.tables = tables()
     inspection.unknownColumns = binding?.extras.columns.map { "\($0.table).\($0.column)" } ?? []
-    if let binding {
+    inspection.skipsExternalData = !counts && binding.map(ExternalDataSurvey.hasValues) == true
+    if let binding, counts {
       do {
         inspection.externalData = try ExternalDataSurvey(reader, binding, fileSystem: fileSystem)
       } catch {
@@ -68,13 +73,18 @@ struct StoreInspector {
       for _ in 0..<256 { if let parent = byNumber[key.superNumber], key.superNumber != 0 { key = parent } }
       return key
     }
-    var counts: [String: [Int64: UInt64]?] = [:]
+    var counts: [String: Counts?] = [:]
     return own.sorted { $0.entityNumber < $1.entityNumber }.map { key in
-      let table = table(root(key))
+      let top = root(key)
+      let table = table(top)
       if counts[table] == nil { counts[table] = .some(count(table)) }
+      let found = counts[table].flatMap { $0 }
+      // No table has more rows than keys were given out.
+      let most = found?.isEstimate == true && top.maximum > 0 ? UInt64(top.maximum) : .max
       var entity = StoreInspection.Entity(
         name: name(key), number: key.entityNumber, parent: key.superNumber,
-        rows: counts[table].flatMap { $0 }.map { $0[key.entityNumber] ?? 0 }, largestKey: key.maximum,
+        rows: found.map { min(most, $0.rows[key.entityNumber] ?? 0) }, isEstimate: found?.isEstimate == true,
+        largestKey: key.maximum,
         versionHash: reader.metadata.versionHashes[name(key)].map(Self.hex))
       describe(&entity)
       return entity
@@ -92,10 +102,18 @@ struct StoreInspector {
     return position.flatMap { binding?.tables[$0].schema.name } ?? "Z" + root.name.uppercased()
   }
 
-  private mutating func count(_ name: String) -> [Int64: UInt64]? {
+  /// Rows of a table by Z_ENT.
+  private struct Counts {
+    var rows: [Int64: UInt64]
+    var isEstimate = false
+  }
+
+  private mutating func count(_ name: String) -> Counts? {
     guard let table = reader.schema.table(name), !sharedRoots.contains(table.rootPage) else { return nil }
     do {
-      return try reader.rowCounts(table: table)
+      guard !counts else { return Counts(rows: try reader.rowCounts(table: table)) }
+      let estimate = try TableEstimate(reader, table, pages: samplePages)
+      return Counts(rows: estimate.entities.mapValues(\.rows), isEstimate: !estimate.isExact)
     } catch {
       problems.append("table \(name): \(error)")
       return nil
@@ -133,10 +151,11 @@ struct StoreInspector {
     var tables: [StoreInspection.Table] = []
     for row in reader.schema.rows where row.type == "table" && !own.contains(NameOrder.folded(row.name)) {
       let kind = kind(row)
+      let counted = kind == .virtual ? nil : rows(row)
       tables.append(
         .init(
           name: row.name, kind: kind, relationship: joins[row.name].map { "\($0.layout.relationship)" },
-          rows: kind == .virtual ? nil : rows(row)))
+          rows: counted?.rows, isEstimate: counted?.isEstimate == true))
     }
     return tables
   }
@@ -149,10 +168,12 @@ struct StoreInspector {
     return NumberedName(row.name)?.prefix == "z_" ? .join : .other
   }
 
-  private mutating func rows(_ row: SchemaRow) -> UInt64? {
+  private mutating func rows(_ row: SchemaRow) -> (rows: UInt64, isEstimate: Bool)? {
     guard !sharedRoots.contains(row.rootPage) else { return nil }
     do {
-      return try TreeCount.rows(root: row.rootPage, in: reader.snapshot)
+      guard !counts else { return (try TreeCount.rows(root: row.rootPage, in: reader.snapshot), false) }
+      let estimate = try TreeEstimate(root: row.rootPage, in: reader.snapshot, pages: samplePages)
+      return (UInt64(clamping: Int64(estimate.rows.rounded())), !estimate.isExact)
     } catch {
       problems.append("table \(row.name): \(error)")
       return nil
@@ -167,11 +188,16 @@ struct StoreInspector {
 extension StoreInspection {
   /// Inspects a store; `models` may be nil: then the store's own cached model says what its tables mean, where it has one.
   ///
+  /// Rows are counted in stores of up to ``mostCounted`` bytes, and with `counts` in all. In larger ones a sample of pages tells how many
+  /// there are, and values outside the store are not looked for: that takes less than a second whatever the size.
+  ///
   /// Throws ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
-  public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem) throws {
+  public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem, counts: Bool = false) throws {
     let reader = try SourceStore.open(path, fileSystem, locking: .shared, forInspection: true)
     defer { reader.close() }
-    var inspector = StoreInspector(reader, models: models, fileSystem: fileSystem)
+    let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
+    var inspector = StoreInspector(
+      reader, models: models, fileSystem: fileSystem, counts: counts || bytes <= Self.mostCounted)
     self = try inspector.inspect()
   }
 
@@ -226,6 +252,7 @@ private struct StoreTraps {
     if inspection.modelSource == nil {
       texts.append("no model is known, so that rows of join tables and properties cannot be told: give --models")
     }
+    if inspection.skipsExternalData { texts.append("values outside the store were not looked for: give --count") }
     return texts + (inspection.externalData?.notes ?? [])
   }
 }

@@ -138,7 +138,9 @@ final class DiskMigration {
 
   private func checkEnd(_ stage: Stage) throws {
     guard try isFinished(stage) else { throw Broken(description: "the finished store differs from that of an undisturbed run") }
-    let names = try FileManager.default.contentsOfDirectory(atPath: stage.directory).filter { !$0.hasSuffix("_SUPPORT") }.sorted()
+    let names = try FileManager.default.contentsOfDirectory(atPath: stage.directory).filter {
+      !$0.hasSuffix("_SUPPORT") && !$0.hasSuffix(".godwit-report")
+    }.sorted()
     // The backup and its receipt.
     let backups = names.filter { $0.hasPrefix("Store.sqlite.backup-") }
     let wanted = isInPlace ? ["Store.sqlite"] + backups : ["New.sqlite", "Store.sqlite"]

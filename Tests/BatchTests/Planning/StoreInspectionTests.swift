@@ -160,4 +160,20 @@ struct StoreInspectionTests {
     print("inspection: \(cached) stores by their own model, \(rows) objects")
     #expect(cached == 54)
   }
+
+  @Test("Without counting, samples tell the same of a small store, and that values outside were not looked for")
+  func samples() throws {
+    let folder = try MigrationFolder([MigrationModels.first])
+    let store = try folder.sample("V1", rows: 3000, seed: 1)
+    let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared, forInspection: true)
+    defer { reader.close() }
+    var inspector = StoreInspector(reader, models: nil, fileSystem: LocalFileSystem(), counts: false)
+    let (found, counted) = (try inspector.inspect(), try inspect(store))
+    for (sample, exact) in zip(found.entities, counted.entities) {
+      let (rows, all) = (Double(sample.rows ?? 0), Double(exact.rows ?? 0))
+      #expect(sample.isEstimate ? abs(rows - all) <= all / 5 : rows == all, "\(sample) \(all)")
+    }
+    #expect(found.entities.count == counted.entities.count && found.entities.contains { $0.rows ?? 0 > 0 })
+    #expect(found.skipsExternalData == (counted.externalData != nil) && counted.entities.allSatisfy { !$0.isEstimate })
+  }
 }

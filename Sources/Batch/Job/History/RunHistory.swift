@@ -1,0 +1,288 @@
+import Foundation
+import Streams
+
+/// What a run writes down for the person who looks at it in the morning: JSON lines, of which none decides anything. FORMAT.md, section 8.
+///
+/// Its bytes are not trusted: what cannot be understood is left out.
+public struct RunHistory: Sendable, Equatable {
+  /// What was asked for.
+  public struct Facts: Sendable, Codable, Equatable {
+    var format = 1
+    /// Tells one run from another.
+    var run: String
+    /// The program that began it.
+    public var program: String
+    /// Paths.
+    public var source: String
+    /// See ``source``.
+    public var destination: String
+    /// Versions before and after.
+    public var sourceVersion: String
+    /// See ``sourceVersion``.
+    public var targetVersion: String
+    /// In words, for people.
+    public var settings: [Setting]
+    /// The memory that was allowed, in bytes.
+    public var memory: UInt64
+  }
+
+  /// A setting in words.
+  public struct Setting: Sendable, Codable, Equatable {
+    /// What is set.
+    public var name: String
+    /// To what.
+    public var value: String
+  }
+
+  /// A step of the path.
+  public struct Step: Sendable, Codable, Equatable {
+    /// Mapping models of a step, as far as they fit on a page.
+    public struct Mapping: Sendable, Codable, Equatable {
+      /// The mapping model.
+      public var name: String
+      /// Its first entity mappings.
+      public var entityMappings: [String]
+      /// How many it has.
+      public var count: Int
+      /// Policy classes.
+      public var policies: [String]
+    }
+    /// Version before the step.
+    public var source: String
+    /// Version behind it.
+    public var destination: String
+    /// Versions between, which are in no file.
+    public var passed: [String]
+    /// Was everything inferred?
+    public var isInferred: Bool
+    /// Why this step was chosen.
+    public var reason: String
+    /// In the order in which they run.
+    public var mappings: [Mapping]
+  }
+
+  /// What an entity takes in a store.
+  public struct Size: Sendable, Codable, Equatable {
+    /// The entity.
+    public var entity: String
+    /// Its objects.
+    public var rows: UInt64
+    /// Bytes of its pages, by a sample of them; nil where they could not be looked at.
+    public var bytes: UInt64?
+    /// Are ``rows`` told by a sample, too?
+    public var isEstimate: Bool
+  }
+
+  /// What was known when the run had looked at its source.
+  public struct Origin: Sendable, Codable, Equatable {
+    /// The path.
+    public var steps: [Step]
+    /// Bytes of the source.
+    public var bytes: UInt64
+    /// Its entities.
+    public var entities: [Size]
+  }
+
+  /// A process that worked on the run.
+  public struct Process: Sendable, Codable, Equatable {
+    /// From 1.
+    public var number: Int
+    /// When it began, in seconds since 1970.
+    public var at: Double
+    /// Its number on its machine.
+    public var pid: Int32
+    /// The machine.
+    public var host: String
+  }
+
+  /// How far a process was at a moment.
+  public struct Sample: Sendable, Codable, Equatable {
+    /// The process.
+    public var process: Int
+    /// When, in seconds since 1970.
+    public var at: Double
+    /// Source rows that it had read.
+    public var rows: UInt64
+    /// Bytes that it had written.
+    public var bytes: UInt64
+    /// Its resident memory; of samples that were left out since the one before, the most.
+    public var memory: UInt64
+    /// Checkpoints that it had published.
+    public var checkpoints: UInt64
+    /// What of the run was done, from 0 to 1.
+    public var done: Double
+    /// The step at work, from 1.
+    public var step: Int
+    /// What was done just then.
+    public var activity: String
+    /// Did it wait?
+    public var paused: Bool
+  }
+
+  /// What became of a step's rows (I12).
+  public struct Tally: Sendable, Codable, Equatable {
+    /// Version before the step.
+    public var source: String
+    /// Version behind it.
+    public var destination: String
+    /// Objects.
+    public var read: UInt64
+    /// See ``read``.
+    public var written: UInt64
+    /// By a rule: a filter, a policy, an entity without mapping.
+    public var leftOut: UInt64
+    /// That could not be migrated.
+    public var rejected: UInt64
+    /// By policies and rules, besides.
+    public var made: UInt64
+    /// Links of relationships with a table of their own.
+    public var linksWritten: UInt64
+    /// Links and references that had to go.
+    public var linksLeftOut: UInt64
+  }
+
+  /// What was proved before the store got its name.
+  public struct Proof: Sendable, Codable, Equatable {
+    /// How: `fast` or `full`.
+    public var mode: String
+    /// Tables whose rows were compared with what was written.
+    public var tables: Int
+    /// Their rows.
+    public var rows: UInt64
+    /// Values outside the store, in words.
+    public var external: String?
+    /// What real stores show, too.
+    public var warnings: [String]
+    /// How many kinds of warnings there are.
+    public var warningCount: Int
+    /// How long it took, beside what was proved while the store was written.
+    public var seconds: Double
+  }
+
+  /// What a run left that came to its end.
+  public struct Finished: Sendable, Codable, Equatable {
+    /// The path that has the old store.
+    public var backup: String?
+    /// Bytes of the new store.
+    public var bytes: UInt64
+    /// Its entities.
+    public var entities: [Size]
+    /// Step by step.
+    public var tallies: [Tally]
+    /// Source objects by entity.
+    public var read: [String: UInt64]
+    /// Nil where none was asked for.
+    public var proof: Proof?
+    /// Objects that were set aside.
+    public var rejects: RejectReport?
+    /// What a person should know.
+    public var notes: [String]
+  }
+
+  /// How a process ended that could say so.
+  public struct End: Sendable, Codable, Equatable {
+    /// The process.
+    public var process: Int
+    /// When, in seconds since 1970.
+    public var at: Double
+    /// The kind of error; nil where the run came to its end.
+    public var code: String?
+    /// What happened.
+    public var reason: String?
+    /// What a person can do about it.
+    public var hint: String?
+    /// Nil where it did not come to its end.
+    public var finished: Finished?
+  }
+
+  /// A line: one of these.
+  struct Line: Codable {
+    var facts: Facts?
+    var origin: Origin?
+    var process: Process?
+    var sample: Sample?
+    var end: End?
+    /// Seconds between samples, from here on.
+    var every: Double?
+  }
+
+  /// What was asked for.
+  public internal(set) var facts: Facts?
+  /// What was found.
+  public internal(set) var origin: Origin?
+  /// In their order; of very many, those in the middle are left out.
+  public internal(set) var processes: [Process] = []
+  /// In their order; the longer the run, the fewer in a minute.
+  public internal(set) var samples: [Sample] = []
+  /// In their order.
+  public internal(set) var ends: [End] = []
+  /// Seconds between samples.
+  var every = 1.0
+}
+
+// As a file.
+extension RunHistory {
+  static let (mostSamples, mostProcesses, fileCap, lineCap) = (1200, 150, 8 << 20, 2 << 20)
+
+  /// What a file says. Lines that mean nothing are left out, as one that a crash has torn.
+  init(_ bytes: [UInt8]) {
+    let decoder = JSONDecoder()
+    for line in bytes.split(separator: 0x0A) where line.count <= Self.lineCap {
+      if let line = try? decoder.decode(Line.self, from: Data(line)) { take(line) }
+    }
+  }
+
+  /// What a file says, if it is there and can be one.
+  init?(path: String) {
+    let files = LocalFileSystem()
+    guard let status = try? files.statusOfName(path), status.isRegularFile,
+      let bytes = try? files.readAll(path, cap: Self.fileCap)
+    else { return nil }
+    self.init(bytes)
+  }
+
+  mutating func take(_ line: Line) {
+    if let facts = line.facts, facts.format == 1 { self.facts = facts }
+    if let origin = line.origin { self.origin = origin }
+    // Numbers rise, or the line is none of a run's.
+    if let process = line.process, process.at.isFinite, process.number > processes.last?.number ?? 0 { processes.append(process) }
+    if let sample = line.sample, sample.at.isFinite, sample.done.isFinite { samples.append(sample) }
+    if let end = line.end, end.at.isFinite { ends.append(end) }
+    if let every = line.every, every >= 1, every < 1e6 { self.every = every }
+    // Bounds for a file that no run has written.
+    if samples.count > 2 * Self.mostSamples { thin() }
+    if processes.count > 2 * Self.mostProcesses { forget() }
+    if ends.count > 2 * Self.mostProcesses { ends.removeSubrange(20..<Self.mostProcesses) }
+  }
+
+  /// All lines.
+  var lines: [Line] {
+    [Line(facts: facts), Line(origin: origin), Line(every: every)] + processes.map { Line(process: $0) }
+      + samples.map { Line(sample: $0) } + ends.map { Line(end: $0) }
+  }
+
+  /// Leaves out every other sample of each process, but for its last one: counts go on, and the most memory of both stays.
+  mutating func thin() {
+    var kept: [Sample] = []
+    for (index, sample) in samples.enumerated() {
+      let isLast = index + 1 == samples.count || samples[index + 1].process != sample.process
+      if let last = kept.last, last.process == sample.process, index % 2 == 1 || isLast {
+        var both = sample
+        both.memory = max(last.memory, sample.memory)
+        kept[kept.count - 1] = both
+      } else {
+        kept.append(sample)
+      }
+    }
+    // A run's own samples are half as many now.
+    (samples, every) = (Array(kept.suffix(Self.mostSamples - 200)), every * 2)
+  }
+
+  /// Leaves out processes in the middle, with what they said.
+  mutating func forget() {
+    let kept = Set((processes.prefix(20) + processes.suffix(Self.mostProcesses / 2)).map(\.number))
+    processes.removeAll { !kept.contains($0.number) }
+    samples.removeAll { !kept.contains($0.process) }
+    ends.removeAll { !kept.contains($0.process) }
+  }
+}

@@ -1,0 +1,231 @@
+import Foundation
+
+/// What became of a migration, for a page, a terminal or a program: docs/report.md. No values of attributes are in it.
+public struct RunReport: Sendable, Codable, Equatable {
+  /// How it stands.
+  public enum Outcome: String, Sendable, Codable {
+    /// The new store is in place.
+    case done
+    /// The same, and objects were set aside.
+    case doneWithRejects = "done-with-rejects"
+    /// A process is at work.
+    case running
+    /// A process waits, as it was asked to.
+    case paused
+    /// It ended in good order, and can be resumed.
+    case stopped
+    /// An error ended it.
+    case failed
+    /// Its process ended without a word: it was killed, or the machine went down.
+    case interrupted
+    /// The new store is being put in place; its process has ended.
+    case cutOver = "cut-over"
+  }
+
+  /// An entity before and after.
+  public struct Entity: Sendable, Codable, Equatable {
+    /// The entity.
+    public var name: String
+    /// In the source; nil where only the new version has it.
+    public var before: RunHistory.Size?
+    /// In the new store; nil where only the old version has it, and as long as there is none.
+    public var after: RunHistory.Size?
+  }
+
+  /// The run at a moment.
+  public struct Point: Sendable, Codable, Equatable {
+    /// Seconds at work, those of all processes together.
+    public var seconds: Double
+    /// Since the point before.
+    public var rowsPerSecond: Double
+    /// Since the point before.
+    public var bytesPerSecond: Double
+    /// Resident memory.
+    public var memory: UInt64
+    /// Checkpoints since the point before.
+    public var checkpoints: UInt64
+    /// What of the run was done, from 0 to 1.
+    public var done: Double
+    /// The step at work, from 1.
+    public var step: Int
+    /// What was done.
+    public var activity: String
+    /// Did it wait?
+    public var paused: Bool
+  }
+
+  /// Where a process ended before the run did.
+  public struct Interruption: Sendable, Codable, Equatable {
+    /// Seconds at work until then.
+    public var seconds: Double
+    /// Seconds until another process went on; nil where none has.
+    public var pause: Double?
+    /// The kind of error; nil where the process could not say why.
+    public var code: String?
+    /// What it said.
+    public var reason: String?
+  }
+
+  /// An object that was set aside.
+  public struct Reject: Sendable, Codable, Equatable {
+    /// The step, from 1.
+    public var step: Int
+    /// The entity mapping.
+    public var mapping: String
+    /// The source entity.
+    public var entity: String
+    /// Its key.
+    public var key: Int64
+    /// Why.
+    public var reason: String
+  }
+
+  /// Objects that were set aside.
+  public struct Rejects: Sendable, Codable, Equatable {
+    /// How many.
+    public var count: UInt64
+    /// The list of all.
+    public var path: String
+    /// The first of them.
+    public var first: [Reject]
+  }
+
+  /// Grows when a key changes its meaning or goes away; new keys may come at any time.
+  public var format = 1
+  /// How it stands.
+  public var outcome: Outcome
+  /// Why it stopped or failed.
+  public var reason: String?
+  /// What to do, sentence by sentence; empty where nothing is to be done.
+  public var advice: [String] = []
+  /// The store's path.
+  public var destination: String
+  /// The path that was read.
+  public var source: String?
+  /// The path that has the old store.
+  public var backup: String?
+  /// Versions before and after.
+  public var sourceVersion: String?
+  /// See ``sourceVersion``.
+  public var targetVersion: String?
+  /// ISO 8601, UTC.
+  public var started: String?
+  /// ISO 8601, UTC; nil as long as it is not finished.
+  public var ended: String?
+  /// Seconds at work, those of all processes together.
+  public var seconds = 0.0
+  /// Done, from 0 to 1.
+  public var done = 0.0
+  /// Source rows read, those that were read again after an interruption included.
+  public var rowsRead: UInt64 = 0
+  /// Checkpoints published.
+  public var checkpoints: UInt64 = 0
+  /// The most resident memory that was seen.
+  public var peakMemory: UInt64 = 0
+  /// What was allowed.
+  public var memoryLimit: UInt64?
+  /// Processes that worked on it.
+  public var processes = 0
+  /// Where they ended before the end.
+  public var interruptions: [Interruption] = []
+  /// The path.
+  public var path: [RunHistory.Step] = []
+  /// Bytes of the stores.
+  public var bytesBefore: UInt64?
+  /// See ``bytesBefore``.
+  public var bytesAfter: UInt64?
+  /// Entities of both stores.
+  public var entities: [Entity] = []
+  /// What became of the rows of finished steps.
+  public var steps: [RunHistory.Tally] = []
+  /// Throughput and memory over time.
+  public var curve: [Point] = []
+  /// Nil where none were set aside.
+  public var rejects: Rejects?
+  /// Nil as long as nothing is proved, and where no proof was asked for.
+  public var proof: RunHistory.Proof?
+  /// What was asked for.
+  public var settings: [RunHistory.Setting] = []
+  /// What a person should know.
+  public var notes: [String] = []
+  /// What of the run's files cannot be used.
+  public var problems: [String] = []
+  /// How far the process is that runs it.
+  public var progress: ProgressRecord?
+
+  init(outcome: Outcome, destination: String) { (self.outcome, self.destination) = (outcome, destination) }
+}
+
+// What a history tells.
+extension RunReport {
+  mutating func take(_ history: RunHistory) {
+    if let facts = history.facts {
+      (source, sourceVersion, targetVersion) = (facts.source, facts.sourceVersion, facts.targetVersion)
+      (settings, memoryLimit) = (facts.settings, facts.memory)
+    }
+    (path, bytesBefore) = (history.origin?.steps ?? [], history.origin?.bytes)
+    started = history.processes.first.flatMap { Self.text($0.at) }
+    processes = history.processes.map(\.number).max() ?? 0
+    takeCurve(history)
+    // A run that is finished twice, since a crash came in between, says all only the first time.
+    guard let end = history.ends.first(where: { $0.finished != nil }), let finished = end.finished else { return }
+    (ended, done) = (Self.text(end.at), 1)
+    (backup, bytesAfter, proof) = (finished.backup, finished.bytes, finished.proof)
+    (steps, notes) = (finished.tallies, finished.notes)
+  }
+
+  private static func text(_ time: Double) -> String? {
+    guard time > 0, time < 1e11 else { return nil }
+    return Date(timeIntervalSince1970: time).ISO8601Format()
+  }
+
+  /// Entities in the order of the new version, behind them those that it lacks.
+  mutating func takeEntities(_ history: RunHistory, read: [String: UInt64]) {
+    let after = history.ends.first { $0.finished != nil }?.finished?.entities ?? []
+    var before = history.origin?.entities ?? []
+    for index in before.indices {
+      // What was counted on the way is better than a sample.
+      guard let rows = read[before[index].entity] else { continue }
+      (before[index].rows, before[index].isEstimate) = (rows, false)
+    }
+    let known = Dictionary(before.map { ($0.entity, $0) }, uniquingKeysWith: { first, _ in first })
+    entities = after.map { Entity(name: $0.entity, before: known[$0.entity], after: $0) }
+    let named = Set(after.map(\.entity))
+    entities += before.filter { !named.contains($0.entity) }.map { Entity(name: $0.entity, before: $0) }
+  }
+
+  private mutating func takeCurve(_ history: RunHistory) {
+    let samples = Dictionary(grouping: history.samples, by: \.process)
+    let ends = Dictionary(history.ends.map { ($0.process, $0) }, uniquingKeysWith: { first, _ in first })
+    for (index, process) in history.processes.enumerated() {
+      var last = RunHistory.Sample(
+        process: process.number, at: process.at, rows: 0, bytes: 0, memory: 0, checkpoints: 0, done: done, step: 1, activity: "",
+        paused: false)
+      for sample in samples[process.number] ?? [] {
+        // A clock that was set back tells nothing for a while.
+        let span = sample.at - last.at
+        guard span > 0, span < 1e8, sample.rows >= last.rows, sample.bytes >= last.bytes else { continue }
+        add(sample, since: last, span)
+        last = sample
+      }
+      rowsRead &+= last.rows
+      checkpoints &+= last.checkpoints
+      let end = ends[process.number]
+      guard end?.finished == nil, index + 1 < history.processes.count || end != nil else { continue }
+      let pause = index + 1 < history.processes.count ? max(0, history.processes[index + 1].at - (end?.at ?? last.at)) : nil
+      interruptions.append(Interruption(seconds: seconds, pause: pause, code: end?.code, reason: end?.reason))
+    }
+  }
+
+  private mutating func add(_ sample: RunHistory.Sample, since last: RunHistory.Sample, _ span: Double) {
+    seconds += span
+    done = max(done, min(1, max(0, sample.done)))
+    peakMemory = max(peakMemory, sample.memory)
+    curve.append(
+      Point(
+        seconds: seconds, rowsPerSecond: Double(sample.rows - last.rows) / span,
+        bytesPerSecond: Double(sample.bytes - last.bytes) / span, memory: sample.memory,
+        checkpoints: sample.checkpoints >= last.checkpoints ? sample.checkpoints - last.checkpoints : 0, done: done,
+        step: sample.step, activity: sample.activity, paused: sample.paused))
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Streams
+
+struct ReportCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "Says what became of a migration, or becomes of it: outcome, path, rows, time, rejects, proof.",
+    discussion: """
+      Of a migration that is at work or was interrupted, and of the last one to a path that was finished. The store and its run are \
+      not written to. Without options text is printed.
+      """)
+
+  @Argument(
+    help: "The store that has, or gets, the result; its job directory; or the source of a migration that is not finished.")
+  var store: String
+  @Option(name: .long, help: "Write a page of its own, which needs no network: a file that ends in .html.") var html: String?
+  @Flag(name: .long, help: "Print text, also with --html.") var text = false
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
+
+  func validate() throws {
+    guard !text || !json else { throw ValidationError("--text and --json exclude each other") }
+    // The path of a store in its place would be the end of that store.
+    guard html.map({ $0.hasSuffix(".html") }) ?? true else { throw ValidationError("--html takes a file that ends in .html") }
+  }
+
+  func run() throws {
+    let report = try MigrationJob(policies: GodwitCommand.policies).report(store)
+    if let html { try write(ReportPage.html(report), to: html) }
+    if json { return Console.print(try JSONOutput.text(report)) }
+    if text || html == nil { Console.print(ReportText.text(report)) }
+  }
+
+  private func write(_ page: String, to path: String) throws {
+    do { try page.write(toFile: path, atomically: true, encoding: .utf8) } catch {
+      throw BatchError(
+        .failed, "the page cannot be written", hint: "Name a file in a folder that is there; the report itself is as it was",
+        path: path, cause: error)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Batch
+import Foundation
+
+/// A report as one page: it needs no network and no script, and asks for nothing.
+struct ReportPage {
+  private let report: RunReport
+  private let words: ReportWords
+
+  static func html(_ report: RunReport) -> String {
+    let page = ReportPage(report: report, words: ReportWords(report: report))
+    let title = HTML.escaped("\(URL(fileURLWithPath: report.destination).lastPathComponent): \(page.words.outcome)")
+    return """
+      <!DOCTYPE html>
+      <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+      <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+      <style>\(SplitDrawing.style)\(ReportStyle.text)</style></head>
+      <body><main>
+      \(page.sections.joined(separator: "\n"))
+      </main></body></html>
+
+      """
+  }
+
+  private var sections: [String] {
+    [
+      head, section("Path", PathDrawing.svg(report.path)), section("Entities", entities), section("Over time", over),
+      section("What became of the rows", tallies), section("Rejects", rejects), section("Proof", proof),
+      section("Settings", table(report.settings.map { ($0.name, $0.value) })), section("Notes", HTML.list(report.notes)),
+      section("Problems", HTML.list(report.problems)), foot,
+    ]
+  }
+
+  private func section(_ title: String, _ content: String) -> String {
+    content.isEmpty ? "" : "<section><h2>\(title)</h2>\(content)</section>"
+  }
+
+  private var head: String {
+    let bar =
+      report.outcome == .done || report.outcome == .doneWithRejects
+      ? "" : "<div class=\"bar\"><i style=\"width:\(Int(max(0, min(1, report.done)) * 100))%\"></i></div>"
+    let reason = report.reason.map { HTML.element("p", "reason", HTML.escaped($0)) } ?? ""
+    let advice = report.advice.map { HTML.element("p", "advice", HTML.escaped($0)) }.joined()
+    return """
+      <header class="\(report.outcome.rawValue)"><p class="badge">\(words.outcome)</p><h1>\(HTML.escaped(words.headline))</h1>\(bar)\(reason)\
+      \(advice)</header><section>\(table(words.figures))</section>
+      """
+  }
+
+  private func table(_ rows: [(String, String)]) -> String {
+    guard !rows.isEmpty else { return "" }
+    let lines = rows.map { "<div><dt>\(HTML.escaped($0.0))</dt><dd>\(HTML.escaped($0.1))</dd></div>" }
+    return "<dl>\(lines.joined())</dl>"
+  }
+
+  private var entities: String {
+    guard !report.entities.isEmpty else { return "" }
+    let most = Double(max(1, report.entities.map { max($0.before?.bytes ?? 0, $0.after?.bytes ?? 0) }.max() ?? 1))
+    let rows = report.entities.map { entity in
+      let sides = [("before", entity.before), ("after", entity.after)].map { name, size in
+        let width = Self.number(Double(size?.bytes ?? 0) / most * 100)
+        return size == nil ? "" : "<div class=\"size \(name)\"><i style=\"width:\(width)%\"></i></div>"
+      }
+      return "<tr><th scope=\"row\">\(HTML.escaped(entity.name))\(sides.joined())</th>"
+        + pair(words.rows(entity.before), words.rows(entity.after)) + pair(words.bytes(entity.before), words.bytes(entity.after))
+        + "</tr>"
+    }
+    return """
+      <table><thead><tr><th scope="col">Entity</th><th scope="col">Rows before, now</th><th scope="col">Bytes before, now</th></tr></thead>\
+      <tbody>\(rows.joined())</tbody></table><p class="small">Bytes are told by a sample of pages, and so are rows with ≈. \
+      Bars: <i class="key before"></i> before, <i class="key after"></i> now.</p>
+      """
+  }
+
+  private func pair(_ before: String?, _ after: String?) -> String {
+    let now = report.ended == nil ? "…" : after ?? "–"
+    return "<td><span>\(short(before ?? "–"))</span> <span>\(short(now))</span></td>"
+  }
+
+  private func short(_ text: String) -> String { HTML.escaped(text.replacing("about ", with: "≈ ")) }
+
+  private static func number(_ value: Double) -> String { "\(Double(Int(max(0, min(100, value)) * 10)) / 10)" }
+
+  private var over: String { report.started == nil ? "" : ReportCharts(words).html }
+
+  private var tallies: String {
+    table(report.steps.map { ("\($0.source) to \($0.destination)", words.tally($0)) })
+  }
+
+  private var rejects: String {
+    guard let rejects = report.rejects else { return "" }
+    let list = HTML.list(rejects.first.map { "step \($0.step), \($0.mapping): \($0.entity) \($0.key): \($0.reason)" })
+    let count = "\(Console.count(rejects.count)) objects could not be migrated, and were set aside. All of them: \(rejects.path)"
+    return HTML.element("p", "", HTML.escaped(count)) + list
+  }
+
+  private var proof: String {
+    words.proof.map { HTML.element("p", "", HTML.escaped($0)) }.joined() + HTML.list(report.proof?.warnings ?? [])
+  }
+
+  private var foot: String {
+    HTML.element(
+      "footer", "", "Made by \(HTML.escaped(GodwitCommand.configuration.commandName ?? "godwit")) \(GodwitCommand.version)")
+  }
+}

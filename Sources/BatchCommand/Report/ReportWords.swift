@@ -1,0 +1,146 @@
+import Batch
+import Foundation
+
+/// A report in words: what its page and its text say alike.
+struct ReportWords {
+  let report: RunReport
+
+  /// Text of a file, which may come from anywhere: nothing in it moves a cursor or turns the direction of writing.
+  static func plain(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse: "\u{FFFD}"
+          default: scalar
+          }
+        }))
+  }
+
+  /// One or two words.
+  var outcome: String {
+    switch report.outcome {
+    case .done: "done"
+    case .doneWithRejects: "done, with rejects"
+    case .running: "running"
+    case .paused: "paused"
+    case .stopped: "stopped"
+    case .failed: "failed"
+    case .interrupted: "interrupted"
+    case .cutOver: "to be finished"
+    }
+  }
+
+  /// A sentence.
+  var headline: String {
+    let version = report.targetVersion.map { Self.plain($0) } ?? "the new version"
+    switch report.outcome {
+    case .done: return "The store is at \(version)\(isProved)."
+    case .doneWithRejects:
+      return "The store is at \(version)\(isProved); \(Console.count(report.rejects?.count ?? 0)) objects were set aside."
+    case .running: return "A process is at work: \(percent) of the way to \(version)."
+    case .paused: return "A process waits, \(percent) of the way to \(version)."
+    case .stopped: return "It was stopped in good order, \(percent) of the way to \(version)."
+    case .failed: return "It failed, \(percent) of the way to \(version)."
+    case .interrupted:
+      return "Its process ended without a word, \(percent) of the way to \(version): killed, or the machine went down."
+    case .cutOver: return "The new store is finished, and is not in its place yet."
+    }
+  }
+
+  private var isProved: String { report.proof == nil ? "; it was not verified" : ", verified" }
+  private var percent: String { "\(Int(report.done * 100)) %" }
+
+  /// Name and value, for what is worth a line at the top.
+  var figures: [(String, String)] {
+    var figures: [(String, String)] = [("store", Self.plain(report.destination))]
+    func add(_ name: String, _ value: String?) { if let value { figures.append((name, value)) } }
+    add("source", report.source.flatMap { $0 == report.destination ? nil : Self.plain($0) })
+    add("versions", report.sourceVersion.map { Self.plain("\($0) to \(report.targetVersion ?? "")") })
+    add("backup", report.backup.map(Self.plain))
+    add("began", report.started.map(Self.time))
+    add("ended", report.ended.map(Self.time))
+    if report.seconds > 0 {
+      add("at work", "\(duration(report.seconds))\(report.processes > 1 ? " in \(report.processes) processes" : "")")
+    }
+    if report.rowsRead > 0 { add("rows read", "\(Console.count(report.rowsRead))\(rate.map { ", \($0)" } ?? "")") }
+    add("size", bytes)
+    add("checkpoints", Console.count(report.checkpoints))
+    if report.peakMemory > 0 {
+      add("memory", "\(Console.size(report.peakMemory)) at most" + (report.memoryLimit.map { " of \(Console.size($0))" } ?? ""))
+    }
+    add("time left", report.progress?.secondsLeft.map(duration))
+    return figures
+  }
+
+  private var rate: String? {
+    report.ended != nil && report.seconds > 0
+      ? "\(Console.count(UInt64(Double(report.rowsRead) / report.seconds))) a second" : nil
+  }
+
+  private var bytes: String? {
+    let (before, after) = (report.bytesBefore.map(Console.size), report.bytesAfter.map(Console.size))
+    guard let before else { return after }
+    return after.map { "\(before) before, \($0) now" } ?? "\(before) before"
+  }
+
+  /// `2025-01-31 12:00:00 UTC`
+  static func time(_ text: String) -> String {
+    plain(text).replacing("T", with: " ").replacing("Z", with: " UTC")
+  }
+
+  func duration(_ seconds: Double) -> String {
+    seconds < 10 ? "\(Double(Int(max(0, seconds) * 100)) / 100) s" : Console.duration(min(seconds, 1e12))
+  }
+
+  /// Rows of an entity; `about` marks what is told by a sample.
+  func rows(_ size: RunHistory.Size?) -> String? {
+    size.map { Console.count($0.rows, isEstimate: $0.isEstimate) }
+  }
+
+  /// Bytes of an entity, always told by a sample.
+  func bytes(_ size: RunHistory.Size?) -> String? { size.flatMap { $0.bytes }.map(Console.size) }
+
+  /// What became of the rows of a step.
+  func tally(_ tally: RunHistory.Tally) -> String {
+    var parts = [
+      "\(Console.count(tally.read)) objects read", "\(Console.count(tally.written)) written",
+      "\(Console.count(tally.leftOut)) left out", "\(Console.count(tally.rejected)) rejected",
+    ]
+    if tally.made > 0 { parts.append("\(Console.count(tally.made)) made besides") }
+    if tally.linksWritten > 0 { parts.append("\(Console.count(tally.linksWritten)) links written") }
+    if tally.linksLeftOut > 0 { parts.append("\(Console.count(tally.linksLeftOut)) links left out") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// What was proved.
+  var proof: [String] {
+    guard let proof = report.proof else {
+      return [report.ended == nil ? "Nothing is proved yet." : "No proof was asked for, or another process made it."]
+    }
+    let how = proof.mode == "full" ? "by a second decoder and by SQLite" : "by a second decoder"
+    var lines = [
+      "\(Console.count(proof.rows)) rows in \(proof.tables) tables were read again \(how): every page, every row against what was "
+        + "written, every index, every key. It took \(duration(proof.seconds)) after the last row."
+    ]
+    if let external = proof.external { lines.append("Files outside the store: \(Self.plain(external)).") }
+    lines.append(
+      proof.warningCount == 0
+        ? "Nothing was found." : "\(proof.warningCount) kinds of peculiarities were found that real stores have, too:")
+    return lines
+  }
+
+  var interruptions: String { report.interruptions.count == 1 ? "1 interruption" : "\(report.interruptions.count) interruptions" }
+
+  func interruption(_ interruption: RunReport.Interruption) -> String {
+    let how =
+      switch interruption.code {
+      case "stopped": "stopped"
+      case nil: "ended without a word"
+      default: "failed"
+      }
+    let pause = interruption.pause.map { "; another process went on \(duration($0)) later" } ?? ""
+    let reason = interruption.reason.map { ": \(Self.plain($0))" } ?? ""
+    return "after \(duration(interruption.seconds)) \(how)\(pause)\(reason)"
+  }
+}
