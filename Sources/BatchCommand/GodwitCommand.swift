@@ -16,7 +16,7 @@ public struct GodwitCommand: ParsableCommand {
     discussion: "Version \(version).\n\n\(ExitCodes.table)",
     subcommands: [
       InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, ControlCommand.self,
-      ReportCommand.self, RollbackCommand.self,
+      ReportCommand.self, TraceCommand.self, RollbackCommand.self,
       CleanCommand.self, SampleCommand.self,
       IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self, ExportCommand.self,
       MappingCommand.self, VerifyCommand.self,
@@ -45,7 +45,7 @@ public struct GodwitCommand: ParsableCommand {
     } catch let code as ExitCode {
       ExitCodes.end(code.rawValue)
     } catch let error where ExitCodes.isOurs(error) {
-      Console.error("\(name): \(error)\(aftermath)")
+      Console.error("\(name): \(error)\(Advice.text(after: error))\(aftermath)")
       ExitCodes.end(ExitCodes.code(of: error))
     } catch {
       exit(withError: error)

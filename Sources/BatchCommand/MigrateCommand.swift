@@ -26,6 +26,11 @@ struct MigrateCommand: StoreCommand {
   @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
   var verify = VerificationMode.fast
   @OptionGroup var rejects: RejectArguments
+  @Option(
+    name: .long,
+    help: "Write to the log of --log-file why objects become what they become: ENTITY, or ENTITY/KEY, in the source of each step."
+  )
+  var explain: [ExplainedObjects] = []
   @Option(name: .long, help: "Migrate all stores that a file lists: a store a line, and its output behind a tab.")
   var manifest: String?
   @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
@@ -42,6 +47,7 @@ struct MigrateCommand: StoreCommand {
     guard manifest == nil || (outlets.metrics == nil && !outlets.notify) else {
       throw ValidationError("--metrics and --notify tell of one store; they do not go with --manifest")
     }
+    guard explain.isEmpty || outlets.logFile != nil else { throw ValidationError("--explain needs --log-file") }
     guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more") }
   }
 
@@ -56,6 +62,9 @@ struct MigrateCommand: StoreCommand {
     request.indexBuilding = indexBuilder
     request.keepsBackups = keepBackups
     request.rejects = rejects.limit
+    request.explains = explain
+    var outlets = outlets
+    if !explain.isEmpty { outlets.logLevel = .trace }
     try RunSession(store, operating, outlets).run { job, monitor in
       try job.migrate(request, monitor: monitor(request.interval))
     }
@@ -89,5 +98,19 @@ struct ResumeCommand: StoreCommand {
 }
 
 extension IndexBuilding: ExpressibleByArgument {}
+
+extension ExplainedObjects: ExpressibleByArgument {
+  /// `ENTITY` or `ENTITY/KEY`.
+  public init?(argument: String) {
+    let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count <= 2, !parts[0].isEmpty else { return nil }
+    guard parts.count == 2 else {
+      self.init(entity: parts[0])
+      return
+    }
+    guard let key = Int64(parts[1]) else { return nil }
+    self.init(entity: parts[0], key: key)
+  }
+}
 
 extension VerificationMode: ExpressibleByArgument {}

@@ -60,7 +60,7 @@ extension MigrationJob {
       source: source, destination: job.destination, sourceVersion: plan.sourceVersion.name,
       targetVersion: plan.targetVersion.name,
       target: target, extras: request.extras, successors: plan.successors, stages: request.order.stages,
-      fuses: request.fuses && request.rejects == nil,
+      fuses: request.makesOnePass,
       parts: request.parts.isAll ? nil : request.parts,
       steps: plan.steps.count,
       models: try copies(request.models, "models", job) {

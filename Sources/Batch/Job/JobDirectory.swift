@@ -17,7 +17,9 @@ public struct JobDirectory: Sendable, Equatable {
   public init(destination: String) throws {
     self.destination = try Self.resolve(destination)
     guard try LocalFileSystem().status(self.destination)?.isDirectory != true else {
-      throw BatchError(.refused, "this is a directory, not a store", path: destination)
+      throw BatchError(
+        .refused, "this is a directory, not a store",
+        hint: "Name the .sqlite file in it", path: destination)
     }
     let directory = FilePaths.directory(of: self.destination)
     path = FilePaths.join(directory, "." + FilePaths.name(of: self.destination) + ".godwit")

@@ -25,7 +25,8 @@ extension MigrationJob {
     if let rejects {
       guard case .count(let limit) = rejects.most else {
         throw BatchError(
-          .refused, "a run that goes on can be given a number of rejects, not a part of a store that is not counted again")
+          .refused, "a run that goes on can be given a number of rejects, not a part of a store that is not counted again",
+          hint: "Give a number, as --max-rejects 100", path: path)
       }
       plan.rejects = RejectPlan(limit: limit, withValues: rejects.withValues || plan.rejects?.withValues == true)
     }

@@ -38,6 +38,12 @@ public struct MigrationJob: Sendable {
     /// How many objects that cannot be migrated are set aside before the run ends; nil for none. Every step is a pass of its own then.
     public var rejects: RejectLimit?
 
+    /// Objects of which the logger is told what becomes of them, at the level trace. Every step is a pass of its own then, and the tables
+    /// with these objects take longer; the result is the same. A run that is resumed tells nothing.
+    public var explains: [ExplainedObjects] = []
+    /// Are several steps made in one pass, where that gives the same?
+    var makesOnePass: Bool { fuses && rejects == nil && explains.isEmpty }
+
     /// How many backups stay when the store was replaced, the new one included; nil for all.
     public var keepsBackups: BackupLimit?
 
@@ -130,11 +136,11 @@ public struct MigrationJob: Sendable {
     return plan
   }
 
-  private func planner(_ request: Request) throws -> MigrationPlanner {
+  func planner(_ request: Request) throws -> MigrationPlanner {
     MigrationPlanner(
       library: try ModelLibrary(paths: request.models),
       mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, order: request.order,
-      fuses: request.fuses && request.rejects == nil, parts: request.parts)
+      fuses: request.makesOnePass, parts: request.parts)
   }
 
   /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
@@ -167,7 +173,7 @@ public struct MigrationJob: Sendable {
       let run = try begin(request, plan, job, source: sourcePath, now: now)
       return try MigrationRun(
         job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs, stageHandler: stageHandler, planned: plan.steps
+        logs: logs, stageHandler: stageHandler, explains: request.explains, planned: plan.steps
       )
       .run()
     } catch {

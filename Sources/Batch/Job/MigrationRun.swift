@@ -13,6 +13,7 @@ struct MigrationRun {
   let logger: Logger
   let logs: LogMemory
   let stageHandler: StageHandler?
+  var explains: [ExplainedObjects] = []
   /// The steps of a run that begins, as they were planned just now; nil for one that goes on.
   var planned: [MigrationStep]?
 

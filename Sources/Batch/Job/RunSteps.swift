@@ -91,7 +91,8 @@ extension MigrationRun {
       reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files, header: header,
       metadata: metadata,
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
-      keepsDigests: isLast && plan.verification != .none, watcher: early, rejects: rejects, sourceRows: position.rows
+      keepsDigests: isLast && plan.verification != .none, watcher: early, rejects: rejects,
+      objectWatcher: ObjectExplainer(explains, in: stepPlan, number: index + 1, logger), sourceRows: position.rows
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)

@@ -117,7 +117,7 @@ struct MappingCompiler {
       guard property.valueExpression != nil else { return }
       throw BatchError(
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(sourceName), which the source does not have",
-        entity: draft.source.name)
+        hint: "Its attributes are \(draft.source.attributes.names.joined(separator: ", "))", entity: draft.source.name)
     }
     columns[target.position] = try copy(source, to: target, draft, property)
   }
@@ -151,7 +151,8 @@ struct MappingCompiler {
       // A policy may set it; rules are known altogether.
       if draft.policy != nil, draft.mapping.rules == nil { return .unfit(source.position, message) }
       throw BatchError(
-        .badMapping, "\(message), which needs a value expression or a policy", entity: draft.destination.name)
+        .badMapping, "\(message), which needs a value expression or a policy",
+        hint: "In a mapping file: \(name): { cast: $source.\(name), to: … }", entity: draft.destination.name)
     }
     return .convert(source.position, missing: missing, through: types)
   }

@@ -14,6 +14,8 @@ final class RowTransformer {
   private lazy var seen = RowPage()
   /// Takes objects that cannot be migrated, and the number of the step; nil where such a one ends the run.
   var rejects: (log: RejectLog, step: Int)? { didSet { manager.canReject = rejects != nil } }
+  /// Is told what becomes of objects; nil for nobody.
+  var watcher: (any ObjectWatcher)?
 
   init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
     self.plan = plan
@@ -144,17 +146,19 @@ final class RowTransformer {
   private func rows(_ page: RowPage, table: Int, mappings indexes: [Int]) throws {
     let pass = try pass(table: table, mappings: indexes)
     defer { pass.count(into: &state) }
-    try pass.foresee(page)
+    let watcher = watcher.flatMap { $0.concerns(table: table) ? $0 : nil }
+    if watcher == nil { try pass.foresee(page) }
     let output = manager.output
     for index in 0..<page.count {
       let key = page.rowid(index)
-      let (isLocated, isMigrated) = try pass.migrate(page, index, key, to: output)
+      let (isLocated, isMigrated) = watcher == nil ? try pass.migrate(page, index, key, to: output) : (false, false)
       if isMigrated { continue }
       manager.isLocated = isLocated
       let ways = try isLocated ? decodeLocated(page, index, pass) : decode(page, index, pass)
       for way in ways {
         let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
-          rejects == nil ? try take(key, mapping, way.index) : try takeOrReject(key, mapping, way.index)
+          if let watcher { return try take(key, mapping, way.index, telling: watcher) }
+          return rejects == nil ? try take(key, mapping, way.index) : try takeOrReject(key, mapping, way.index).isKept
         }
         try count(key, way.index, isKept: isKept)
       }
@@ -163,23 +167,12 @@ final class RowTransformer {
   }
 
   @inline(__always)
-  private func take(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
+  func take(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
     try naming(mapping, key: key) {
       guard try mapping.filter == nil || manager.withSource(for: mapping, key: key, { try mapping.takes($0) }) else {
         return false
       }
       return try migrate(key, mapping, index)
-    }
-  }
-
-  /// The same for a run that goes on past objects which cannot be migrated.
-  private func takeOrReject(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
-    let beginning = manager.beginning
-    do {
-      return try take(key, mapping, index)
-    } catch let error as BatchError where error.code == .policyFailed && manager.takeBack(to: beginning) {
-      try rejects?.log.add(error, step: rejects?.step ?? 0, mapping: index, mapping, key: key, row: row)
-      return false
     }
   }
 

@@ -36,12 +36,14 @@ struct StepDraft {
   private func check(_ lookup: Lookup) throws {
     guard let entity = entities[lookup.entity], entity.attributes[lookup.attribute] != nil else {
       throw BatchError(
-        .badMapping, "a policy declares a look-up of \(lookup.entity) by \(lookup.attribute), which the model does not have")
+        .badMapping, "a policy declares a look-up of \(lookup.entity) by \(lookup.attribute), which the model does not have",
+        hint: "Declare in lookups(for:) only what the destination of that mapping has")
     }
     let same = lookups.filter { $0.entity == lookup.entity && $0.attribute == lookup.attribute }
     guard same.count == 1 else {
       throw BatchError(
-        .badMapping, "policies declare the look-up of \(lookup.entity) by \(lookup.attribute) in different ways")
+        .badMapping, "policies declare the look-up of \(lookup.entity) by \(lookup.attribute) in different ways",
+        hint: "Declare it alike in all of them: by first or by last")
     }
   }
 

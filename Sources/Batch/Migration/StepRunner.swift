@@ -25,6 +25,8 @@ final class StepRunner {
     var watcher: (any PartWatcher)?
     /// Takes objects that cannot be migrated; nil where such a one ends the run.
     var rejects: RejectLog?
+    /// Is told what becomes of objects; nil for nobody.
+    var objectWatcher: (any ObjectWatcher)?
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
@@ -72,6 +74,7 @@ final class StepRunner {
       patches: patches, compiled: plan.mappings, entities: plan.entities)
     let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
     transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
+    transformer.watcher = job.objectWatcher
     if let rejects = job.rejects {
       if restart == nil || rejects.state.mappings.isEmpty { rejects.begin(mappings: plan.mappings.count) }
       transformer.rejects = (rejects, job.number)

@@ -21,6 +21,8 @@ public final class DestinationObject {
   @exclusivity(unchecked) private var columns: ColumnValues
   /// Was no column set?
   var isUnchanged: Bool { columns.isEmpty }
+  /// The columns that were set.
+  var setColumns: Set<Int> { Set((0..<entity.columnCount).filter { !columns.isUnset($0) }) }
 
   /// Makes an object that is not open. One that only refers to another has no columns.
   init(_ entity: DestinationEntity, mapping: CompiledMapping?, kind: Int, hasColumns: Bool, manager: MigrationManager) {

@@ -83,7 +83,9 @@ extension EntityMigrationPolicy {
   public func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws
     -> Value
   {
-    throw BatchError(.policyFailed, "the policy \(Self.className) has no function \(name)")
+    throw BatchError(
+      .policyFailed, "the policy \(Self.className) has no function \(name)",
+      hint: "Answer to that name in value(ofFunction:arguments:source:manager:)")
   }
 }
 

@@ -38,6 +38,9 @@ public final class MigrationManager {
     var key: Int64
   }
 
+  /// What the call at work has made, where somebody wants to know.
+  @exclusivity(unchecked) var watched: [WatchedObject]?
+
   /// Kinds are the entities by number, then the mappings.
   let objects: OpenObjects
   private let sources: UnsafeMutableBufferPointer<SourceObject?>
@@ -185,6 +188,7 @@ public final class MigrationManager {
       defer { current = nil }
       try body(source)
     }
+    if watched != nil { watch() }
     let madeOne = hasPrimary
     try closeObjects()
     return madeOne
@@ -211,11 +215,6 @@ public final class MigrationManager {
   /// Ends the migration where a policy has asked for it.
   @inline(__always)
   func throwIfCancelled() throws { if let cancellation { throw cancellation } }
-
-  /// The error to throw for a source object that cannot be migrated: it names entity, key and reason, which must not hold values.
-  public func rejection(of source: SourceObject, _ reason: String) -> BatchError {
-    BatchError(.policyFailed, "the policy refuses the object: \(reason)", entity: source.entityName, key: source.key)
-  }
 
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {

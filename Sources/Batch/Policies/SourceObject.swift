@@ -51,7 +51,9 @@ public final class SourceObject {
   }
 
   private func unknown(_ kind: String, _ name: String) -> BatchError {
-    BatchError(.policyFailed, "the source entity has no \(kind) \(name)", entity: entity.name, key: key)
+    BatchError(
+      .policyFailed, "the source entity has no \(kind) \(name)",
+      hint: "Mind that a policy reads the version before its step", entity: entity.name, key: key)
   }
 
   private func raw(_ position: Int) throws -> Value {

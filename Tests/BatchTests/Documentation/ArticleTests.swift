@@ -11,13 +11,15 @@ final class ArticleLibrary {
   let path: String
   let store: String
   let model: String
-  /// The mapping file of the article about policies.
+  /// The mapping file of the article about policies, and that of the one about rules.
   let mapping: String
+  let rules: String
 
   init() throws {
     path = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-article-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     (store, mapping) = (path + "/Library 1.sqlite", path + "/Library1_to_Library2.yaml")
+    rules = path + "/Rules.yaml"
     model = ExampleLibrary.folder + "/Library.xcdatamodeld"
     try StoreSampler(model: try ExampleLibrary.version(1), rows: 1000, seed: 1)
       .write(to: store, fileSystem: LocalFileSystem(), progress: { _ in })
@@ -31,7 +33,10 @@ final class ArticleLibrary {
           UPDATE ZBOOK SET ZAUTHORNAME = 'Mary Shelley', ZTITLE = 'Frankenstein' WHERE Z_PK = 3
           """)
     }
-    try #require(ArticleTests.blocks("yaml").first).text.write(toFile: mapping, atomically: true, encoding: .utf8)
+    for (article, file) in [("WritingAPolicy.md", mapping), ("DeclarativePolicies.md", rules)] {
+      let block = try #require(try ArticleTests.blocks("yaml").first { $0.article == article })
+      try block.text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -39,16 +44,16 @@ final class ArticleLibrary {
 
 @Suite("Articles of the documentation")
 struct ArticleTests {
-  private static let folder = ExampleLibrary.root + "/Sources/Batch/Batch.docc"
+  private static func folder(_ module: String) -> String { "\(ExampleLibrary.root)/Sources/\(module)/\(module).docc" }
 
-  private static var articles: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+  private static func articles(_ module: String = "Batch") throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder(module)).sorted()
   }
 
   /// The blocks of code of all articles.
   static func blocks(_ language: String) throws -> [(article: String, text: String)] {
-    try articles.flatMap { article in
-      let text = try String(contentsOfFile: "\(folder)/\(article)", encoding: .utf8)
+    try articles().flatMap { article in
+      let text = try String(contentsOfFile: "\(folder("Batch"))/\(article)", encoding: .utf8)
       return text.components(separatedBy: "```\(language)\n").dropFirst()
         .compactMap { $0.components(separatedBy: "```").first }.map { (article, $0) }
     }
@@ -63,7 +68,7 @@ struct ArticleTests {
     let path = ExampleLibrary.root + "/Tests/BatchTests/Documentation/DocumentedCode.swift"
     let compiled = Self.lines(try String(contentsOfFile: path, encoding: .utf8))
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 6)
+    #expect(blocks.count == 7)
     for block in blocks {
       let wanted = Self.lines(block.text)
       let isThere = compiled.indices.contains { compiled[$0...].starts(with: wanted) }
@@ -71,24 +76,31 @@ struct ArticleTests {
     }
   }
 
-  @Test("Types and articles that they link to are there")
-  func links() throws {
-    let declared = try Self.declaredTypes()
-    for article in try Self.articles {
-      let text = try String(contentsOfFile: "\(Self.folder)/\(article)", encoding: .utf8)
-      for name in text.matches(of: /``([A-Z][A-Za-z]*)/).map(\.output.1) where name != "Batch" {
+  @Test("Types and articles that they link to are there, and every article is linked to", arguments: ["Batch", "Streams"])
+  func links(module: String) throws {
+    let declared = try Self.declaredTypes(module)
+    let articles = try Self.articles(module)
+    var linked: Set<String> = ["\(module).md"]
+    for article in articles {
+      let text = try String(contentsOfFile: "\(Self.folder(module))/\(article)", encoding: .utf8)
+      for name in text.matches(of: /``([A-Z][A-Za-z]*)/).map(\.output.1) where name != module {
         #expect(declared.contains(String(name)), "\(article): \(name)")
       }
-      for name in text.matches(of: /<doc:([A-Za-z]+)>/).map(\.output.1) { #expect(try Self.articles.contains("\(name).md")) }
+      for name in text.matches(of: /<doc:([A-Za-z]+)>/).map(\.output.1) {
+        #expect(articles.contains("\(name).md"), "\(article): \(name)")
+        linked.insert("\(name).md")
+      }
     }
+    #expect(linked == Set(articles))
   }
 
-  /// Names of the library's public types.
-  private static func declaredTypes() throws -> Set<String> {
-    let sources = FileManager.default.enumerator(atPath: ExampleLibrary.root + "/Sources/Batch")?.allObjects as? [String] ?? []
+  /// Names of a library's public types.
+  private static func declaredTypes(_ module: String) throws -> Set<String> {
+    let folder = "\(ExampleLibrary.root)/Sources/\(module)/"
+    let sources = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
     var names: Set<String> = []
     for file in sources where file.hasSuffix(".swift") {
-      let text = try String(contentsOfFile: ExampleLibrary.root + "/Sources/Batch/" + file, encoding: .utf8)
+      let text = try String(contentsOfFile: folder + file, encoding: .utf8)
       for line in text.split(separator: "\n") where line.hasPrefix("public ") {
         let words = line.split { !$0.isLetter && !$0.isNumber }.map(String.init)
         guard let kind = words.firstIndex(where: ["struct", "class", "enum", "protocol"].contains), kind + 1 < words.count else {
@@ -126,5 +138,9 @@ struct ArticleTests {
     // The mapping file leads to version 2; from there on it is inferred.
     let report = try await handed.handOver(mapping: library.mapping)
     #expect(report.targetVersion == "Library 3" && report.rows["Author"] == 2 && report.rows["Book"] == 3)
+    // The article about rules promises the same without the policy.
+    let other = try ArticleLibrary()
+    let ruled = try await DocumentedCode(store: other.store, model: other.model, mappings: [other.rules]).byRules()
+    #expect(ruled.rows == report.rows)
   }
 }

@@ -48,6 +48,10 @@ struct DocumentedCode {
     return report
   }
 
+  func byRules() async throws -> MigrationJob.Report {
+    try await Migration(of: store, models: [model], mappings: mappings).run()
+  }
+
   func handOver(mapping: String) async throws -> MigrationJob.Report {
     let migration = try Migration(of: store, models: [model], mappings: [mapping], policies: [AuthorPolicy.self])
     return try await migration.run()

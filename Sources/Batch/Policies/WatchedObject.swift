@@ -1,0 +1,22 @@
+/// A destination object that a call made for a source object which somebody watches.
+struct WatchedObject {
+  var entity: String
+  var key: Int64
+  /// Is it the one that stands for the source object?
+  var isOwn: Bool
+  /// Columns that expressions, rules or the policy set.
+  var columns: Set<Int>
+}
+
+extension MigrationManager {
+  /// Takes down the objects that the call at work has made.
+  func watch() {
+    objects.forEach { watched?.append($0.watched) }
+  }
+}
+
+extension DestinationObject {
+  fileprivate var watched: WatchedObject {
+    WatchedObject(entity: entity.name, key: key, isOwn: mapping != nil, columns: setColumns)
+  }
+}

@@ -1,0 +1,119 @@
+/// What becomes of one object of a store on its way to another version, step by step: see ``MigrationJob/trace(_:key:in:result:values:)``.
+public struct ObjectTrace: Sendable, Codable, Equatable {
+  /// An object of one version.
+  public struct Object: Sendable, Codable, Hashable {
+    /// Its entity.
+    public var entity: String
+    /// Its key (Z_PK).
+    public var key: Int64
+    /// Is the key that of a whole run? That of an object that a policy or a rule makes follows from the objects before it.
+    public var isExact = true
+  }
+
+  /// A property of an object.
+  public struct Property: Sendable, Codable, Equatable {
+    /// Its name.
+    public var name: String
+    /// The attribute's type, or `to-one` or `to-many` with the entity.
+    public var type: String
+    /// Where it comes from; nil for a property of a source object, and of one that was made besides.
+    public var origin: String?
+    /// The value, where values were asked for; a long one is shortened.
+    public var value: String?
+    /// The objects that a relationship leads to, ten at most.
+    public var objects: [Object]?
+  }
+
+  /// What an entity mapping made of an object.
+  public struct Taking: Sendable, Codable, Equatable {
+    /// What became of the object.
+    public enum Outcome: String, Sendable, Codable {
+      /// It has an object of its own.
+      case taken
+      /// It was left out, by a filter, a policy or a skipped part.
+      case leftOut
+      /// It cannot be migrated: the run would end, or set it aside.
+      case rejected
+    }
+
+    /// The mapping model's name.
+    public var mappingModel: String
+    /// The entity mapping's name.
+    public var entityMapping: String
+    /// Its policy.
+    public var policy: String?
+    /// What became of the object.
+    public var outcome: Outcome
+    /// By which rule; nil where there is none.
+    public var reason: String?
+    /// The object that stands for it.
+    public var object: Object?
+    /// The properties of that.
+    public var properties: [Property] = []
+    /// Objects that were made besides, in order.
+    public var made: [Made] = []
+  }
+
+  /// An object that a policy or a rule made besides.
+  public struct Made: Sendable, Codable, Equatable {
+    /// The object.
+    public var object: Object
+    /// Its properties.
+    public var properties: [Property]
+  }
+
+  /// The way of one object through a step.
+  public struct Passage: Sendable, Codable, Equatable {
+    /// The object before.
+    public var object: Object
+    /// What the entity mappings made of it; empty where none names its entity.
+    public var takings: [Taking]
+    /// Why there are none.
+    public var reason: String?
+  }
+
+  /// A step of the path.
+  public struct Step: Sendable, Codable, Equatable {
+    /// The version before.
+    public var from: String
+    /// The version after.
+    public var to: String
+    /// Is it inferred?
+    public var isInferred: Bool
+    /// Why it was chosen.
+    public var reason: String
+    /// The object, then what earlier steps made of it.
+    public var passages: [Passage]
+  }
+
+  /// An object in a finished store.
+  public struct Found: Sendable, Codable, Equatable {
+    /// The object.
+    public var object: Object
+    /// Is it there?
+    public var isThere: Bool
+    /// Attributes with other values than were predicted.
+    public var differing: [String]
+    /// What it has there.
+    public var properties: [Property]
+  }
+
+  /// The store.
+  public var store: String
+  /// Its version.
+  public var version: String
+  /// The version that was asked for.
+  public var target: String
+  /// The object in the store.
+  public var object: Object
+  /// What it has there.
+  public var properties: [Property]
+  /// How many other objects were migrated with it, because it leads to them.
+  public var near: Int
+  /// Were there more?
+  public var isCutOff: Bool
+  /// The steps; empty where nothing is to be done.
+  public var steps: [Step]
+  /// What a finished store has of it; nil where none was named.
+  public var found: [Found]?
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Batch
+
+struct TraceCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trace", abstract: "Follows one object through a migration: what becomes of it, and by which rule.",
+    discussion: """
+      Nothing is changed: the object is migrated alone, with what it leads to, into a temporary folder. Keys of what stands for it are those of the whole \
+      migration; what depends on other objects is not: whether an object that is looked up is found or made, and the keys of made ones. \
+      After a migration, name the old store (the backup), and the new one with --result.
+      """)
+
+  @Argument(help: "The store.") var store: String
+  @Argument(help: "The object's entity.") var entity: String
+  @Argument(help: "The object's key (Z_PK).") var key: Int64
+  @OptionGroup var models: ModelOptions
+  @OptionGroup var parts: PartArguments
+  @Option(name: .long, help: "The store that the migration has made: the object is looked up there.") var result: String?
+  @Flag(name: .long, help: "Show values of attributes, too.") var values = false
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
+
+  func run() throws {
+    var request = try models.request(store)
+    request.parts = parts.selection
+    let trace = try MigrationJob(policies: GodwitCommand.policies)
+      .trace(entity, key: key, in: request, result: result, values: values)
+    Console.print(json ? try JSONOutput.document(trace) : TraceText(trace, result: result).text)
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Streams
+import Testing
+
+@testable import Batch
+@testable import BatchCommand
+
+@Suite("What to do about errors")
+struct AdviceTests {
+  /// The codes that a file of the sources declares.
+  private static func codes(_ path: String) throws -> [String] {
+    let text = try String(contentsOfFile: ExampleFolder.root + "/Sources/" + path, encoding: .utf8)
+    return text.matches(of: /static let \w+ = Code\((?:description: )?"([a-z-]+)"\)/).map { String($0.output.1) }
+  }
+
+  @Test("Every code has an advice for errors that have none of their own, and one that has is not given two")
+  func advice() throws {
+    let (batch, streams) = (try Self.codes("Batch/BatchError.swift"), try Self.codes("Streams/StreamsError.swift"))
+    #expect(batch.count == 14 && Set(batch) == Set(Advice.sentences.keys.map(\.description)))
+    #expect(streams.count == 9 && Set(streams) == Set(Advice.streamsSentences.keys.map(\.description)))
+    for sentence in Array(Advice.sentences.values) + Array(Advice.streamsSentences.values) {
+      // As hints do: a sentence, without a stop, for the aftermath may follow.
+      #expect(sentence.first?.isUppercase == true && sentence.last != "." && sentence.count > 20, "\(sentence)")
+    }
+    #expect(Advice.text(after: BatchError(.badModel, "no")).hasPrefix(". Open the model"))
+    #expect(Advice.text(after: BatchError(.badModel, "no", hint: "Do that")).isEmpty)
+    let cause = StreamsError(.diskFull, "no", hint: "Make room")
+    #expect(Advice.text(after: BatchError(.failed, "no", cause: cause)).isEmpty)
+    #expect(Advice.text(after: StreamsError(.diskFull, "no")).hasPrefix(". Make room"))
+  }
+
+  @Test("An error that says nothing about what to do is printed with an advice: what, where, what now")
+  func printed() throws {
+    let folder = try CommandFolder()
+    try FileManager.default.createDirectory(atPath: folder.file("Empty.xcdatamodeld"), withIntermediateDirectories: true)
+    let outcome = try folder.run("godwit", ["models", folder.file("Empty.xcdatamodeld")])
+    #expect(outcome.code == 20 && outcome.error.hasPrefix("godwit: \(folder.file("Empty.xcdatamodeld")): "), "\(outcome)")
+    #expect(outcome.error.contains("Open the model in Xcode") || outcome.error.contains("Name "), "\(outcome)")
+  }
+}

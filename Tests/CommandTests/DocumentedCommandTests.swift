@@ -1,0 +1,110 @@
+import Foundation
+import Streams
+import Testing
+
+@testable import Batch
+@testable import BatchCommand
+
+@Suite("Commands in the documents")
+struct DocumentedCommandTests {
+  private struct Command {
+    var document: String
+    var program: String
+    var arguments: [String]
+    var line: String
+  }
+
+  private static let root = ExampleFolder.root
+
+  private static func documents() throws -> [String] {
+    let folders = ["docs", "Sources/Batch/Batch.docc", "Sources/Streams/Streams.docc"]
+    return try ["README.md"]
+      + folders.flatMap { folder in
+        try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)").sorted()
+          .filter { $0.hasSuffix(".md") || $0 == "session.txt" }.map { "\(folder)/\($0)" }
+      }
+  }
+
+  /// What blocks of shell commands and of sessions call.
+  private static func commands(_ document: String) throws -> [Command] {
+    let text = try String(contentsOfFile: "\(root)/\(document)", encoding: .utf8)
+    let blocks =
+      document.hasSuffix(".txt")
+      ? [text]
+      : ["```sh\n", "```console\n"].flatMap { fence in
+        text.components(separatedBy: fence).dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
+      }
+    return blocks.flatMap { $0.split(separator: "\n") }.compactMap { line in
+      let command = line.hasPrefix("$ ") ? line.dropFirst(2) : line
+      guard let program = ["godwit", "book-migration"].first(where: { command.hasPrefix($0 + " ") }) else { return nil }
+      var end = command.endIndex
+      for mark in ["  #", " # ", " > "] { if let found = command.range(of: mark) { end = min(end, found.lowerBound) } }
+      let words = CommandWords.split(String(command[..<end])) ?? []
+      return Command(document: document, program: program, arguments: Array(words.dropFirst()), line: String(command))
+    }
+  }
+
+  @Test("Every one is one that the program understands")
+  func parsed() throws {
+    var count = 0
+    for command in try Self.documents().flatMap(Self.commands) {
+      count += 1
+      #expect(throws: Never.self, "\(command.document): \(command.line)") { try GodwitCommand.parseAsRoot(command.arguments) }
+    }
+    #expect(count > 45)
+  }
+
+  /// What ends otherwise than with 0 where no migration is under way, and what takes it: all of them are tested where one is.
+  private static let otherCodes: [String: Int32] = ["ctl": 20, "resume": 20]
+
+  @Test(
+    "Every one that needs nothing but a library of books is run, and does what it says",
+    arguments: [
+      "README.md", "docs/mapping-files.md", "docs/cookbook.md", "Sources/Batch/Batch.docc/TestingYourMigrations.md",
+      "Sources/Batch/Batch.docc/DeclarativePolicies.md", "Sources/Batch/Batch.docc/Resuming.md",
+    ])
+  func run(document: String) throws {
+    let folder = try CommandFolder()
+    try Self.furnish(folder)
+    var count = 0
+    for command in try Self.commands(document) where Self.isPossible(command, folder) {
+      if let output = command.arguments.firstIndex(of: "--output").map({ command.arguments[$0 + 1] }) {
+        try? FileManager.default.removeItem(atPath: folder.file(output))
+      }
+      let outcome = try folder.run(command.program, command.arguments, launcher: ["/usr/bin/env", "-C", folder.path])
+      #expect(outcome.code == Self.otherCodes[command.arguments[0]] ?? 0, "\(document): \(command.line): \(outcome)")
+      count += 1
+    }
+    #expect(count > 0)
+  }
+
+  /// Are the models there? Those of other applications are not.
+  private static func isPossible(_ command: Command, _ folder: CommandFolder) -> Bool {
+    guard let models = command.arguments.firstIndex(of: "--models").map({ command.arguments[$0 + 1] }) else { return true }
+    return FileManager.default.fileExists(atPath: folder.file(models))
+  }
+
+  /// Stores, models and mappings under the names that the documents use.
+  private static func furnish(_ folder: CommandFolder) throws {
+    let files = FileManager.default
+    for (name, path) in [
+      ("Library.xcdatamodeld", ExampleFolder.models), ("Mappings", ExampleFolder.mappings),
+      ("Library1_to_Library2.xcmappingmodel", ExampleFolder.mappings + "/Library1_to_Library2.xcmappingmodel"),
+      ("Old.xcmappingmodel", ExampleFolder.mappings + "/Library1_to_Library2.xcmappingmodel"),
+      ("Library1_to_Library2.yaml", root + "/Examples/Mappings/Library/Library1_to_Library2.yaml"),
+      ("Library2_to_Library3.yaml", root + "/Examples/Mappings/Library/Library2_to_Library3.yaml"),
+    ] { try files.copyItem(atPath: path, toPath: folder.file(name)) }
+    let library = try ModelLibrary(paths: [ExampleFolder.models])
+    for (name, version) in [
+      ("Library.sqlite", "Library 1"), ("Library2.sqlite", "Library 2"), ("Old.sqlite", "Library 1"),
+      ("First.sqlite", "Library 1"),
+    ] {
+      try StoreSampler(model: library.target(named: version), rows: 60, seed: 1)
+        .write(to: folder.file(name), fileSystem: LocalFileSystem(), progress: { _ in })
+    }
+    let request = MigrationJob.Request(
+      source: folder.file("Old.sqlite"), output: folder.file("New.sqlite"), models: [ExampleFolder.models])
+    _ = try MigrationJob().migrate(request, monitor: RunMonitor())
+    try "First.sqlite\n".write(toFile: folder.file("stores.txt"), atomically: true, encoding: .utf8)
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import Batch
+
+@Suite("Following one object")
+struct TraceCommandTests {
+  private let folder: CommandFolder
+  private let store: String
+  /// A book with an author and a user.
+  private let book: Int64
+
+  init() throws {
+    folder = try CommandFolder()
+    store = try folder.sample(rows: 300, seed: 3)
+    let found = try ExampleFolder.rows(
+      store, "SELECT max(Z_PK) AS k FROM ZBOOK WHERE ZUSER IS NOT NULL AND ZAUTHORNAME IS NOT NULL AND ZTITLE IS NOT NULL")
+    book = try #require(Int64(found[0].dropFirst(3).dropLast()))
+  }
+
+  private func value(_ column: String) throws -> String {
+    let text = try ExampleFolder.rows(store, "SELECT \(column) AS v FROM ZBOOK WHERE Z_PK = \(book)")[0]
+    return String(text.dropFirst(4).dropLast(2))
+  }
+
+  @Test("trace tells every step of a book, who makes what of it, and no value unasked; it changes nothing")
+  func words() throws {
+    let before = try folder.tree()
+    let arguments = ["trace", store, "Book", "\(book)"] + CommandFolder.models
+    let plain = try folder.run("godwit", arguments)
+    #expect(plain.code == 20 && plain.error.contains("Run the program that registers LibraryBookPolicy"))
+    let traced = try folder.run("book-migration", arguments)
+    #expect(traced.code == 0, "\(traced)")
+    for line in [
+      "\(store): Book \(book) of version Library 1\n", "  authorName (string)\n",
+      "step 1: Library 1 to Library 2, mapped (the mapping model Library1_to_Library2 fits)\n",
+      "  Book \(book) becomes Book \(book), by BookToBook of Library1_to_Library2, policy LibraryBookPolicy\n",
+      "    title (string): Book.title\n", "    and makes Author ", "      name (string)\n",
+      "step 2: Library 2 to Library 3, mapped (", "    and makes File ", "      book (to-one Book) -> Book \(book)\n",
+    ] { #expect(traced.output.contains(line), "\(line): \(traced.output)") }
+    #expect(try !traced.output.contains(value("ZAUTHORNAME")) && !traced.output.contains(value("ZTITLE")))
+    let shown = try folder.run("book-migration", arguments + ["--values", "--json"])
+    let document = try document(shown.output)
+    #expect(document["format"] as? Int == 1 && (document["steps"] as? [Any])?.count == 2)
+    #expect(try shown.output.contains(value("ZAUTHORNAME")))
+    let missing = try folder.run("book-migration", ["trace", store, "Book", "999999"] + CommandFolder.models)
+    #expect(missing.code == 20 && missing.error.contains("Book 999999: the store has no such object"))
+    #expect(try folder.tree() == before)
+  }
+
+  @Test("What --explain writes tells of the object alone, and the store is the same; trace finds its objects there as it foresaw")
+  func explain() throws {
+    let (plain, explained, log) = (folder.newPath("plain.sqlite"), folder.newPath("explained.sqlite"), folder.newPath("log"))
+    let run = try folder.run(
+      "book-migration",
+      ["migrate", store, "--output", explained, "--explain", "Book/\(book)", "--log-file", log] + CommandFolder.models)
+    #expect(run.code == 0, "\(run)")
+    let request = MigrationJob.Request(
+      source: store, output: plain, models: [ExampleFolder.models], mappings: [ExampleFolder.mappings])
+    let job = MigrationJob(policies: ExampleFolder.policies)
+    _ = try job.migrate(request, monitor: RunMonitor())
+    #expect(try CommandFolder.bytes(plain) == CommandFolder.bytes(explained))
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter { $0.contains(" trace ") }
+    let told = lines.filter { $0.contains(": Book \(book) becomes Book \(book), by BookToBook") }
+    #expect(told.count == 2 && told[1].contains(", and makes File "), "\(lines)")
+    #expect(lines.count { $0.contains(" becomes ") } == 2)
+    #expect(lines.contains { $0.hasSuffix("step 1: BookToBook: Book.title: Book.title") })
+    for (entity, key) in [("Book", book), ("User", Int64(1))] {
+      let trace = try job.trace(entity, key: key, in: request, result: plain)
+      let found = try #require(trace.found)
+      #expect(found.count == 1 && found[0].isThere && found[0].differing.isEmpty, "\(trace)")
+      #expect(found[0].object == ObjectTrace.Object(entity: entity, key: key))
+    }
+  }
+}
