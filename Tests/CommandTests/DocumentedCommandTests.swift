@@ -44,30 +44,40 @@ struct DocumentedCommandTests {
     }
   }
 
-  @Test("Every one is one that the program understands")
+  /// Those whose commands are run, as far as the library of books is enough.
+  private static let runDocuments = [
+    "README.md", "docs/mapping-files.md", "docs/cookbook.md", "Sources/Batch/Batch.docc/TestingYourMigrations.md",
+    "Sources/Batch/Batch.docc/DeclarativePolicies.md", "Sources/Batch/Batch.docc/Resuming.md",
+  ]
+
+  /// Is a command run? The models of other applications are not here.
+  private static func isRun(_ command: Command) -> Bool {
+    guard runDocuments.contains(command.document) else { return false }
+    guard let place = command.arguments.firstIndex(of: "--models") else { return true }
+    return command.arguments[place + 1] == "Library.xcdatamodeld"
+  }
+
+  @Test("Every one that is not run is one that the program understands")
   func parsed() throws {
-    var count = 0
-    for command in try Self.documents().flatMap(Self.commands) {
-      count += 1
+    var seen: Set<[String]> = []
+    for command in try Self.documents().flatMap(Self.commands) where !Self.isRun(command) {
+      guard seen.insert(command.arguments).inserted else { continue }
       #expect(throws: Never.self, "\(command.document): \(command.line)") { try GodwitCommand.parseAsRoot(command.arguments) }
     }
-    #expect(count > 45)
+    #expect(seen.count > 10)
   }
 
   /// What ends otherwise than with 0 where no migration is under way, and what takes it: all of them are tested where one is.
   private static let otherCodes: [String: Int32] = ["ctl": 20, "resume": 20]
 
-  @Test(
-    "Every one that needs nothing but a library of books is run, and does what it says",
-    arguments: [
-      "README.md", "docs/mapping-files.md", "docs/cookbook.md", "Sources/Batch/Batch.docc/TestingYourMigrations.md",
-      "Sources/Batch/Batch.docc/DeclarativePolicies.md", "Sources/Batch/Batch.docc/Resuming.md",
-    ])
+  @Test("Every one that needs nothing but a library of books is run, and does what it says", arguments: runDocuments)
   func run(document: String) throws {
     let folder = try CommandFolder()
     try Self.furnish(folder)
+    let readme = Set(document == "README.md" ? [] : try Self.commands("README.md").map(\.arguments))
     var count = 0
-    for command in try Self.commands(document) where Self.isPossible(command, folder) {
+    // What has been run for the README looks the same everywhere.
+    for command in try Self.commands(document) where Self.isRun(command) && !readme.contains(command.arguments) {
       if let output = command.arguments.firstIndex(of: "--output").map({ command.arguments[$0 + 1] }) {
         try? FileManager.default.removeItem(atPath: folder.file(output))
       }
@@ -75,13 +85,7 @@ struct DocumentedCommandTests {
       #expect(outcome.code == Self.otherCodes[command.arguments[0]] ?? 0, "\(document): \(command.line): \(outcome)")
       count += 1
     }
-    #expect(count > 0)
-  }
-
-  /// Are the models there? Those of other applications are not.
-  private static func isPossible(_ command: Command, _ folder: CommandFolder) -> Bool {
-    guard let models = command.arguments.firstIndex(of: "--models").map({ command.arguments[$0 + 1] }) else { return true }
-    return FileManager.default.fileExists(atPath: folder.file(models))
+    #expect(count > 0 || document.hasSuffix("Resuming.md"))
   }
 
   /// Stores, models and mappings under the names that the documents use.
