@@ -44,6 +44,14 @@ struct ReportTests {
     try Browser.expectSound(["interrupted": first, "done": second, "large": large])
   }
 
+  @Test("Interruptions are told of a run that is too short for a curve, too")
+  func shortRun() {
+    var report = SampleReport.large
+    report.curve = []
+    let page = ReportPage.html(report)
+    #expect(page.contains("too short for a curve") && page.contains("\(report.interruptions.count) interruptions<") && page.contains("the deadline 06:00"))
+  }
+
   @Test("What a name holds moves no cursor, turns no text, and ends no element")
   func hostileNames() {
     let name = "<script>alert(1)</script>\"'&\u{1B}[2J\u{202E}x\u{0}\n"

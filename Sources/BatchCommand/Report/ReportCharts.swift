@@ -31,7 +31,10 @@ struct ReportCharts {
 
   /// The section's contents.
   var html: String {
-    guard report.curve.count > 2, total > 0 else { return HTML.element("p", "", "The run was too short for a curve.") }
+    guard report.curve.count > 2, total > 0 else {
+      let some = report.interruptions.isEmpty ? "" : HTML.element("p", "", words.interruptions)
+      return HTML.element("p", "", "The run was too short for a curve.") + some + interruptions
+    }
     let traces = [
       Trace(title: "Rows read in a second", style: "rows", values: report.curve.map(\.rowsPerSecond)) {
         Console.count(UInt64(min($0, 1e18)))
@@ -118,6 +121,8 @@ struct ReportCharts {
     if !report.interruptions.isEmpty {
       entries.append("<span><i class=\"k-cut\"></i>\(words.interruptions)</span>")
     }
-    return "<div class=\"legend\">\(entries.joined())</div>" + HTML.list(report.interruptions.prefix(20).map(words.interruption))
+    return "<div class=\"legend\">\(entries.joined())</div>" + interruptions
   }
+
+  private var interruptions: String { HTML.list(report.interruptions.prefix(20).map(words.interruption)) }
 }
