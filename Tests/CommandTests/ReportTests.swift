@@ -49,7 +49,9 @@ struct ReportTests {
     var report = SampleReport.large
     report.curve = []
     let page = ReportPage.html(report)
-    #expect(page.contains("too short for a curve") && page.contains("\(report.interruptions.count) interruptions<") && page.contains("the deadline 06:00"))
+    #expect(
+      page.contains("too short for a curve") && page.contains("\(report.interruptions.count) interruptions<")
+        && page.contains("the deadline 06:00"))
   }
 
   @Test("What a name holds moves no cursor, turns no text, and ends no element")
