@@ -5,7 +5,7 @@ import Testing
 @testable import Streams
 
 /// Three stages on three threads: order, errors of each stage, waiting.
-@Suite(.timeLimit(.minutes(30))) struct PipelineTests {
+@Suite(.timeLimit(.minutes(1))) struct PipelineTests {
   struct Failure: Error, Equatable { var stage: String }
 
   /// Counts up; thread-safe.

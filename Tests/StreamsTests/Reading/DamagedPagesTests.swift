@@ -5,7 +5,7 @@ import Testing
 @testable import Streams
 
 /// Single kinds of damage, each made on purpose: every one is an error that names the file.
-@Suite(.timeLimit(.minutes(30))) struct DamagedPagesTests {
+@Suite(.timeLimit(.minutes(1))) struct DamagedPagesTests {
   let folder: FilesTestFolder
   let path: String
   let bytes: [UInt8]

@@ -3,7 +3,7 @@ import Testing
 @testable import Streams
 
 /// Damage to indexes, to roots, and to what a reader does not need; and what stays readable beside a damaged table.
-@Suite(.timeLimit(.minutes(30))) struct DamagedTreesTests {
+@Suite(.timeLimit(.minutes(1))) struct DamagedTreesTests {
   static let pageSize = 512
   let bytes: [UInt8]
   /// Root pages by name.
