@@ -89,7 +89,7 @@ struct KillTests {
     let all = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     // What the run tells of itself stays; its directory does not.
     #expect(all.contains(".\(name).godwit-report") && !all.contains(".\(name).godwit"))
-    let names = all.filter { $0.hasPrefix(name) }.sorted()
+    let names = all.filter { $0.contains(name) && $0 != ".\(name).godwit-report" }.sorted()
     #expect(names.first == name && names.count == (backup == nil ? 1 : 3), "\(names)")
     // The third is the backup's receipt.
     if let backup, names.count > 1 { #expect(try CommandFolder.bytes(folder.file(names[1])) == backup) }
