@@ -51,13 +51,15 @@ let package = Package(
       path: "Examples/BookMigration", exclude: ["Library.xcdatamodeld", "Mappings"], swiftSettings: strict),
     // A disk that loses what was not synced, for tests alone.
     .target(name: "DiskSimulation", dependencies: ["Streams"], path: "Tests/DiskSimulation", swiftSettings: strict),
+    // What tests of several modules need of swift-testing.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "StreamsTests",
-      dependencies: ["Streams", "DiskSimulation", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Streams", "DiskSimulation", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
     .testTarget(
       name: "BatchTests",
-      dependencies: ["Batch", "BatchTesting", "DiskSimulation", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Batch", "BatchTesting", "DiskSimulation", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",

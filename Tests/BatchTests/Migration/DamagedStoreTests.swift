@@ -1,11 +1,12 @@
 import Foundation
 import Streams
+import TestSupport
 import Testing
 
 @testable import Batch
 
 /// Stores with bytes changed at random: opening, planning and scanning end with an answer or an error.
-@Suite(.timeLimit(.minutes(5))) struct DamagedStoreTests {
+@Suite(.endsWithin(minutes: 5)) struct DamagedStoreTests {
   @Test("A damaged store is read or refused, never trapped over", arguments: 0..<UInt64(3))
   func fuzz(seed: UInt64) throws {
     var random = SplitMix(state: seed &+ 40)

@@ -1,5 +1,6 @@
 import Foundation
 import Streams
+import TestSupport
 import Testing
 
 @testable import Batch
@@ -159,7 +160,7 @@ struct ModelXMLReaderTests {
     }
   }
 
-  @Test("Laughs, deep nesting, a million attributes, endless parents and files elsewhere do no harm", .timeLimit(.minutes(3)))
+  @Test("Laughs, deep nesting, a million attributes, endless parents and files elsewhere do no harm", .endsWithin(minutes: 3))
   func hostile() throws {
     let laughs = (1..<30).map { "<!ENTITY l\($0) \"\(String(repeating: "&l\($0 - 1);", count: 10))\">" }.joined()
     let deep = String(repeating: "<entity name=\"a\">", count: 100_000)
@@ -179,7 +180,7 @@ struct ModelXMLReaderTests {
     }
   }
 
-  @Test("A file that another file is named in is not opened", .timeLimit(.minutes(1)))
+  @Test("A file that another file is named in is not opened", .endsWithin(minutes: 1))
   func external() throws {
     let folder = try ModelFolder(["x": ""])
     let pipe = folder.path + "/pipe"
@@ -211,7 +212,7 @@ struct ModelXMLFuzzTests {
     return bytes
   }
 
-  @Test("No damage makes the reader trap: a model comes out whole, or an error with file and reason", .timeLimit(.minutes(5)))
+  @Test("No damage makes the reader trap: a model comes out whole, or an error with file and reason", .endsWithin(minutes: 5))
   func fuzz() throws {
     let first: UInt64 = 20_240_612
     print("seeds from \(first)")

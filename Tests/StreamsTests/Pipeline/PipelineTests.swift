@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Streams
 
 /// Three stages on three threads: order, errors of each stage, waiting.
-@Suite(.timeLimit(.minutes(1))) struct PipelineTests {
+@Suite(.endsWithin(minutes: 1)) struct PipelineTests {
   struct Failure: Error, Equatable { var stage: String }
 
   /// Counts up; thread-safe.

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Streams
 
 /// Databases of SQLite with bytes changed at random, and some changed on purpose: reading ends with rows or an error.
-@Suite(.timeLimit(.minutes(5))) struct DamagedDatabaseTests {
+@Suite(.endsWithin(minutes: 5)) struct DamagedDatabaseTests {
   struct Original {
     var main: [UInt8]
     var log: [UInt8]

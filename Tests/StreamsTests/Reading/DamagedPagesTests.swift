@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import Streams
 
 /// Single kinds of damage, each made on purpose: every one is an error that names the file.
-@Suite(.timeLimit(.minutes(1))) struct DamagedPagesTests {
+@Suite(.endsWithin(minutes: 1)) struct DamagedPagesTests {
   let folder: FilesTestFolder
   let path: String
   let bytes: [UInt8]
