@@ -19,6 +19,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
@@ -31,6 +32,7 @@ let package = Package(
       dependencies: [
         "CSQLiteGuard",
         "Streams",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),
         "Yams",
@@ -59,7 +61,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "BatchTests",
-      dependencies: ["Batch", "BatchTesting", "DiskSimulation", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "Batch", "BatchTesting", "DiskSimulation", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",

@@ -12,7 +12,7 @@ class Failed(Exception):
 
 
 def measure(command):
-    """Wall seconds, CPU seconds and peak resident bytes of one command with its children, and what it printed."""
+    """Wall seconds, CPU seconds and peak resident bytes of one command with its children, and what it printed, also on standard error."""
     start = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # Nothing here prints more than a pipe holds.
@@ -22,7 +22,8 @@ def measure(command):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise Failed(f"{' '.join(command)} ended with {process.returncode}: {error.decode(errors='replace').strip()}")
-    return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss * 1024, "output": output.decode()}
+    return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss * 1024, "output": output.decode(),
+            "messages": error.decode(errors="replace")}
 
 
 def remove(path):

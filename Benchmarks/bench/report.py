@@ -25,7 +25,25 @@ def _table(result):
     return lines
 
 
+def _forecasts(result):
+    """Foreseen and found, a store a line."""
+    def of(row, what, unit):
+        foreseen, found = row[what]
+        return f"{foreseen / unit:.2f} | {found / unit:.2f} | {foreseen / found - 1:+.0%}"
+    def eta(row):
+        return "" if row["eta"] is None else f"{row['eta']:.0%}"
+    cases, errors = result["forecasts"]["cases"], result["forecasts"]["errors"]
+    lines = [
+        f"{len(cases)} stores, {result['date']}, {result['commit']}. Medians of the relative errors: time {errors['time']:.1%}, "
+        f"disk {errors['disk']:.1%}, memory {errors['memory']:.1%}.", "",
+        "| Store | foreseen s | took s | | foreseen MiB of disk | took | | foreseen MiB of memory | took | | ETA off by, at most |",
+        "|---|---|---|---|---|---|---|---|---|---|---|"]
+    return lines + [f"| {row['name']} | {of(row, 'time', 1)} | {of(row, 'disk', MIB)} | {of(row, 'memory', MIB)} | {eta(row)} |" for row in cases]
+
+
 def _work(work, result):
+    if "forecasts" in result:
+        return ["", f"### {work}: {result['title']}", "", *_forecasts(result)]
     head = f"{result['rows']:,} rows asked for, {result['bytes'] / MIB:,.0f} MiB; {result['rounds']} rounds; {result['date']}, {result['commit']}."
     lines = ["", f"### {work}: {result['title']}", "", head]
     if result["equal"]:

@@ -94,7 +94,7 @@ class Stores:
         """Books by that many authors: the model says how many, so a copy of it is made."""
         def make(path):
             model = os.path.join(self.folder, f"{names}", "Library.xcdatamodeld")
-            shutil.copytree(self.models("Library"), model)
+            shutil.copytree(self.models("Library"), model, dirs_exist_ok=True)
             contents = os.path.join(model, "Library 1.xcdatamodel/contents")
             with open(contents) as file:
                 text = file.read()

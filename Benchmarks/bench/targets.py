@@ -80,6 +80,13 @@ def of(work, result):
                 _at_most(work, "CPU time against a single step", cpu, 1.2)]
     elif work == "scale":
         rows = _scale(entries, result)
+    elif work == "plan":
+        errors = result["forecasts"]["errors"]
+        rows = [
+            _at_most(work, f"median error of the foreseen {what}", errors[what] * 100, most, "%")
+            for what, most in (("time", 15), ("disk", 5), ("memory", 10))]
+        if result["forecasts"]["eta"] is not None:
+            rows.append(_at_most(work, "the end that progress foretells, once a tenth is done, is off by", result["forecasts"]["eta"] * 100, 15, "%"))
     if PROVED in entries:
         rows += _proof(work, entries)
     peaks = [entry["rss"] for name, entry in entries.items() if name.startswith(NONE) or name in (PROVED,) or work in ("scale", *CHAINS)]

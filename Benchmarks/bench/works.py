@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+from . import forecasts
 from . import stores as data
 from .measure import Failed, contest, measure, remove, spread, summary
 
@@ -222,6 +223,13 @@ def blob(bench):
     return result
 
 
+def plans(bench):
+    """Does a plan foresee what a run takes?"""
+    found = forecasts.run(bench)
+    return {"title": "what a plan foresees against what the run then takes", "bytes": 0, "rows": bench.rows, "rounds": 1, "equal": [],
+            "entries": {}, "forecasts": found}
+
+
 # Programs of the nested package that works need: they take minutes to build.
 PROGRAMS = {"W1": ["insert", "floor"], "W7": ["policy-migration"]}
 
@@ -239,6 +247,7 @@ WORKS = {
     "woocommerce": lambda bench: application(bench, "woocommerce", WOOCOMMERCE),
     "scale": scale,
     "blob": blob,
+    "plan": plans,
 }
 
 

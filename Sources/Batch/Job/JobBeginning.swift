@@ -4,7 +4,8 @@ import Streams
 // How a new run begins: what is refused before anything is written, and what is written before the first row.
 extension MigrationJob {
   /// Refuses what would be refused at the end: a run does not work for hours for that.
-  func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, now: Double) throws {
+  func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, now: Double, memory: MemoryBudget) throws {
+    try refuseMemory(memory, plan.source, MemoryLimit())
     if isInPlace { try refuseTakenBackup(job.destination + "." + StoreBackup.suffix(.replaced, now)) }
     if !isInPlace, try fileSystem.statusOfName(job.destination) != nil {
       throw BatchError(
@@ -21,18 +22,37 @@ extension MigrationJob {
         path: ExternalDataFolder(store: job.destination).path)
     }
     let directory = FilePaths.directory(of: job.destination)
-    let free = try fileSystem.availableSpace(directory)
-    let needed = plan.diskNeeded + (try externalBytes(plan.source, directory))
-    guard free >= needed else {
-      throw BatchError(
-        .refused, "the migration needs \(needed >> 20) MiB on the disk, \(free >> 20) MiB are free",
-        hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
-    }
+    try refuseDisk(plan.diskNeeded, plan.source, directory)
     guard access(directory, W_OK) == 0 else {
       throw BatchError(
         .refused, "the directory cannot be written",
         hint: "Choose another place with --output, or run as a user who may write there; nothing was written", path: directory)
     }
+  }
+
+  /// Refuses what a forecast says does not fit: by disk and memory, as a migration would before it begins. Throws `refused`.
+  public func refuse(_ request: Request, _ forecast: MigrationForecast) throws {
+    try refuseMemory(request.memory, request.source, MemoryLimit())
+    let job = try JobDirectory(destination: request.output ?? request.source)
+    try refuseDisk(forecast.peakDisk, request.source, FilePaths.directory(of: job.destination))
+  }
+
+  func refuseMemory(_ memory: MemoryBudget, _ source: String, _ limit: MemoryLimit) throws {
+    guard let most = limit.find(), most.bytes < UInt64(memory.total) else { return }
+    throw BatchError(
+      .refused, "the migration may take \(memory.total >> 20) MiB of memory, \(most.by) \(most.bytes >> 20) MiB",
+      hint:
+        "Give it less with --memory (\(MemoryBudget.minimum >> 20) MiB is the least), or more to the process; nothing was written",
+      path: source)
+  }
+
+  func refuseDisk(_ bytes: UInt64, _ source: String, _ directory: String) throws {
+    let free = try fileSystem.availableSpace(directory)
+    let (needed, overflow) = bytes.addingReportingOverflow(try externalBytes(source, directory))
+    guard overflow || free < needed else { return }
+    throw BatchError(
+      .refused, "the migration needs \(needed >> 20) MiB on the disk, \(free >> 20) MiB are free",
+      hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
   }
 
   private func refuseTakenBackup(_ path: String) throws {

@@ -35,7 +35,7 @@ extension MigrationJob {
     do {
       let run = MigrationRun(
         job: try workingDirectory(of: job, lease, monitor), lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
-        monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler)
+        monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics)
       return try run.run()
     } catch {
       // What else goes wrong follows from that.

@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import Logging
 import Streams
@@ -93,14 +94,18 @@ public struct MigrationJob: Sendable {
   let policies: PolicyRegistry
   let logger: Logger
   let stageHandler: StageHandler?
+  let metrics: any MetricsFactory
   /// A run opens its source several times.
   let logs = LogMemory()
 
-  /// Uses a disk, the program's policies, a logger that is told what the job's own log is told, and a handler for custom stages.
+  /// Uses a disk, the program's policies, a logger that is told what the job's own log is told, a handler for custom stages, and a backend of
+  /// swift-metrics: rows, bytes and checkpoints as counters, the part that is done and the seconds that are left as gauges, about once a
+  /// second, under the labels of `--metrics`.
   public init(
     fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry(), logger: Logger = JobLog.silent,
-    stageHandler: StageHandler? = nil
+    stageHandler: StageHandler? = nil, metrics: any MetricsFactory = MetricsSystem.factory
   ) {
+    self.metrics = metrics
     self.stageHandler = stageHandler
     self.logger = logger
     self.fileSystem = fileSystem
@@ -109,6 +114,33 @@ public struct MigrationJob: Sendable {
 
   /// Plans a migration. Nothing is written.
   public func plan(_ request: Request) throws -> MigrationPlan { try plan(request, countsRows: true) }
+
+  /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a file without a name.
+  /// Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies are called with objects of the sample.
+  ///
+  /// Nil for a plan with nothing to do. Throws what a run would throw over these rows (`policyFailed`, `refused`, `badStore`), and `refused`
+  /// where they make so much that a rehearsal has no memory for it.
+  public func forecast(_ request: Request, _ plan: MigrationPlan) throws -> MigrationForecast? {
+    // The run itself has its own share.
+    let free = MemoryLimit().find().map { Double($0.bytes) - Double(request.memory.total) } ?? .infinity
+    return try forecast(request, plan, sampleBytes: min(Rehearsal.sampleBytes, max(1_048_576, free / 10)))
+  }
+
+  func forecast(_ request: Request, _ plan: MigrationPlan, sampleBytes: Double) throws -> MigrationForecast? {
+    guard !plan.isUpToDate else { return nil }
+    // As a run does once more.
+    let begin = ContinuousClock.now
+    _ = try self.plan(request, countsRows: false)
+    let planning = (ContinuousClock.now - begin) / .seconds(1)
+    let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
+    defer { source.close() }
+    return try Rehearsal(
+      plan: plan, policies: policies, memory: request.memory, extras: request.extras, verification: request.verification,
+      directory: FilePaths.directory(of: JobDirectory(destination: request.output ?? request.source).destination),
+      planning: planning,
+      sampleBytes: sampleBytes
+    ).run(source)
+  }
 
   private func plan(_ request: Request, countsRows: Bool) throws -> MigrationPlan {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
@@ -164,7 +196,7 @@ public struct MigrationJob: Sendable {
         destination: sourcePath, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
     }
     let now = Date().timeIntervalSinceReferenceDate.rounded()
-    try refuseEarly(plan, job, isInPlace: sourcePath == job.destination, now: now)
+    try refuseEarly(plan, job, isInPlace: sourcePath == job.destination, now: now, memory: request.memory)
     try job.create(fileSystem)
     let lease = try Lease.take(in: job, fileSystem)
     defer { lease.release() }
@@ -173,7 +205,7 @@ public struct MigrationJob: Sendable {
       let run = try begin(request, plan, job, source: sourcePath, now: now)
       return try MigrationRun(
         job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs, stageHandler: stageHandler, explains: request.explains, planned: plan.steps
+        logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps
       )
       .run()
     } catch {

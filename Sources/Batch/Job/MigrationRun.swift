@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import Logging
 import Streams
@@ -13,6 +14,7 @@ struct MigrationRun {
   let logger: Logger
   let logs: LogMemory
   let stageHandler: StageHandler?
+  let metrics: any MetricsFactory
   var explains: [ExplainedObjects] = []
   /// The steps of a run that begins, as they were planned just now; nil for one that goes on.
   var planned: [MigrationStep]?
@@ -36,7 +38,7 @@ struct MigrationRun {
   private func run(_ recorder: RunRecorder) throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
-    let pulse = RunPulse(job, monitor, recorder)
+    let pulse = RunPulse(job, monitor, recorder, RunMetrics(store: plan.destination, factory: metrics))
     defer { pulse.end() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.

@@ -9,6 +9,7 @@ final class RunPulse: Sendable {
   private let job: JobDirectory
   private let monitor: RunMonitor
   private let recorder: RunRecorder
+  private let metrics: RunMetrics
   private let heartbeat = Heartbeat()
   private let heeded = Mutex<RunOrders?>(nil)
   private let count = Atomic<Int>(0)
@@ -16,8 +17,8 @@ final class RunPulse: Sendable {
   private let rate: RunRate?
 
   /// Begins. Orders that another process was given are forgotten.
-  init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder) {
-    (self.job, self.monitor, self.recorder, rate) = (job, monitor, recorder, monitor.rate)
+  init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder, _ metrics: RunMetrics) {
+    (self.job, self.monitor, self.recorder, self.metrics, rate) = (job, monitor, recorder, metrics, monitor.rate)
     for path in [job.control, job.progress] { try? LocalFileSystem().remove(path) }
     heartbeat.start(every: 0.5) { [weak self] in self?.beat() }
   }
@@ -25,6 +26,7 @@ final class RunPulse: Sendable {
   /// Ends: nothing is written any more on return.
   func end() {
     heartbeat.stop()
+    metrics.tell(monitor.progressNow)
     for path in [job.progress, job.progress + ".new"] { try? LocalFileSystem().remove(path) }
   }
 
@@ -52,6 +54,7 @@ final class RunPulse: Sendable {
 
   private func tell() {
     recorder.sample(monitor.progressNow)
+    metrics.tell(monitor.progressNow)
     let files = LocalFileSystem()
     guard let file = try? files.open(job.progress + ".new", .create) else { return }
     defer { file.close() }

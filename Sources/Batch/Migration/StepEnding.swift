@@ -118,6 +118,7 @@ extension StepRunner {
 
   private func show(_ pass: IndexPass, _ written: Int) {
     show(written < pass.count ? "index \(pass.name(written))" : "")
+    guard job.hasIndexes else { return }
     job.monitor.update { $0.advance(.indexes, to: Double(written) / Double(max(1, pass.count))) }
   }
 

@@ -32,7 +32,7 @@ extension StepRunner {
       }
       foreseeIndexes(&progress.estimate, rows: work.tableRows)
       let isCopying = transformer.state.phase == .units
-      progress.advance(isCopying ? .rows(step: step) : .indexes, to: isCopying ? done : 0)
+      if isCopying { progress.advance(.rows(step: step), to: done) } else { advanceToIndexes(&progress) }
     }
   }
 
@@ -41,8 +41,13 @@ extension StepRunner {
     let rows = Dictionary(zip(plan.tableNames, transformer.state.tableRows.map(Double.init)), uniquingKeysWith: { $1 })
     job.monitor.note { progress in
       foreseeIndexes(&progress.estimate, rows: rows)
-      progress.advance(.indexes, to: 0)
+      advanceToIndexes(&progress)
     }
+  }
+
+  /// The tables are complete. Only the last step has indexes: behind another one the rows of the next come.
+  private func advanceToIndexes(_ progress: inout MigrationProgress) {
+    if job.hasIndexes { progress.advance(.indexes, to: 0) } else { progress.advance(.changes(step: job.number), to: 1) }
   }
 
   private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [String: Double]) {

@@ -27,6 +27,8 @@ final class StepRunner {
     var rejects: RejectLog?
     /// Is told what becomes of objects; nil for nobody.
     var objectWatcher: (any ObjectWatcher)?
+    /// Has the step read a sample alone; nil for all rows.
+    var rehearsal: StepRehearsal?
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
@@ -144,26 +146,27 @@ final class StepRunner {
       return transformer.manager.output.reset()
     }
     show(unit)
-    let scan = ScanBox(
-      try RowScan(
-        snapshot: job.reader.snapshot, root: origin.root, isWithoutRowid: origin.isWithoutRowid,
-        after: transformer.state.after, rowLimit: job.files.budget.rowLimit, longValuesFrom: MemoryBudget.longValueBytes))
+    let scan = try scan(origin)
+    let (number, rehearsal) = (transformer.state.unit, job.rehearsal)
+    rehearsal?.begin(unit: number, transformer.state, rows: output.rowCounts)
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     let collector = collector
     try Pipeline<ScannedPage, Parcel>.run(
       read: {
         let page = pages.tryPop() ?? RowPage()
-        guard try !monitor.isStopRequested && scan.scan.next(into: page) else { return nil }
-        return ScannedPage(rows: page, bytesRead: scan.scan.bytesRead)
+        guard try !monitor.isStopRequested && scan.next(into: page) else { return nil }
+        return ScannedPage(rows: page, bytesRead: scan.bytesRead)
       },
       transform: { [self] scanned in
         try transformer.transform(scanned.rows, of: unit)
         let outsideBytes = scanned.rows.outsideBytes
         try pages.push(scanned.rows)
+        rehearsal?.transformed(transformer.state)
         return try parcel(bytesRead: scanned.bytesRead, outsideBytes: outsideBytes)
       },
       write: { parcel in
         try output.output.take(parcel.records)
+        rehearsal?.written(unit: number, rows: output.output.rowCounts)
         if let mark = parcel.mark { try mark.finish(output.output, publish) }
         if let collector { return try collector.push(parcel.records) }
         parcel.records.reset()
@@ -173,6 +176,14 @@ final class StepRunner {
     if job.monitor.isStopRequested {
       try checkpoint()
       try job.monitor.throwIfStopRequested()
+    }
+  }
+
+  private func scan(_ origin: (root: UInt32, isWithoutRowid: Bool)) throws -> UnitScan {
+    try UnitScan(after: transformer.state.after, sample: job.rehearsal?.samples[origin.root]) { [job] row in
+      try RowScan(
+        snapshot: job.reader.snapshot, root: origin.root, isWithoutRowid: origin.isWithoutRowid, after: row,
+        rowLimit: job.files.budget.rowLimit, longValuesFrom: MemoryBudget.longValueBytes)
     }
   }
 
@@ -231,11 +242,7 @@ private struct Parcel: Sendable {
   let mark: CheckpointMark?
 }
 
-// Each box is used by one thread at a time: the reading or the writing one while the pipeline runs.
-private final class ScanBox: @unchecked Sendable {
-  let scan: RowScan
-  init(_ scan: RowScan) { self.scan = scan }
-}
+// Used by one thread at a time: the writing one while the pipeline runs.
 private final class OutputBox: @unchecked Sendable {
   let output: StepOutput
   init(_ output: StepOutput) { self.output = output }

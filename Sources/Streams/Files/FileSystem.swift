@@ -80,6 +80,13 @@ public struct FileStatus: Sendable, Equatable {
   public var isDirectory: Bool
 }
 
+extension FileStatus {
+  /// The status of a file that is on no disk: of that size, and nobody's.
+  public init(size: UInt64) {
+    (self.size, modified, device, inode, mode, owner, group, isDirectory) = (size, 0, 0, 0, 0o600, 0, 0, false)
+  }
+}
+
 /// An open file. Positions are given with every call; a file has no cursor.
 public protocol File: AnyObject, Sendable {
   /// The path it was opened by.

@@ -67,6 +67,9 @@ public final class RowPage: @unchecked Sendable {
     }
   }
 
+  /// Forgets the rows behind the first `count` ones.
+  public func keep(_ count: Int) { rowCount = min(rowCount, max(0, count)) }
+
   /// Makes room for a payload and returns where it goes; ``finishRow(_:length:outside:)`` adds it.
   func room(_ length: Int) -> UnsafeMutableRawPointer {
     let used = byteCount

@@ -40,6 +40,19 @@ struct MigrationTests {
     #expect(try await migration.run() == report)
   }
 
+  @Test("Trap 10: when the second step begins its rows are still to be done, and pages of them are progress")
+  func secondStep() throws {
+    let (folder, source) = try Self.folder()
+    let seen = Mutex<[MigrationProgress]>([])
+    let monitor = RunMonitor { progress in seen.withLock { $0.append(progress) } }
+    _ = try folder.job().migrate(Self.request(folder, source), monitor: monitor)
+    let second = seen.withLock { $0 }.filter { $0.step == 2 && !$0.entities.isEmpty }
+    let (first, last) = (try #require(second.first), try #require(second.last))
+    #expect(first.fraction < 0.7 && last.fraction > first.fraction + 0.1, "\(first.fraction), \(last.fraction)")
+    let pages = zip(second, second.dropFirst()).filter { $0.rows < $1.rows }
+    #expect(pages.count > 1 && pages.filter { $0.fraction < $1.fraction }.count * 2 >= pages.count, "\(pages.map(\.1.fraction))")
+  }
+
   @Test("Objects are counted up to all of them, which is known from the second step on")
   func objects() throws {
     let (folder, source) = try Self.folder()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Batch
 
-/// Stores with bytes changed at random: opening, planning and scanning end with an answer or an error.
+/// Stores with bytes changed at random: opening, planning, rehearsing and scanning end with an answer or an error.
 @Suite(.endsWithin(minutes: 5)) struct DamagedStoreTests {
   @Test("A damaged store is read or refused, never trapped over", arguments: 0..<UInt64(3))
   func fuzz(seed: UInt64) throws {
@@ -36,8 +36,9 @@ import Testing
         let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: "V1", path: store)
         for table in binding.tables { _ = try reader.rowCounts(table: table.schema) }
         _ = try SourceFingerprint.of(reader.snapshot)
-        guard round % 20 == 0 else { continue }
         var request = folder.request(store, output: try folder.place("out-\(round)"))
+        if round % 4 == 1 { _ = try folder.job().forecast(request, try folder.job().plan(request), sampleBytes: 20_000) }
+        guard round % 20 == 0 else { continue }
         request.verification = .none
         _ = try folder.migrate(request)
       } catch is BatchError { refused += 1 } catch is StreamsError { refused += 1 }

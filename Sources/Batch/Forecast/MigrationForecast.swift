@@ -1,0 +1,56 @@
+import Streams
+
+/// What a migration is foreseen to take, by a rehearsal: a sample of the store's own rows went through the migration's own steps, into
+/// memory.
+public struct MigrationForecast: Sendable, Equatable, Codable {
+  /// The units of a step that read for one mapping model, or for the links of one relationship.
+  public struct Part: Sendable, Equatable, Codable {
+    /// The mapping model's name, or what else is made.
+    public var name: String
+    /// Rows of the step's source, estimated.
+    public var rowsRead: UInt64
+    /// Rows of objects and links, estimated.
+    public var rowsWritten: UInt64
+    /// Foreseen seconds.
+    public var seconds: Double
+  }
+
+  /// A step of the path.
+  public struct Step: Sendable, Equatable, Codable {
+    /// In the order in which they run; those of one name are one.
+    public var parts: [Part]
+    /// Objects of the step's store, by the root entity of their table. A range where a policy makes them.
+    public var objects: [String: Foreseen]
+    /// Bytes of the step's store.
+    public var bytes: UInt64
+    /// Bytes of its indexes, of all rows and of the sample; 0 before the last step.
+    public var indexBytes: UInt64
+    /// See ``indexBytes``.
+    public var sampledIndexBytes: UInt64
+    /// Foreseen seconds of late changes.
+    public var changeSeconds: Double
+    /// Foreseen seconds of its indexes; 0 before the last step.
+    public var indexSeconds: Double
+    /// Foreseen seconds in all.
+    public var seconds: Double
+    /// Do late changes copy the store once more?
+    public var isWrittenTwice: Bool
+  }
+
+  /// The steps of the plan.
+  public var steps: [Step]
+  /// Foreseen seconds of what the proof takes behind the writing.
+  public var proofSeconds: Double
+  /// Foreseen seconds in all, on this machine as busy as it is now.
+  public var seconds: Double
+  /// Bytes that the destination's file system has to take at the peak: the new store, those between, and scratch files.
+  public var peakDisk: UInt64
+  /// Peak resident memory of the run.
+  public var peakMemory: UInt64
+  /// Foreseen seconds of what does not depend on rows: planning, the job directory, locks, the cut-over.
+  public var fixedSeconds: Double
+  /// What the destination's disk did just now; nil where it could not be tried.
+  public var diskSpeed: DiskSpeed?
+  /// Rows that the rehearsal read.
+  public var sampledRows: UInt64
+}

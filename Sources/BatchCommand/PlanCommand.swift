@@ -1,0 +1,71 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+struct PlanCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan",
+    abstract: "Says how a store would be migrated, and what that would take. Leaves nothing behind but the file of --graph.")
+
+  @Argument(help: "The store.") var store: String
+  @OptionGroup var models: ModelOptions
+  @OptionGroup var extras: ExtrasArguments
+  @OptionGroup var parts: PartArguments
+  @Option(name: .long, help: "Where the result would go.") var output: String?
+  @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
+  @Option(name: .long, help: "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.")
+  var graph: String?
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Foresee time, disk and memory by a rehearsal: a sample goes through the steps, into memory. Policies are called.")
+  var rehearsal = true
+  @Option(name: .long, help: "Peak memory that the run would be given, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
+  @Option(name: .long, help: "How the result would be proved: fast, full or none.") var verify = VerificationMode.fast
+  @Flag(name: .long, help: "Print JSON.") var json = false
+
+  var changed: String? { nil }
+
+  func run() throws {
+    var request = try models.request(store, output: output)
+    request.extras = extras.options
+    request.parts = parts.selection
+    request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
+    request.verification = verify
+    let job = MigrationJob(policies: GodwitCommand.policies)
+    var plan = try job.plan(request)
+    let forecast = try rehearse(job, request, &plan)
+    if let graph { try draw(plan, graph) }
+    let text = PlanText(plan, forecast)
+    Console.print(json ? try text.json() : text.text)
+    if let forecast { try job.refuse(request, forecast) }
+    if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }
+  }
+
+  /// What a sample cannot be migrated for does not make the plan wrong.
+  private func rehearse(
+    _ job: MigrationJob, _ request: MigrationJob.Request, _ plan: inout MigrationPlan
+  ) throws -> MigrationForecast? {
+    guard rehearsal, !check else { return nil }
+    do { return try job.forecast(request, plan) } catch let error as BatchError
+      where [.policyFailed, .refused].contains(error.code)
+    {
+      plan.notes.append("nothing is foreseen, as the rehearsal ended with an error, which a run may meet as well: \(error)")
+      return nil
+    }
+  }
+
+  func validate() throws {
+    guard graph.map({ $0.hasSuffix(".svg") || $0.hasSuffix(".dot") }) ?? true else {
+      throw ValidationError("--graph takes a file that ends in .svg or .dot")
+    }
+  }
+
+  private func draw(_ plan: MigrationPlan, _ path: String) throws {
+    let drawing = SplitDrawing(plan)
+    let text = path.hasSuffix(".dot") ? drawing.dot : try drawing.svg
+    do { try text.write(toFile: path, atomically: false, encoding: .utf8) } catch {
+      throw BatchError(
+        .failed, "the drawing cannot be written", hint: "Name a file in a folder that is there", path: path, cause: error)
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Batch
+
+/// A plan as people and scripts read it.
+struct PlanText: Codable {
+  struct Step: Codable {
+    var from: String
+    var to: String
+    var passedVersions: [String]
+    var inferred: Bool
+    var reason: String
+    var mappingModels: [Part]
+    var split: MappingSplit
+  }
+  struct Part: Codable {
+    var name: String
+    var entityMappings: [String]
+    var policies: [String]
+  }
+
+  var format = 1
+  var store: String
+  var version: String
+  var target: String
+  var steps: [Step]
+  var rows: [String: UInt64]
+  var totalRows: UInt64
+  var bytes: UInt64
+  var diskNeeded: UInt64
+  var forecast: MigrationForecast?
+  var notes: [String]
+
+  init(_ plan: MigrationPlan, _ forecast: MigrationForecast? = nil) {
+    self.forecast = forecast
+    store = plan.source
+    version = plan.sourceVersion.name
+    target = plan.targetVersion.name
+    steps = zip(plan.steps, plan.splits).map { step, split in
+      Step(
+        from: step.origin.name, to: step.destination.name, passedVersions: step.passedVersions,
+        inferred: (step.passed + [step]).allSatisfy(\.isInferred),
+        reason: step.reason,
+        mappingModels: step.mappingModels.map { model in
+          Part(
+            name: model.name, entityMappings: model.entityMappings.map(\.name),
+            policies: Set(model.entityMappings.compactMap(\.policyClassName)).sorted())
+        }, split: split)
+    }
+    rows = Dictionary(plan.rows.map { ($0.entity, $0.rows) }, uniquingKeysWith: { first, _ in first })
+    totalRows = plan.rows.reduce(0) { $0 + $1.rows }
+    bytes = plan.bytes
+    diskNeeded = plan.diskNeeded
+    notes = plan.notes
+  }
+
+  func json() throws -> String { try JSONOutput.text(self) }
+
+  /// A line a part, and what the proof of their independence rests on.
+  private static func lines(_ split: MappingSplit) -> [String] {
+    var lines = split.parts.map { part in
+      let writes = part.writes.isEmpty ? "nothing" : part.writes.joined(separator: ", ")
+      let reads = part.reads.map { "; reads \($0.entity) of part \($0.part)" }.joined()
+      let waits = part.waitsFor.isEmpty ? "" : "; waits for \(part.waitsFor.map(String.init).joined(separator: ", "))"
+      let skipped = part.isSkipped ? "; skipped" : ""
+      return "  part \(part.number): \(part.entityMappings.joined(separator: ", ")); writes \(writes)\(reads)\(waits)\(skipped)"
+    }
+    if split.parts.count > 1 {
+      lines.append("  proof: no table is written by two parts, and what is read of another part is finished")
+    }
+    if !split.arithmetic.isEmpty {
+      lines.append("  proof: keys move by arithmetic, and need no order: \(split.arithmetic.joined(separator: ", "))")
+    }
+    return lines + split.assumptions.map { "  taken for granted: \($0)" } + split.dependencies.map { "  look out: \($0)" }
+  }
+
+  var text: String {
+    guard !steps.isEmpty else { return "\(store): at version \(version), nothing to do" }
+    var lines = ["\(store): version \(version) to \(target)"]
+    for (index, step) in steps.enumerated() {
+      lines.append("step \(index + 1): \(step.from) to \(step.to), \(step.inferred ? "inferred" : "mapped") (\(step.reason))")
+      for part in step.mappingModels {
+        let policies = part.policies.isEmpty ? "" : "; policies: \(part.policies.joined(separator: ", "))"
+        lines.append("  \(part.name): \(part.entityMappings.joined(separator: ", "))\(policies)")
+      }
+      if !step.inferred { lines += Self.lines(step.split) }
+    }
+    lines.append("rows: \(Console.count(totalRows)), \(Console.size(bytes))")
+    for entity in rows.keys.sorted() { lines.append("  \(entity): \(Console.count(rows[entity] ?? 0))") }
+    lines.append("disk needed: \(Console.size(diskNeeded))")
+    if let forecast { lines += ForecastText(forecast).lines }
+    return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
+  }
+}
