@@ -19,7 +19,9 @@ struct Rehearsal {
   /// Waits for the disk that every run has, and every step of it; seconds of a process that begins and ends: measured.
   private static let fixedWaits = 15
   private static let waitsOfStep = 8
-  private static let fixedSeconds = 0.02
+  private static let fixedSeconds = 0.05
+  private static let fixedSecondsOfStep = 0.04
+  private static let fixedSecondsOfProof = 0.03
   /// What the proof takes beside, measured: buffers, and bitmaps of keys.
   private static let proofMemory: UInt64 = 5 << 20
 
@@ -65,13 +67,17 @@ struct Rehearsal {
       sizes.indices.map { index in
         sizes[max(0, index - 2)...index].reduce(0, +) + (steps[index].isWrittenTwice ? sizes[index] : 0)
       }.max() ?? 0
-    let proof = (sizes.last ?? 0) * proofCost
+    let proof = verification == .none ? 0 : Self.fixedSecondsOfProof + (sizes.last ?? 0) * proofCost
     let work = steps.reduce(0) { $0 + $1.seconds } + proof
-    let disk = speed.map { sizes.reduce(0, +) / $0.bytesPerSecond } ?? 0
+    let written = zip(sizes, steps).reduce(0) { $0 + $1.0 * ($1.1.isWrittenTwice ? 2 : 1) }
+    let disk = speed.map { written / $0.bytesPerSecond } ?? 0
+    // Memory takes bytes for less than the system does.
+    let copying = speed.map { written / $0.copiedPerSecond } ?? 0
     let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps.count)
-    let fixed = planning + Self.fixedSeconds + waits * (speed?.latency ?? 0)
+    let fixed =
+      planning + Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps.count - 1)) + waits * (speed?.latency ?? 0)
     return MigrationForecast(
-      steps: steps, proofSeconds: proof, seconds: fixed + max(work, disk), peakDisk: Foreseen.whole(peak),
+      steps: steps, proofSeconds: proof, seconds: fixed + max(work + copying, disk), peakDisk: Foreseen.whole(peak),
       peakMemory: peakMemory(steps, held: held), fixedSeconds: fixed, diskSpeed: speed,
       sampledRows: sampled)
   }

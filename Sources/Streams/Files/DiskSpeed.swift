@@ -4,6 +4,8 @@ import Glibc
 public struct DiskSpeed: Sendable, Equatable, Codable {
   /// Bytes a second.
   public var bytesPerSecond: Double
+  /// Bytes a second that the system takes before it waits for the disk: the cost of copying them.
+  public var copiedPerSecond: Double
   /// Seconds of one small write that is waited for.
   public var latency: Double
 
@@ -39,15 +41,19 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
       latency = min(latency, (ContinuousClock.now - begin) / .seconds(1))
     }
     let begin = ContinuousClock.now
-    var (position, passed) = (0, 0.0)
+    var (position, passed, copying) = (0, 0.0, 0.0)
     while position < bytes, passed < seconds {
+      let start = ContinuousClock.now
       let written = buffer.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, chunk, position) }
+      copying += (ContinuousClock.now - start) / .seconds(1)
       guard written == chunk else { return nil }
       position += chunk
       guard position % (4 * chunk) == 0 || position >= bytes else { continue }
       guard fdatasync(descriptor) == 0 else { return nil }
       passed = (ContinuousClock.now - begin) / .seconds(1)
     }
-    return passed > 0 ? DiskSpeed(bytesPerSecond: Double(position) / passed, latency: latency) : nil
+    guard passed > 0, copying > 0 else { return nil }
+    return DiskSpeed(
+      bytesPerSecond: Double(position) / passed, copiedPerSecond: Double(position) / copying, latency: latency)
   }
 }
