@@ -31,6 +31,7 @@ struct ForecastText {
   }
 
   private static func seconds(_ seconds: Double) -> String {
+    if seconds < 0.05 { return "under 0.1 s" }
     if seconds < 9.95 { return "\(Double(Int(seconds * 10 + 0.5)) / 10) s" }
     let whole = Int(min(1e9, seconds) + 0.5)
     return whole < 120 ? "\(whole) s" : whole < 7200 ? "\((whole + 30) / 60) min" : "\((whole + 1800) / 3600) h"
