@@ -43,9 +43,10 @@ public struct MigrationForecast: Sendable, Equatable, Codable {
   public var proofSeconds: Double
   /// Foreseen seconds in all, on this machine as busy as it is now.
   public var seconds: Double
-  /// Bytes that the destination's file system has to take at the peak: the new store, those between, and scratch files.
+  /// Bytes that the destination's file system has to take at the peak: the new store and those between. Scratch files (sorted runs, look-ups,
+  /// spools) and external data are not counted.
   public var peakDisk: UInt64
-  /// Peak resident memory of the run.
+  /// Peak resident memory of a process that does nothing but run it, as the command: what this process took so far, and what a sample lacks.
   public var peakMemory: UInt64
   /// Foreseen seconds of what does not depend on rows: planning, the job directory, locks, the cut-over.
   public var fixedSeconds: Double
