@@ -43,9 +43,8 @@ struct ComposedStep {
     guard old == destination.model.attributes(of: mapping.destinationEntity ?? "") else { return nil }
     let isCopied = mapping.attributeMappings.lazy.filter { $0.valueExpression == nil }.map(\.name)
       .elementsEqual(old.lazy.filter { !$0.isTransient }.map(\.name))
-    // A constant may not fit the type that it has kept.
-    let isKept = origin.attributes.values.allSatisfy { if case .constant = $0 { false } else { true } }
-    return isCopied && isKept ? origin.attributes : nil
+    // Values of a type that stays are kept, constants as well.
+    return isCopied ? origin.attributes : nil
   }
 
   /// Which of the source entity's attributes a mapping copies, down to the element that `rest` names; nil for a new value.

@@ -45,13 +45,19 @@ public struct ManagedObjectModel: Sendable, Equatable {
   /// The entity of that name.
   public func entity(_ name: String) -> EntityDescription? { positions[name].map { sorted[$0] } }
 
+  /// Is there an entity of that name?
+  func hasEntity(_ name: String) -> Bool { positions[name] != nil }
+
+  /// The name of the entity's parent, whether that exists or not.
+  func superentity(of name: String) -> String? { positions[name].flatMap { sorted[$0].superentity } }
+
   /// The entity's parents, nearest first. Ends at a parent that is missing or was met before.
   public func ancestors(of name: String) -> [EntityDescription] {
     // Most entities have none; to copy an entity takes long.
-    guard let position = positions[name], sorted[position].superentity != nil else { return [] }
+    var next = superentity(of: name)
+    guard next != nil else { return [] }
     var found: [EntityDescription] = []
     var seen: Set<String> = [name]
-    var next = entity(name)?.superentity
     while let parent = next, seen.insert(parent).inserted, let entity = entity(parent) {
       found.append(entity)
       next = entity.superentity

@@ -54,7 +54,8 @@ struct ModelCheck {
 
   /// Names that are there more than once, sorted.
   static func repeated(_ names: [String]) -> [String] {
-    Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
+    if Set(names).count == names.count { return [] }
+    return Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
   }
 
   private func repeatedEntities() -> [ModelProblem] {
@@ -71,7 +72,7 @@ struct ModelCheck {
   private func parentProblems(_ entity: EntityDescription) -> [ModelProblem] {
     var found: [ModelProblem] = []
     if let parent = entity.superentity {
-      if model.entity(parent) == nil {
+      if !model.hasEntity(parent) {
         found.append(error(entity.name, nil, "the parent \(parent) does not exist"))
       } else if isInRing(entity.name) {
         found.append(error(entity.name, nil, "the entity is its own ancestor"))
@@ -85,10 +86,10 @@ struct ModelCheck {
 
   private func isInRing(_ name: String) -> Bool {
     var seen: Set<String> = []
-    var next = model.entity(name)?.superentity
+    var next = model.superentity(of: name)
     while let parent = next, seen.insert(parent).inserted {
       if parent == name { return true }
-      next = model.entity(parent)?.superentity
+      next = model.superentity(of: parent)
     }
     return false
   }

@@ -4,8 +4,8 @@ struct ColumnPlanner {
   private let model: ManagedObjectModel
   private let numbering: EntityNumbering
   private let shape: RelationshipShape
-  /// Names in use, folded as SQLite compares them.
-  private var used: Set<String> = ["z_pk", "z_ent", "z_opt"]
+  /// Names in use. All are in upper case, so they differ where SQLite, which does not tell case, says so.
+  private var used: Set = ["Z_PK", "Z_ENT", "Z_OPT"]
 
   /// Integers, keys and ordering keys come per entity or as a block; the rest in these groups, each over all entities.
   private static let groups = ["TIMESTAMP", "DECIMAL", "VARCHAR", "URI", "UUID", "TRANSFORMABLE", "BLOB"]
@@ -42,33 +42,59 @@ struct ColumnPlanner {
     return fixed + whole + ordering + Self.groups.flatMap { grouped[$0] ?? [] }
   }
 
+  /// Something of an entity that gets a column: an attribute, an element of one, or a to-one relationship.
+  private struct Claim {
+    /// The property's name, by which claims are sorted.
+    var property: String
+    /// Down to the element.
+    var path: String
+    /// What the column is named after.
+    var name: String
+    /// Nil for a relationship, whose place among the entity's is `key`.
+    var type: AttributeType?
+    var key = 0
+  }
+
   /// Suffixes are handed out over names in code-unit order; only then are columns sorted into their places.
   private mutating func add(_ entity: EntityDescription) throws {
-    var names: [String: String] = [:]
-    var attributes: [(path: String, attribute: AttributeDescription)] = []
-    let keys = entity.relationships.filter {
-      !$0.isTransient && !$0.isToMany && !shape.isInherited($0.name, by: entity.name)
+    var keys: [(place: Int, column: String)] = []
+    for claim in try claims(of: entity) {
+      let column = unused("Z" + claim.name.uppercased())
+      if let type = claim.type {
+        try place(claim, type, column: column, entity: entity.name)
+      } else {
+        keys.append((claim.key, column))
+      }
     }
-    let own = entity.attributes.filter { !$0.isTransient && !shape.isInherited($0.name, by: entity.name) }
-    let properties = own.enumerated().map { ($1.name, $0) } + keys.map { ($0.name, own.count) }
-    for (name, place) in properties.sorted(by: { NameOrder.codeUnits($0.0, $1.0) }) {
-      guard place < own.count else {
-        names[name] = unused("Z" + name.uppercased())
+    for key in keys { addKey(entity.relationships[key.place], name: key.column, entity: entity.name) }
+  }
+
+  /// All claims of an entity in code-unit order of the properties, elements in declared order. Descriptions are looked at where they lie: to
+  /// copy one takes long.
+  private func claims(of entity: EntityDescription) throws -> [Claim] {
+    var claims: [Claim] = []
+    for place in entity.attributes.indices where !entity.attributes[place].isTransient {
+      let name = entity.attributes[place].name
+      guard !shape.isInherited(name, by: entity.name) else { continue }
+      guard entity.attributes[place].type == .composite else {
+        claims.append(Claim(property: name, path: name, name: name, type: entity.attributes[place].type))
         continue
       }
-      for leaf in try Self.leaves(of: own[place], path: name, entity: entity.name, depth: 0) {
-        names[leaf.path] = unused("Z" + leaf.attribute.name.uppercased())
-        attributes.append(leaf)
+      for leaf in try Self.leaves(of: entity.attributes[place], path: name, entity: entity.name, depth: 0) {
+        claims.append(Claim(property: name, path: leaf.path, name: leaf.attribute.name, type: leaf.attribute.type))
       }
     }
-    for (path, attribute) in attributes {
-      guard let name = names[path] else { continue }
-      try place(attribute, name: name, role: .attribute(entity: entity.name, name: path), entity: entity.name)
+    for place in entity.relationships.indices {
+      guard !entity.relationships[place].isTransient, !entity.relationships[place].isToMany else { continue }
+      let name = entity.relationships[place].name
+      guard !shape.isInherited(name, by: entity.name) else { continue }
+      claims.append(Claim(property: name, path: name, name: name, type: nil, key: place))
     }
-    for key in keys.sorted(by: { NameOrder.codeUnits($0.name, $1.name) }) {
-      guard let name = names[key.name] else { continue }
-      addKey(key, name: name, entity: entity.name)
-    }
+    // By their places where names are the same, since a sort need not keep them.
+    return claims.enumerated().sorted { left, right in
+      left.element.property == right.element.property
+        ? left.offset < right.offset : NameOrder.codeUnits(left.element.property, right.element.property)
+    }.map(\.element)
   }
 
   private mutating func addKey(_ key: RelationshipDescription, name: String, entity: String) {
@@ -94,12 +120,13 @@ struct ColumnPlanner {
     }
   }
 
-  private mutating func place(_ attribute: AttributeDescription, name: String, role: ColumnRole, entity: String) throws {
+  private mutating func place(_ claim: Claim, _ attribute: AttributeType, column: String, entity: String) throws {
+    let role = ColumnRole.attribute(entity: entity, name: claim.path)
     let group: String
-    var type: String
-    switch attribute.type {
+    let type: String
+    switch attribute {
     case .integer16, .integer32, .integer64, .boolean:
-      whole.append(Column(name: name, type: "INTEGER", role: role))
+      whole.append(Column(name: column, type: "INTEGER", role: role))
       return
     case .date: (group, type) = ("TIMESTAMP", "TIMESTAMP")
     case .double, .float: (group, type) = ("TIMESTAMP", "FLOAT")
@@ -111,10 +138,10 @@ struct ColumnPlanner {
     case .binaryData: (group, type) = ("BLOB", "BLOB")
     case .undefined, .objectID, .composite:
       throw BatchError(
-        .badModel, "attribute \(attribute.name) has a type that no SQLite store can hold (\(attribute.type.rawValue))",
+        .badModel, "attribute \(claim.name) has a type that no SQLite store can hold (\(attribute.rawValue))",
         hint: "Give it a type, or make it transient", entity: entity)
     }
-    grouped[group, default: []].append(Column(name: name, type: type, role: role))
+    grouped[group, default: []].append(Column(name: column, type: type, role: role))
   }
 
   /// A composite attribute has no column of its own, but one for every element, in declared order.
@@ -133,7 +160,7 @@ struct ColumnPlanner {
   private mutating func unused(_ name: String) -> String {
     var candidate = name
     var suffix = 0
-    while !used.insert(NameOrder.folded(candidate)).inserted {
+    while !used.insert(candidate).inserted {
       suffix += 1
       candidate = "\(name)\(suffix)"
     }

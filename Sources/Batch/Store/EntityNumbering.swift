@@ -12,9 +12,9 @@ struct EntityNumbering {
     var seen: Set<String> = []
     // Depth first: a parent that was not met before its child is missing, or is below it.
     for name in names {
-      if let parent = model.entity(name)?.superentity, !seen.contains(parent) {
+      if let parent = model.superentity(of: name), !seen.contains(parent) {
         let problem =
-          model.entity(parent) == nil ? "the parent entity \(parent) is not in" : "the entity is its own ancestor in"
+          !model.hasEntity(parent) ? "the parent entity \(parent) is not in" : "the entity is its own ancestor in"
         throw BatchError(.badModel, "\(problem) model \(model.name)", entity: name)
       }
       seen.insert(name)
@@ -25,6 +25,6 @@ struct EntityNumbering {
     }
     self.names = names
     numbers = Dictionary(names.enumerated().map { ($1, $0 + 1) }, uniquingKeysWith: { first, _ in first })
-    parents = Set(model.entities.compactMap(\.superentity))
+    parents = Set(names.compactMap(model.superentity))
   }
 }

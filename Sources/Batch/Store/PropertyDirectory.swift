@@ -12,13 +12,11 @@ struct PropertyDirectory {
     self.tables = tables
     self.joins = joins
     shape = RelationshipShape(model: model)
-    var columns: [ColumnRole: (table: Int, column: Int)] = [:]
-    for (position, table) in tables.enumerated() {
-      for (number, column) in table.columns.enumerated() where columns[column.role] == nil {
-        columns[column.role] = (position, number)
-      }
+    var places: [(ColumnRole, (table: Int, column: Int))] = []
+    for (table, columns) in tables.lazy.map(\.columns).enumerated() {
+      for column in columns.indices { places.append((columns[column].role, (table, column))) }
     }
-    self.columns = columns
+    columns = Dictionary(places, uniquingKeysWith: { first, _ in first })
     var joinPositions: [PropertyReference: Int] = [:]
     for (position, join) in joins.enumerated() {
       joinPositions[join.relationship] = position

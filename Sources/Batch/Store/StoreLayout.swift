@@ -40,7 +40,7 @@ public struct StoreLayout: Sendable {
     try ModelNameCheck(model: model).run()
     let numbering = try EntityNumbering(model: model)
     let owners = Self.inverselessOwners(model, numbering)
-    let roots = numbering.names.filter { model.entity($0)?.superentity == nil }
+    let roots = numbering.names.filter { model.superentity(of: $0) == nil }
     let families = Dictionary(grouping: numbering.names, by: model.root)
     let tables = try roots.map {
       try ColumnPlanner.table(root: $0, names: families[$0] ?? [], model: model, numbering: numbering, owners: owners)
