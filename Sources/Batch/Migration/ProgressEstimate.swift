@@ -24,6 +24,8 @@ struct ProgressEstimate: Sendable, Equatable {
     var doneBefore = 0.0
     var began: Double?
     var seconds = 0.0
+    /// Those of `seconds` that say nothing about other parts.
+    var aside = 0.0
 
     init(_ part: Part) { self.part = part }
   }
@@ -74,6 +76,13 @@ struct ProgressEstimate: Sendable, Equatable {
     current = index
   }
 
+  /// So much of the time that a part took so far is its own affair, as that of look-ups which do not fit into memory: other parts are
+  /// foreseen without it.
+  mutating func setAside(_ seconds: Double, of part: Part) {
+    guard let index = index(part) else { return }
+    entries[index].aside = max(entries[index].aside, seconds)
+  }
+
   /// Nothing is left.
   mutating func finish(at seconds: Double) {
     advance(.proof, to: 1, at: seconds)
@@ -93,7 +102,9 @@ struct ProgressEstimate: Sendable, Equatable {
     var now = entries[current]
     // A part that tells nothing for a while goes on all the same.
     let silent = max(0, seconds - (now.began ?? seconds) - now.seconds)
-    let (worked, spent) = entries.reduce((0, 0)) { ($0.0 + $1.done - $1.doneBefore, $0.1 + $1.seconds) }
+    let (worked, spent) = entries.reduce((0, 0)) {
+      ($0.0 + $1.done - $1.doneBefore, $0.1 + max(0.05 * $1.seconds, $1.seconds - $1.aside))
+    }
     guard worked > 0, spent > 0, worked > 0.01 * entries.reduce(0, { $0 + $1.work }) else { return nil }
     let pace = spent / worked
     let own = now.done - now.doneBefore

@@ -203,6 +203,7 @@ final class StepRunner {
       (progress.rows, progress.objects) = (rows, objects)
       progress.bytes += UInt64(bytes)
       progress.advance(.rows(step: job.number), to: done)
+      progress.estimate.setAside(lookups.secondsOfRuns, of: .rows(step: job.number))
     }
     job.monitor.hold(rows: Int(clamping: rows &- before), bytes: bytes)
     return Parcel(records: records, mark: clock.isDue(adding: bytes) ? try mark() : nil)

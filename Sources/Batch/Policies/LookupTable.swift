@@ -11,6 +11,9 @@ final class LookupTable {
   @exclusivity(unchecked) private var asked: (entity: String, attribute: String, position: Int)?
   let lookups: [Lookup]
   private var searcher: RunSearcher?
+  private var secondsOfSearcher = 0.0
+  /// Seconds that look-ups beyond memory took in this process, about.
+  var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
 
   /// Makes the look-ups, empty or from the states that a checkpoint tells.
   init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws {
@@ -172,7 +175,9 @@ extension LookupTable {
     maps[place].foresee(keys)
     guard keys.openCount > 0 else { return }
     if searcher == nil { searcher = try RunSearcher() }
+    let begin = ContinuousClock.now
     try searcher?.search(maps[place], keys)
+    secondsOfSearcher += (ContinuousClock.now - begin) / .seconds(1)
   }
 }
 

@@ -39,6 +39,7 @@ public final class SpillingMap {
   private var logLength: UInt64 = 0
   @exclusivity(unchecked) private var pending: [UInt8] = []
   private var replaced: [Replaced] = []
+  @exclusivity(unchecked) private var clock = SampledClock()
   private let published = PublishedRuns()
 
   /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, and once more the filters that are kept in
@@ -52,8 +53,12 @@ public final class SpillingMap {
   /// Finds what a key stands for.
   public func find(_ key: TaggedKey) throws -> Entry? {
     let hash = key.hash
-    return try table.find(key, hash: hash, word: table.word(hash)) ?? findInRuns(key, hash: hash)
+    if let found = table.find(key, hash: hash, word: table.word(hash)) { return found }
+    return hasRuns ? try clock.sample { try findInRuns(key, hash: hash) } : nil
   }
+
+  /// Seconds that runs took so far, to be written and to be looked into one key after the other, about.
+  public var secondsOfRuns: Double { clock.seconds }
 
   var hasRuns: Bool { !runs.isEmpty }
 
@@ -70,7 +75,7 @@ public final class SpillingMap {
     append(key, entry)
     if pending.count > 1 << 16 { try flushLog() }
     table.insert(key, hash: key.hash, entry)
-    if table.isFull { try spill() }
+    if table.isFull { try clock.time { try spill() } }
   }
 
   private func append(_ key: TaggedKey, _ entry: Entry) {
@@ -203,7 +208,7 @@ public final class SpillingMap {
         // With less memory than before, the table may be full before the log ends: the rest goes into the next log.
         if log !== old { return try insert(key, entry) }
         table.insert(key, hash: key.hash, entry)
-        if table.isFull { try spill() }
+        if table.isFull { try clock.time { try spill() } }
       }
     }
   }

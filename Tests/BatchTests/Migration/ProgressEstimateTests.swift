@@ -95,6 +95,23 @@ struct ProgressEstimateTests {
     #expect(estimate.fraction == 0.8)
   }
 
+  @Test("Time that is a part's own affair slows down what is foreseen of that part, and of no other")
+  func aside() throws {
+    var estimate = ProgressEstimate(steps: 2)
+    for step in 1...2 { estimate.foresee(.rows(step: step), work: 10) }
+    estimate.advance(.rows(step: 1), to: 0, at: 0)
+    estimate.advance(.rows(step: 1), to: 0.5, at: 25)
+    estimate.setAside(20, of: .rows(step: 1))
+    // The other half of the step takes as long; what comes then, a second for each second of work.
+    let left = try #require(estimate.secondsLeft(at: 25))
+    #expect(abs(left - 35) < 0.001)
+    estimate.advance(.rows(step: 2), to: 0, at: 50)
+    let rest = try #require(estimate.secondsLeft(at: 50))
+    #expect(abs(rest - 30) < 0.001)
+    estimate.setAside(40, of: .rows(step: 1))
+    #expect(abs(try #require(estimate.secondsLeft(at: 50)) - 10) < 0.001)
+  }
+
   @Test("Nothing foreseen is nothing done, until the end")
   func empty() {
     var estimate = ProgressEstimate()
