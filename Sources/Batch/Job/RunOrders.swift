@@ -43,15 +43,24 @@ extension MigrationJob {
   /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is heeded within two
   /// seconds. Throws `refused` where no process runs one on this machine or elsewhere.
   public func order(_ path: String, _ change: (inout RunOrders) -> Void) throws {
-    guard let job = try JobRegistry(fileSystem).find(path), try fileSystem.status(job.plan) != nil,
-      case .live = try Lease.inspect(job, fileSystem)
-    else {
-      throw BatchError(
-        .refused, "no process migrates this store just now", hint: "Look at \(ProgramName.current) status; nothing was written",
-        path: path)
-    }
+    guard let job = try JobRegistry(fileSystem).find(path), try isWorking(on: job) else { throw nobodyWorks(on: path) }
     var orders = RunOrders.read(job) ?? RunOrders()
     change(&orders)
-    try orders.write(to: job)
+    do { try orders.write(to: job) } catch {
+      // The run may have ended just now, and its directory with it.
+      guard try isWorking(on: job) else { throw nobodyWorks(on: path) }
+      throw error
+    }
+  }
+
+  private func isWorking(on job: JobDirectory) throws -> Bool {
+    guard try fileSystem.status(job.plan) != nil, case .live = try Lease.inspect(job, fileSystem) else { return false }
+    return true
+  }
+
+  private func nobodyWorks(on path: String) -> BatchError {
+    BatchError(
+      .refused, "no process migrates this store just now", hint: "Look at \(ProgramName.current) status; nothing was written",
+      path: path)
   }
 }

@@ -97,6 +97,34 @@ struct MigrationTests {
     #expect(report.targetVersion == "P2" && report.isVerified)
   }
 
+  @Test("An order for a run that ends while it is given is refused as one without a run; any other failure is told as it is")
+  func orderAtTheEnd() async throws {
+    let (folder, source) = try Self.gated("ordered")
+    let migration = Migration(Self.request(folder, source), job: folder.job())
+    let task = Task { try await migration.run() }
+    defer { GatedPolicy.open("ordered") }
+    let registry = JobRegistry(LocalFileSystem())
+    func found() throws -> JobDirectory? {
+      try registry.find(source).flatMap { try LocalFileSystem().status($0.plan) == nil ? nil : $0 }
+    }
+    while try found() == nil { try await Task.sleep(for: .milliseconds(1)) }
+    let job = try #require(try found())
+    // The orders cannot be written, and a moment later the run is gone, or still there.
+    let (files, blocked) = (FileManager.default, job.control + ".new")
+    func order(_ body: () throws -> Void) -> BatchError? {
+      try? files.createDirectory(atPath: blocked, withIntermediateDirectories: false)
+      defer { try? files.removeItem(atPath: blocked) }
+      return #expect(throws: (any Error).self) { try folder.job().order(source) { _ in try? body() } } as? BatchError
+    }
+    let gone = order { try files.moveItem(atPath: job.plan, toPath: job.plan + ".away") }
+    #expect(gone?.code == .refused && gone?.message == "no process migrates this store just now", "\(String(describing: gone))")
+    try files.moveItem(atPath: job.plan + ".away", toPath: job.plan)
+    #expect(order {}?.code != .refused)
+    try folder.job().order(source) { $0.throttle = "none" }
+    GatedPolicy.open("ordered")
+    #expect(try await task.value.isVerified)
+  }
+
   @Test("A task that was cancelled before writes nothing")
   func cancelledBefore() async throws {
     let (folder, source) = try Self.folder()
