@@ -46,11 +46,13 @@ extension MigrationJob {
     guard let job = try JobRegistry(fileSystem).find(path), try isWorking(on: job) else { throw nobodyWorks(on: path) }
     var orders = RunOrders.read(job) ?? RunOrders()
     change(&orders)
-    do { try orders.write(to: job) } catch {
-      // The run may have ended just now, and its directory with it.
-      guard try isWorking(on: job) else { throw nobodyWorks(on: path) }
-      throw error
+    let written = Result { try orders.write(to: job) }
+    // The run may have ended meanwhile, and its directory with it: nobody heeds an order then, and a stop has nothing to do.
+    guard try isWorking(on: job) else {
+      if orders.stop { return }
+      throw nobodyWorks(on: path)
     }
+    try written.get()
   }
 
   private func isWorking(on job: JobDirectory) throws -> Bool {
@@ -60,7 +62,8 @@ extension MigrationJob {
 
   private func nobodyWorks(on path: String) -> BatchError {
     BatchError(
-      .refused, "no process migrates this store just now", hint: "Look at \(ProgramName.current) status; nothing was written",
+      .refused, "no process migrates this store just now",
+      hint: "Look at \(ProgramName.current) status; the order was given to nobody",
       path: path)
   }
 }

@@ -49,6 +49,8 @@ final class StepRunner {
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
+  /// What look-ups beyond memory took to be restored.
+  private let secondsOfRunsBefore: Double
   let isResumed: Bool
   var indexedLength = 0
   let indexes: [StoreIndex]
@@ -68,6 +70,7 @@ final class StepRunner {
     lookups = try LookupTable(
       needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files,
       restoring: restart != nil && needsLogs ? state.lookups : nil)
+    secondsOfRunsBefore = lookups.secondsOfRuns
     patches = try PatchLog(
       path: job.files.path(needsLogs ? "patches" : "patches.closed"), fileSystem: job.files.fileSystem,
       restoring: restart != nil && needsLogs ? (state.patchLength, state.patchCount) : nil)
@@ -203,7 +206,10 @@ final class StepRunner {
       (progress.rows, progress.objects) = (rows, objects)
       progress.bytes += UInt64(bytes)
       progress.advance(.rows(step: job.number), to: done)
-      progress.estimate.setAside(lookups.secondsOfRuns, of: .rows(step: job.number))
+      // Where the pace is limited they take no time of their own.
+      if job.monitor.rate == nil {
+        progress.estimate.setAside(lookups.secondsOfRuns - secondsOfRunsBefore, of: .rows(step: job.number))
+      }
     }
     job.monitor.hold(rows: Int(clamping: rows &- before), bytes: bytes)
     return Parcel(records: records, mark: clock.isDue(adding: bytes) ? try mark() : nil)

@@ -4,8 +4,8 @@ struct ColumnPlanner {
   private let model: ManagedObjectModel
   private let numbering: EntityNumbering
   private let shape: RelationshipShape
-  /// Names in use. All are in upper case, so they differ where SQLite, which does not tell case, says so.
-  private var used: Set = ["Z_PK", "Z_ENT", "Z_OPT"]
+  /// Names in use, folded as SQLite compares them.
+  private var used: Set<String> = ["z_pk", "z_ent", "z_opt"]
 
   /// Integers, keys and ordering keys come per entity or as a block; the rest in these groups, each over all entities.
   private static let groups = ["TIMESTAMP", "DECIMAL", "VARCHAR", "URI", "UUID", "TRANSFORMABLE", "BLOB"]
@@ -50,9 +50,13 @@ struct ColumnPlanner {
     var path: String
     /// What the column is named after.
     var name: String
-    /// Nil for a relationship, whose place among the entity's is `key`.
+    /// Nil for a relationship.
     var type: AttributeType?
-    var key = 0
+    /// The property's place among the entity's attributes, or relationships.
+    var place: Int
+
+    /// Is it about another property?
+    func isOfAnother(_ other: Claim) -> Bool { place != other.place || (type == nil) != (other.type == nil) }
   }
 
   /// Suffixes are handed out over names in code-unit order; only then are columns sorted into their places.
@@ -63,7 +67,7 @@ struct ColumnPlanner {
       if let type = claim.type {
         try place(claim, type, column: column, entity: entity.name)
       } else {
-        keys.append((claim.key, column))
+        keys.append((claim.place, column))
       }
     }
     for key in keys { addKey(entity.relationships[key.place], name: key.column, entity: entity.name) }
@@ -77,24 +81,30 @@ struct ColumnPlanner {
       let name = entity.attributes[place].name
       guard !shape.isInherited(name, by: entity.name) else { continue }
       guard entity.attributes[place].type == .composite else {
-        claims.append(Claim(property: name, path: name, name: name, type: entity.attributes[place].type))
+        claims.append(Claim(property: name, path: name, name: name, type: entity.attributes[place].type, place: place))
         continue
       }
       for leaf in try Self.leaves(of: entity.attributes[place], path: name, entity: entity.name, depth: 0) {
-        claims.append(Claim(property: name, path: leaf.path, name: leaf.attribute.name, type: leaf.attribute.type))
+        claims.append(Claim(property: name, path: leaf.path, name: leaf.attribute.name, type: leaf.attribute.type, place: place))
       }
     }
     for place in entity.relationships.indices {
       guard !entity.relationships[place].isTransient, !entity.relationships[place].isToMany else { continue }
       let name = entity.relationships[place].name
       guard !shape.isInherited(name, by: entity.name) else { continue }
-      claims.append(Claim(property: name, path: name, name: name, type: nil, key: place))
+      claims.append(Claim(property: name, path: name, name: name, type: nil, place: place))
     }
-    // By their places where names are the same, since a sort need not keep them.
-    return claims.enumerated().sorted { left, right in
-      left.element.property == right.element.property
-        ? left.offset < right.offset : NameOrder.codeUnits(left.element.property, right.element.property)
+    let sorted = claims.enumerated().sorted { left, right in
+      if NameOrder.codeUnits(left.element.property, right.element.property) { return true }
+      // Elements of one attribute: a sort need not keep their order.
+      return !NameOrder.codeUnits(right.element.property, left.element.property) && left.offset < right.offset
     }.map(\.element)
+    for (claim, next) in zip(sorted, sorted.dropFirst()) where claim.isOfAnother(next) {
+      guard NameOrder.codeUnits(claim.property, next.property) else {
+        throw BatchError(.badModel, "two properties are named \(claim.property)", entity: entity.name)
+      }
+    }
+    return sorted
   }
 
   private mutating func addKey(_ key: RelationshipDescription, name: String, entity: String) {
@@ -160,7 +170,7 @@ struct ColumnPlanner {
   private mutating func unused(_ name: String) -> String {
     var candidate = name
     var suffix = 0
-    while !used.insert(candidate).inserted {
+    while !used.insert(NameOrder.folded(candidate)).inserted {
       suffix += 1
       candidate = "\(name)\(suffix)"
     }

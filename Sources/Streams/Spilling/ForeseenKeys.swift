@@ -82,7 +82,7 @@ extension SpillingMap {
   public func findInserted(_ keys: ForeseenKeys, _ place: Int) throws -> Entry? {
     let (hash, key) = (keys.keys[place].hash, TaggedKey(tag: keys.tag, body: keys.keys[place].body))
     if let entry = table.find(key, hash: hash, word: table.word(hash)) { return entry }
-    return keys.spilled == spilled ? nil : try findInRuns(key, hash: hash)
+    return keys.spilled == spilled ? nil : try findAlone(key, hash: hash)
   }
 
   /// Looks for some of the open keys in runs; other threads may look for others meanwhile, as long as nothing is inserted.

@@ -54,8 +54,11 @@ public final class SpillingMap {
   public func find(_ key: TaggedKey) throws -> Entry? {
     let hash = key.hash
     if let found = table.find(key, hash: hash, word: table.word(hash)) { return found }
-    return hasRuns ? try clock.sample { try findInRuns(key, hash: hash) } : nil
+    return hasRuns ? try findAlone(key, hash: hash) : nil
   }
+
+  /// Looks for one key in runs.
+  func findAlone(_ key: TaggedKey, hash: UInt64) throws -> Entry? { try clock.sample { try findInRuns(key, hash: hash) } }
 
   /// Seconds that runs took so far, to be written and to be looked into one key after the other, about.
   public var secondsOfRuns: Double { clock.seconds }

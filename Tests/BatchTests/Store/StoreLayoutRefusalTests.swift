@@ -32,6 +32,20 @@ struct StoreLayoutRefusalTests {
     #expect(lost?.message == "relationship b leads to B, which is not in the model")
   }
 
+  @Test("A property that is there twice is named; names that differ in bytes alone keep columns without a suffix, as in SQLite")
+  func sameNames() throws {
+    let twice = error([StoreModels.entity("A", [("x", .string), ("x", .double)])])
+    #expect(twice?.code == .badModel && twice?.entity == "A" && twice?.message == "two properties are named x")
+    let both = error([StoreModels.entity("A", [("b", .string)], [StoreModels.link("b", "A", nil)])])
+    #expect(both?.message == "two properties are named b")
+    let layout = try StoreModels.layout([
+      StoreModels.entity("A"), StoreModels.entity("B", parent: "A", [("z\u{E9}", .string)]),
+      StoreModels.entity("C", parent: "A", [("ze\u{301}", .string)]),
+    ])
+    let names = layout.entityTables[0].columns.dropFirst(3).map { Array($0.name.unicodeScalars) }
+    #expect(names == ["ZZ\u{C9}", "ZZE\u{301}"].map { Array($0.unicodeScalars) })
+  }
+
   @Test("Attributes without a storable type are named")
   func types() {
     let refusal = error([StoreModels.entity("A", [("x", .undefined)])])

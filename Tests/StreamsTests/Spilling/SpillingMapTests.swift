@@ -51,6 +51,22 @@ import Testing
     }
   }
 
+  @Test("What runs take is told as time; a map without runs takes none")
+  func secondsOfRuns() throws {
+    let folder = try FilesTestFolder()
+    let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory)
+    func find(_ name: String) throws { _ = try Array(name.utf8).withUnsafeBytes { try map.find(TaggedKey($0)) } }
+    for number in 0..<100 { try find("absent \(number)") }
+    #expect(!map.hasRuns && map.secondsOfRuns == 0)
+    for number in 0..<2000 {
+      try Array("\(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1)) }
+    }
+    let spilling = map.secondsOfRuns
+    #expect(map.hasRuns && spilling > 0)
+    for number in 0..<100 { try find("\(number)") }
+    #expect(map.secondsOfRuns > spilling)
+  }
+
   /// Keys that are looked for together, in pieces, are found as one by one.
   private static func expectForeseen(_ map: SpillingMap, _ model: Model, _ comment: Comment) throws {
     let tag = UInt8(ascii: "k")
