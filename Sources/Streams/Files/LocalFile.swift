@@ -8,6 +8,7 @@ public final class LocalFile: File {
   /// The path it was opened by.
   public let path: String
   private let descriptor: Atomic<Int32>
+  private let hasLocks = Atomic<Bool>(false)
 
   /// Takes over an open descriptor.
   init(path: String, descriptor: Int32) {
@@ -93,6 +94,7 @@ public final class LocalFile: File {
   /// processes, but does not vanish when another descriptor of the same file is closed.
   public func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool {
     var request = try Self.request(kind, start: start, length: length, path: path)
+    hasLocks.store(true, ordering: .relaxed)
     while fcntl(try open(), Self.setLock, &request) != 0 {
       switch errno {
       case EINTR: continue
@@ -115,6 +117,10 @@ public final class LocalFile: File {
   /// Closes the file; its locks end with it. Further calls fail.
   public func close() {
     let last = descriptor.exchange(-1, ordering: .sequentiallyConsistent)
+    // A process that was forked just now and has not begun its program yet holds a copy of the descriptor, and the locks with it.
+    if last >= 0, hasLocks.load(ordering: .relaxed), var all = try? Self.request(.none, start: 0, length: 0, path: path) {
+      _ = fcntl(last, Self.setLock, &all)
+    }
     // Not repeated on EINTR: on Linux the descriptor is gone by then, and its number may be another file's.
     if last >= 0 { _ = Glibc.close(last) }
   }

@@ -11,6 +11,21 @@ import Testing
 
   init() throws { directory = try FilesTestFolder() }
 
+  @Test("A closed file's locks are gone at once, though a child process that has only been forked holds a copy of the descriptor")
+  func locksEndWithTheFile() throws {
+    let path = directory.file("a")
+    try fileSystem.put("text", path)
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    // The same open file description, as in a forked process.
+    let copy = dup(descriptor)
+    defer { close(copy) }
+    let (first, second) = (LocalFile(path: path, descriptor: descriptor), try fileSystem.open(path, .update))
+    #expect(try first.lock(.exclusive, start: 1 << 30, length: 2) && first.lock(.shared, start: 1 << 31, length: 510))
+    #expect(try !second.lock(.exclusive, start: 1 << 30, length: 2))
+    first.close()
+    #expect(try second.lock(.exclusive, start: 1 << 30, length: 2) && second.lock(.exclusive, start: 1 << 31, length: 510))
+  }
+
   @Test func bytesComeBackFromWhereTheyWereWritten() throws {
     let file = try fileSystem.open(directory.file("a"), .create)
     try Array("hello".utf8).withUnsafeBytes { try file.write($0, at: 3) }
