@@ -62,6 +62,7 @@ struct MigrateCommand: StoreCommand {
     request.indexBuilding = indexBuilder
     request.keepsBackups = keepBackups
     request.rejects = rejects.limit
+    request.arguments = models.arguments + extras.arguments + parts.arguments
     request.explains = explain
     var outlets = outlets
     if !explain.isEmpty { outlets.logLevel = .trace }

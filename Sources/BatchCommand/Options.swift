@@ -1,5 +1,6 @@
 import ArgumentParser
 import Batch
+import Foundation
 
 struct ModelOptions: ParsableArguments {
   @Option(
@@ -50,6 +51,17 @@ struct ModelOptions: ParsableArguments {
     return byIdentifier ? .identifiers : .names
   }
 
+  /// The options that ask for the same from any folder.
+  var arguments: [String] {
+    func option(_ name: String, _ values: [String]) -> [String] { values.isEmpty ? [] : [name] + values }
+    func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+    let list = versions.map { VersionList.isFile($0) ? absolute($0) : $0 }
+    return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
+      + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
+      + option("--stages", stages.map { [absolute($0)] } ?? [])
+      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
+  }
+
   func validate() throws {
     guard [versions != nil, byIdentifier, stages != nil, identity].count(where: { $0 }) < 2 else {
       throw ValidationError("--versions, --by-identifier, --stages and --identity exclude each other")
@@ -70,6 +82,8 @@ struct PartArguments: ParsableArguments {
 
   var selection: PartSelection { PartSelection(only: only, skip: skip) }
 
+  var arguments: [String] { (only.isEmpty ? [] : ["--only"] + only) + (skip.isEmpty ? [] : ["--skip"] + skip) }
+
   func validate() throws {
     guard only.isEmpty || skip.isEmpty else { throw ValidationError("--only and --skip exclude each other") }
   }
@@ -87,6 +101,8 @@ struct ExtrasArguments: ParsableArguments {
     (options.history, options.allowsCloudKit) = (history, allowCloudkit)
     return options
   }
+
+  var arguments: [String] { ["--history", history.rawValue] + (allowCloudkit ? ["--allow-cloudkit"] : []) }
 }
 
 extension ExtrasOptions.History: ExpressibleByArgument {}

@@ -40,14 +40,6 @@ struct RunSummary: Codable {
     rejects = report.rejects
   }
 
-  /// A new run takes all objects, those that were rejected with them.
-  private var replay: String {
-    backup.map {
-      "after a fix: \(GodwitCommand.configuration.commandName ?? "godwit") migrate \($0) --output ANOTHER, or rollback and migrate again"
-    }
-      ?? "after a fix migrate the source again, to another output"
-  }
-
   func json() throws -> String { try JSONOutput.text(self) }
 
   var text: String {
@@ -60,7 +52,11 @@ struct RunSummary: Codable {
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
     lines += accounts.map(\.summary)
     if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
-    if let rejects { lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path); \(replay)") }
+    if let rejects {
+      lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path)")
+      // A new run takes all objects, those that were rejected with them.
+      if let replay = rejects.replay { lines.append("after a fix, all objects again: \(replay)") }
+    }
     for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
     return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
   }

@@ -7,8 +7,7 @@ enum VersionList {
 
   /// Names joined by commas, or those in a file, one on each line.
   static func names(_ argument: String) throws -> [String] {
-    var isFolder: ObjCBool = false
-    let isFile = FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder) && !isFolder.boolValue
+    let isFile = isFile(argument)
     let text = isFile ? try read(argument) : argument
     let names = text.split { isFile ? $0.isNewline : $0 == "," }.map { $0.trimmingCharacters(in: .whitespaces) }
       .filter { !$0.isEmpty }
@@ -18,6 +17,12 @@ enum VersionList {
         path: isFile ? argument : nil)
     }
     return names
+  }
+
+  /// Is it the path of a file, and not a list?
+  static func isFile(_ argument: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder) && !isFolder.boolValue
   }
 
   private static func read(_ path: String) throws -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import Batch
@@ -18,7 +19,48 @@ struct RejectCommandTests {
     #expect(over.code == 11 && over.error.contains("more than 1 objects cannot be migrated"), "\(over)")
     let done = try folder.run("godwit", ["resume", output, "--max-rejects", "100", "--json"])
     #expect(done.code == 10 && done.output.contains("\(output).rejects-"), "\(done)")
+    #expect(try folder.run("godwit", ["report", output]).output.contains("after a fix, all objects again: godwit migrate"))
     #expect(try folder.run("godwit", migrate + ["--max-rejects", "many"]).code == 64)
     #expect(try folder.run("godwit", migrate + ["--reject-values"]).code == 64)
+  }
+
+  @Test("The command that summary and report name replays the rejects after a fix, in a shell and whatever the paths are called")
+  func replay() throws {
+    let folder = try CommandFolder()
+    let (store, model) = (folder.file("It's a $HOME store.sqlite"), ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld")
+    let sample = ["sample", model, "--version", "Plain 2", "--rows", "1000", "--output", store]
+    #expect(try folder.run("godwit", sample).code == 0)
+    let versions = folder.file("the versions")
+    try "Plain 2\nPlain 1\n".write(toFile: versions, atomically: true, encoding: .utf8)
+    let migrate = ["migrate", store, "--models", model, "--versions", versions, "--max-rejects", "50%"]
+    let done = try folder.run("godwit", migrate)
+    #expect(done.code == 10, "\(done)")
+    let report = try JSONDecoder().decode(
+      RunReport.self, from: Data(folder.run("godwit", ["report", store, "--json"]).output.utf8))
+    let (rejects, backup) = (try #require(report.rejects), try #require(report.backup))
+    let command = try #require(rejects.replay)
+    #expect(done.output.contains("after a fix, all objects again: \(command)\n"), "\(done)")
+    // The fix: the objects that do not fit are gone from the old store.
+    let lines = try String(contentsOfFile: rejects.path, encoding: .utf8).split(separator: "\n")
+    let keys = try lines.map { try JSONDecoder().decode(RunReport.Reject.self, from: Data($0.utf8)).key }
+    let list = keys.map(String.init).joined(separator: ",")
+    try DatabaseQueue(path: backup).write { try $0.execute(sql: "DELETE FROM ZROW WHERE Z_PK IN (\(list))") }
+    let words = command.split(separator: " ", maxSplits: 1)
+    #expect(words.first == "godwit")
+    let again = try Self.shell("'\(CommandProcess.path(of: "godwit"))' \(words[1])")
+    #expect(again.code == 0, "\(again)")
+    #expect(try folder.run("godwit", ["verify", store + ".replayed", "--models", model]).code == 0)
+  }
+
+  /// Runs a line in a shell, in another folder than the test's.
+  private static func shell(_ line: String) throws -> (code: Int32, output: String) {
+    let (process, pipe) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    (process.arguments, process.currentDirectoryURL) = (["-c", line], URL(fileURLWithPath: "/"))
+    (process.standardOutput, process.standardError) = (pipe, pipe)
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
   }
 }

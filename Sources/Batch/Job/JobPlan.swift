@@ -45,6 +45,8 @@ struct JobPlan: Codable, Equatable {
   var keepsBackups: BackupLimit?
   /// How many objects that cannot be migrated are set aside; nil where the first one ends the run.
   var rejects: RejectPlan?
+  /// Options of the command that asked for the run, where it sets objects aside: all but the store's path and the output.
+  var arguments: [String]?
   /// What a person should know, as the plan says it.
   var notes: [String]
   /// Hexadecimal: the plan, the source and the policies that the run began with.

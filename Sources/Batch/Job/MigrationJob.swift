@@ -39,6 +39,10 @@ public struct MigrationJob: Sendable {
     /// How many objects that cannot be migrated are set aside before the run ends; nil for none. Every step is a pass of its own then.
     public var rejects: RejectLimit?
 
+    /// Options with which a command asks for the same migration, all but the store's path and the output: a person is told with them how
+    /// rejected objects are replayed. Empty where there is no command.
+    public var arguments: [String] = []
+
     /// Objects of which the logger is told what becomes of them, at the level trace. Every step is a pass of its own then, and the tables
     /// with these objects take longer; the result is the same. A run that is resumed tells nothing.
     public var explains: [ExplainedObjects] = []

@@ -7,6 +7,8 @@ public struct RejectReport: Sendable, Codable, Equatable {
   public var count: UInt64
   /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `detail` and `values` where they were asked for.
   public var path: String
+  /// The command that migrates the old store again, after a fix; nil where the run was not begun by a command.
+  public var replay: String?
 }
 
 /// What the plan says of objects that cannot be migrated.
@@ -32,8 +34,9 @@ extension MigrationRun {
       path: rejectPath, fileSystem: fileSystem, limit: rejects.limit, withValues: rejects.withValues, restoring: restoring)
   }
 
-  /// Takes the list out of the job's directory, durably, before that is removed; nil where nothing was rejected.
-  func takeRejects() throws -> RejectReport? {
+  /// Takes the list out of the job's directory, durably, before that is removed; nil where nothing was rejected. `store` is the path that
+  /// has the old store.
+  func takeRejects(of store: String) throws -> RejectReport? {
     guard plan.rejects != nil else { return nil }
     if let status = try fileSystem.status(rejectPath), status.size > 0 {
       try fileSystem.rename(rejectPath, to: finalRejectPath)
@@ -41,7 +44,8 @@ extension MigrationRun {
     }
     // Another process may have done that.
     guard try fileSystem.status(finalRejectPath) != nil else { return nil }
-    return RejectReport(count: try lines(finalRejectPath), path: finalRejectPath)
+    let replay = plan.arguments.map { ReplayCommand.line($0, store: store, destination: plan.destination) }
+    return RejectReport(count: try lines(finalRejectPath), path: finalRejectPath, replay: replay)
   }
 
   private func lines(_ path: String) throws -> UInt64 {

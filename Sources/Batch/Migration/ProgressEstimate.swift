@@ -15,7 +15,7 @@ struct ProgressEstimate: Sendable, Equatable {
     case proof
   }
 
-  private struct Entry: Sendable, Equatable {
+  struct Entry: Sendable, Equatable {
     var part: Part
     /// Foreseen seconds.
     var work = 0.0
@@ -30,7 +30,7 @@ struct ProgressEstimate: Sendable, Equatable {
     init(_ part: Part) { self.part = part }
   }
 
-  private var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
   private var current: Int?
   /// Without anything foreseen nothing is done, but at the end everything is.
   private var isFinished = false

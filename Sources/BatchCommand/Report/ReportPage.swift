@@ -91,7 +91,10 @@ struct ReportPage {
     guard let rejects = report.rejects else { return "" }
     let list = HTML.list(rejects.first.map { "step \($0.step), \($0.mapping): \($0.entity) \($0.key): \($0.reason)" })
     let count = "\(Console.count(rejects.count)) objects could not be migrated, and were set aside. All of them: \(rejects.path)"
-    return HTML.element("p", "", HTML.escaped(count)) + list
+    let replay = rejects.replay.map {
+      HTML.element("p", "", "After a fix, all objects again:") + HTML.element("pre", "", HTML.escaped($0))
+    }
+    return HTML.element("p", "", HTML.escaped(count)) + list + (replay ?? "")
   }
 
   private var proof: String {

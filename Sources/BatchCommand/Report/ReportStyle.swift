@@ -13,6 +13,7 @@ enum ReportStyle {
     .done{--tone:var(--ok)}.done-with-rejects,.stopped,.cut-over,.paused{--tone:var(--warn)}.running{--tone:var(--busy)}
     .badge{margin:0;color:var(--tone);font-weight:700;text-transform:uppercase;letter-spacing:.06em;font-size:13px}\
     .reason{font-family:ui-monospace,monospace;font-size:13px}.advice{color:var(--soft)}
+    pre{font-family:ui-monospace,monospace;font-size:13px;white-space:pre-wrap;background:var(--card);border-radius:6px;padding:10px 14px;margin:6px 0}
     .bar{height:8px;border-radius:4px;background:var(--rule);overflow:hidden;margin:8px 0}.bar i{display:block;height:100%;background:var(--tone)}
     dl{margin:0}dl div{display:grid;grid-template-columns:minmax(90px,150px) minmax(0,1fr);gap:12px;padding:3px 0}dt{color:var(--soft)}dd{margin:0}
     table{border-collapse:collapse;width:100%}th,td{padding:6px 0 6px 12px;border-bottom:1px solid var(--rule);text-align:right;\

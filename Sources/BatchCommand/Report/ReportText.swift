@@ -26,8 +26,9 @@ struct ReportText {
     add("interruptions", report.interruptions.map(words.interruption))
     if let rejects = report.rejects {
       add(
-        "rejects: \(Console.count(rejects.count)), in \(ReportWords.plain(rejects.path))", rejects.first.prefix(10).map(Self.line)
-      )
+        "rejects: \(Console.count(rejects.count)), in \(ReportWords.plain(rejects.path))",
+        rejects.first.prefix(10).map(Self.line)
+          + (rejects.replay.map { ["after a fix, all objects again: \(ReportWords.plain($0))"] } ?? []))
     }
     add("proof", words.proof + (report.proof?.warnings.map { "  " + ReportWords.plain($0) } ?? []))
     add("settings", report.settings.map { ReportWords.plain("\($0.name): \($0.value)") })

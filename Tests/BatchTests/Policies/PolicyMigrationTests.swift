@@ -100,6 +100,25 @@ import Testing
     #expect(Set(found).count > 20)
   }
 
+  @Test("Look-ups beyond memory have their time set aside, so that the rest of the run is not foreseen as slow as they are")
+  func timeOfLookups() throws {
+    let folder = try Self.folder()
+    let store = try folder.sample("P1", rows: 2000, seed: 5)
+    var request = folder.request(store)
+    (request.memory, request.interval) = (MemoryBudget(total: MemoryBudget.minimum), .seconds(1000))
+    func secondsAside(_ name: String) throws -> Double {
+      request.output = try folder.place(name)
+      let monitor = RunMonitor(interval: request.interval)
+      _ = try folder.job().migrate(request, monitor: monitor)
+      return try #require(monitor.progress.estimate.entries.first { $0.part == .rows(step: 1) }).aside
+    }
+    #expect(try secondsAside("short-names.sqlite") == 0)
+    // One table of keys takes less than 3 MB.
+    try MigrationFolder.execute(store, "UPDATE ZORDER SET ZCUSTOMER = printf('%016000d', Z_PK)")
+    #expect(try MigrationFolder.rows(store, "SELECT sum(length(ZCUSTOMER)) > 4000000 FROM ZORDER") == ["int64(1)"])
+    #expect(try secondsAside("long-names.sqlite") > 0)
+  }
+
   @Test("I5, I8, I11: with policies too, a run that is stopped anywhere has the undisturbed bytes")
   func stopped() throws {
     let folder = try Self.folder()

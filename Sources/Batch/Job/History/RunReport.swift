@@ -88,6 +88,8 @@ public struct RunReport: Sendable, Codable, Equatable {
     public var path: String
     /// The first of them.
     public var first: [Reject]
+    /// The command that migrates the old store again, after a fix; nil where the run is not finished, or was not begun by a command.
+    public var replay: String?
   }
 
   /// Grows when a key changes its meaning or goes away; new keys may come at any time.

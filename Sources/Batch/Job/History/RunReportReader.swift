@@ -37,7 +37,8 @@ extension MigrationJob {
     report.takeEntities(history, read: finished?.read ?? [:])
     if let rejects = finished?.rejects {
       report.outcome = .doneWithRejects
-      report.rejects = RunReport.Rejects(count: rejects.count, path: rejects.path, first: firstRejects(rejects.path))
+      report.rejects = RunReport.Rejects(
+        count: rejects.count, path: rejects.path, first: firstRejects(rejects.path), replay: rejects.replay)
     }
     if finished == nil { report.problems.append("what stayed of the run does not say how it ended") }
     report.advise(fileSystem)
@@ -110,7 +111,8 @@ extension RunReport {
     switch outcome {
     case .done, .doneWithRejects:
       if rejects != nil {
-        advice.append("Look at the objects that were set aside; mend the mapping, and migrate the old store again")
+        advice.append(
+          "Look at the objects that were set aside, and mend the mapping or the data; then migrate the old store again")
       }
       guard let backup else { return }
       let isThere = (try? fileSystem.statusOfName(backup)) ?? nil
