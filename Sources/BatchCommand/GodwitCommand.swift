@@ -13,7 +13,7 @@ public struct GodwitCommand: ParsableCommand {
   public static let configuration = CommandConfiguration(
     commandName: ProcessInfo.processInfo.arguments.first.map { FilePaths.name(of: $0) } ?? "godwit",
     abstract: "Migrates Core Data SQLite stores of any size, without Core Data.",
-    discussion: "Version \(version).\n\n\(ExitCodes.table)",
+    discussion: "Version \(version), as --version prints it.\n\n\(ExitCodes.table)",
     subcommands: [
       InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, ControlCommand.self,
       ReportCommand.self, TraceCommand.self, RollbackCommand.self,
@@ -34,6 +34,7 @@ public struct GodwitCommand: ParsableCommand {
     registry.withLock { $0 = PolicyRegistry(policies) }
     var aftermath = ""
     do {
+      try lookAtArguments()
       var command = try parseAsRoot()
       do {
         try command.run()
@@ -50,6 +51,19 @@ public struct GodwitCommand: ParsableCommand {
     } catch {
       exit(withError: error)
     }
+  }
+
+  private static func lookAtArguments() throws {
+    // Without any, a command that was given would do nothing and end well.
+    guard !CommandLine.arguments.isEmpty else {
+      throw BatchError(
+        .failed, "the command's arguments cannot be read",
+        hint: "They are taken from /proc/self/cmdline: mount /proc. Nothing was done")
+    }
+    // Not the parser's own: that would take the option away from subcommands that have one of this name.
+    guard CommandLine.arguments.dropFirst().elementsEqual(["--version"]) else { return }
+    Console.print("\(name) \(version)")
+    ExitCodes.end(0)
   }
 
   private static var name: String { configuration.commandName ?? "godwit" }

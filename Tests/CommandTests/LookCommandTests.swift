@@ -3,6 +3,7 @@ import GRDB
 import Testing
 
 @testable import Batch
+@testable import BatchCommand
 
 /// Runs a command that must not change anything in its folder.
 func expectLook(
@@ -25,6 +26,18 @@ struct LookCommandTests {
   private let folder: CommandFolder
 
   init() throws { folder = try CommandFolder() }
+
+  @Test("--version prints name and version, and stays an option of the subcommands that have it")
+  func version() throws {
+    let printed = try folder.run("godwit", ["--version"])
+    #expect(printed.code == 0 && printed.output == "godwit \(GodwitCommand.version)\n")
+    #expect(try folder.run("book-migration", ["--version"]).output == "book-migration \(GodwitCommand.version)\n")
+    let model = ExampleFolder.models
+    #expect(
+      try folder.run("godwit", ["sample", model, "--version", "Library 1", "--rows", "1", "--output", folder.file("S.sqlite")])
+        .code == 0)
+    #expect(try folder.run("godwit", ["--version", "inspect"]).code == 64)
+  }
 
   @Test("hash prints version, entity and hash, as JSON nothing else; a version that is not there is named")
   func hash() throws {
