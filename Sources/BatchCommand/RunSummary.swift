@@ -20,6 +20,7 @@ struct RunSummary: Codable {
   var accounts: [StepAccount]
   var externalData: ExternalDataReport?
   var rejects: RejectReport?
+  var replay: String?
 
   init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
     destination = report.destination
@@ -37,7 +38,7 @@ struct RunSummary: Codable {
     notes = report.notes
     accounts = report.accounts
     externalData = report.externalData
-    rejects = report.rejects
+    (rejects, replay) = (report.rejects, report.replay)
   }
 
   func json() throws -> String { try JSONOutput.text(self) }
@@ -55,7 +56,7 @@ struct RunSummary: Codable {
     if let rejects {
       lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path)")
       // A new run takes all objects, those that were rejected with them.
-      if let replay = rejects.replay { lines.append("after a fix, all objects again: \(replay)") }
+      if let replay { lines.append("after a fix, all objects again: \(replay)") }
     }
     for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
     return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")

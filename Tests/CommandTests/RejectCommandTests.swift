@@ -52,6 +52,20 @@ struct RejectCommandTests {
     #expect(try folder.run("godwit", ["verify", store + ".replayed", "--models", model]).code == 0)
   }
 
+  @Test(
+    "What somebody has written into a run's files makes no other command: options that run things are refused, words are quoted")
+  func hostileArguments() {
+    func line(_ arguments: [String], _ store: String = "/a") -> String? {
+      ReplayCommand.line(arguments, store: store, destination: "/b")
+    }
+    #expect(line(["--models", "/m", "--on-success", "touch /x"]) == nil)
+    #expect(line(["--models", "/m", "-x"]) == nil && line(["--models", "/m"], "--version") == nil)
+    let words = "'$(touch /x)' '`touch /x`' 'a;b' 'it'\\''s' '' '~/m'"
+    #expect(
+      line(["--models", "$(touch /x)", "`touch /x`", "a;b", "it's", "", "~/m"])?.hasSuffix(
+        " /a --models \(words) --output /b.replayed") == true)
+  }
+
   /// Runs a line in a shell, in another folder than the test's.
   private static func shell(_ line: String) throws -> (code: Int32, output: String) {
     let (process, pipe) = (Process(), Pipe())

@@ -33,13 +33,15 @@ public struct MigrationForecast: Sendable, Equatable, Codable {
     public var indexSeconds: Double
     /// Foreseen seconds in all.
     public var seconds: Double
+    /// Seconds that all threads together take of the processors.
+    public var processorSeconds: Double
     /// Do late changes copy the store once more?
     public var isWrittenTwice: Bool
   }
 
   /// The steps of the plan.
   public var steps: [Step]
-  /// Foreseen seconds of what the proof takes behind the writing.
+  /// Foreseen seconds of what the proof adds: behind the writing, or beside it where no processor is idle.
   public var proofSeconds: Double
   /// Foreseen seconds in all, on this machine as busy as it is now.
   public var seconds: Double

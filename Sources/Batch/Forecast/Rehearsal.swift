@@ -16,12 +16,13 @@ struct Rehearsal {
   /// Bytes of the store that are read; what becomes of them may take eight times as many in memory.
   static let sampleBytes = 24.0 * 1_048_576
   private static let pieces = 8
-  /// Waits for the disk that every run has, and every step of it; seconds of a process that begins and ends: measured.
+  /// Waits for the disk that every run has, and every step of it: measured.
   private static let fixedWaits = 15
   private static let waitsOfStep = 8
-  private static let fixedSeconds = 0.05
-  private static let fixedSecondsOfStep = 0.04
-  private static let fixedSecondsOfProof = 0.03
+  /// Seconds of a process that begins and ends, on the machine that ``ProcessorSpeed`` compares with: measured.
+  private static let fixedSeconds = 0.033
+  private static let fixedSecondsOfStep = 0.018
+  private static let fixedSecondsOfProof = 0.01
   /// What the proof takes beside, measured: buffers, and bitmaps of keys.
   private static let proofMemory: UInt64 = 5 << 20
 
@@ -55,11 +56,15 @@ struct Rehearsal {
       tableRows = bytes.tableRows
       steps.append(done.step(forecast, bytes, stepPlan))
     }
+    let held = disk.peak
+    let proof = verification == .none ? nil : try RehearsedProof(reader, on: disk, limit: memory.rowLimit)
     if reader !== source { reader.close() }
-    return forecast(steps, sampled, held: disk.peak)
+    return forecast(steps, proof, sampled, held: held)
   }
 
-  private func forecast(_ steps: [MigrationForecast.Step], _ sampled: UInt64, held: Int) -> MigrationForecast {
+  private func forecast(
+    _ steps: [MigrationForecast.Step], _ proof: RehearsedProof?, _ sampled: UInt64, held: Int
+  ) -> MigrationForecast {
     let sizes = steps.map { Double($0.bytes) }
     let speed = DiskSpeed.measure(in: directory)
     // A step's input stays until the next step is done, and so does the one before.
@@ -67,28 +72,31 @@ struct Rehearsal {
       sizes.indices.map { index in
         sizes[max(0, index - 2)...index].reduce(0, +) + (steps[index].isWrittenTwice ? sizes[index] : 0)
       }.max() ?? 0
-    let proof = verification == .none ? 0 : Self.fixedSecondsOfProof + (sizes.last ?? 0) * proofCost
-    let work = steps.reduce(0) { $0 + $1.seconds } + proof
     let written = zip(sizes, steps).reduce(0) { $0 + $1.0 * ($1.1.isWrittenTwice ? 2 : 1) }
-    let disk = speed.map { written / $0.bytesPerSecond } ?? 0
     // Memory takes bytes for less than the system does.
     let copying = speed.map { written / $0.copiedPerSecond } ?? 0
-    let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps.count)
+    let used = steps.reduce(0) { $0 + $1.processorSeconds } + copying
+    let hands = Double(ProcessorSpeed.count)
+    // Threads wait for each other, or for a processor.
+    let writing = max(steps.reduce(0) { $0 + $1.seconds }, used / hands)
+    let slowness = ProcessorSpeed.slowness
+    let proving =
+      proof.map { proved($0, sizes.last ?? 0, beside: used, hands, writing) + Self.fixedSecondsOfProof * slowness } ?? 0
+    let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps.count) * (speed?.latency ?? 0)
     let fixed =
-      planning + Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps.count - 1)) + waits * (speed?.latency ?? 0)
+      planning + waits + slowness * (Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps.count - 1)))
+    let disk = speed.map { written / $0.bytesPerSecond } ?? 0
     return MigrationForecast(
-      steps: steps, proofSeconds: proof, seconds: fixed + max(work + copying, disk), peakDisk: Foreseen.whole(peak),
+      steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk), peakDisk: Foreseen.whole(peak),
       peakMemory: peakMemory(steps, held: held), fixedSeconds: fixed, diskSpeed: speed,
       sampledRows: sampled)
   }
 
-  /// Seconds of the proof for each byte of the new store, behind the writing.
-  private var proofCost: Double {
-    switch verification {
-    case .none: 0
-    case .fast: WorkCost.provedByte
-    case .full: WorkCost.verifiedByte
-    }
+  /// Seconds that the proof adds: it works on what processors have left while rows are written, and SQLite looks only then.
+  private func proved(_ proof: RehearsedProof, _ bytes: Double, beside used: Double, _ hands: Double, _ writing: Double) -> Double
+  {
+    let both = (used + bytes * proof.secondsOfByte * proof.crowding) / hands
+    return max(0, both - writing) + (verification == .full ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
   }
 
   /// What this process took, without the files in memory; and what index entries take that wait for the sorting.

@@ -1,10 +1,11 @@
 import Streams
 import Synchronization
 
-/// When a step of a rehearsal began its indexes, and when it had ended.
+/// When a step of a rehearsal began its indexes, and when it had ended; and what all threads took of the processors until then.
 final class RehearsalClock: Sendable {
   private let begin = ContinuousClock.now
-  private let times = Mutex((units: 0.0, indexes: 0.0, end: 0.0))
+  private let usedBefore = ProcessorSpeed.used
+  private let times = Mutex((units: 0.0, indexes: 0.0, end: 0.0, used: 0.0))
 
   /// A checkpoint would be published now.
   func note(_ phase: StepState.Phase) {
@@ -12,9 +13,12 @@ final class RehearsalClock: Sendable {
     times.withLock { times in
       if phase == .units, times.units == 0 { times.units = now }
       if phase == .indexes, times.indexes == 0 { times.indexes = now }
-      if phase == .finished { times.end = now }
+      if phase == .finished { (times.end, times.used) = (now, ProcessorSpeed.used - usedBefore) }
     }
   }
+
+  /// How many processors were at work on average.
+  var hands: Double { times.withLock { $0.end > 0 ? max(0, $0.used / $0.end) : 1 } }
 
   /// Seconds to the first unit, from there to the indexes, and those of the indexes.
   var seconds: (preparing: Double, tables: Double, indexes: Double) {
@@ -34,12 +38,13 @@ struct RehearsedStep {
     let (preparing, tables, indexes) = clock.seconds
     let changes = max(0, tables - forecast.sampleSeconds) * bytes.tableFactor
     let indexing = indexes * bytes.indexFactor
+    let seconds = preparing + forecast.seconds + changes + indexing
     let objects = plan.layout.entityTables.map { ($0.rootEntity, forecast.rows[$0.name] ?? Foreseen(0)) }
     return MigrationForecast.Step(
       parts: MigrationForecast.Part.merged(forecast.parts), objects: Dictionary(objects) { $1 },
       bytes: Foreseen.whole(bytes.total),
       indexBytes: Foreseen.whole(bytes.indexes), sampledIndexBytes: Foreseen.whole(bytes.sampledIndexes),
-      changeSeconds: changes, indexSeconds: indexing, seconds: preparing + forecast.seconds + changes + indexing,
+      changeSeconds: changes, indexSeconds: indexing, seconds: seconds, processorSeconds: seconds * clock.hands,
       isWrittenTwice: state.isPatched)
   }
 }

@@ -92,6 +92,9 @@ public struct MigrationJob: Sendable {
     public var accounts: [StepAccount] = []
     /// Objects that could not be migrated and were set aside; nil where there are none.
     public var rejects: RejectReport?
+    /// The command that migrates the old store again, after a fix of what was rejected, as a line for a POSIX shell; nil where nothing was,
+    /// where the request had no ``Request/arguments``, and where the old store is gone.
+    public var replay: String?
   }
 
   let fileSystem: any FileSystem

@@ -152,14 +152,15 @@ struct MigrationRun {
       try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
     }
     try lease.throwIfReplaced()
-    let backup = try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }
-    let report = MigrationJob.Report(
-      destination: finished.destination, backup: backup,
+    var report = MigrationJob.Report(
+      destination: finished.destination,
+      backup: try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
       sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, steps: plan.steps, rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       externalData: verified?.external, isVerified: plan.verification != .none,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
-      accounts: accounts, rejects: try takeRejects(of: backup ?? plan.source))
+      accounts: accounts, rejects: try takeRejects())
+    report.replay = report.rejects?.replay(source: plan.source, backup: report.backup, destination: plan.destination)
     pulse.end()
     var progress = monitor.progressNow
     progress.fraction = 1

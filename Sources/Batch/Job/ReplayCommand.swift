@@ -2,10 +2,18 @@ import Streams
 
 /// The command that migrates the old store once more, to a path of its own: how objects that were set aside are replayed after a fix.
 enum ReplayCommand {
-  /// One line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now.
-  static func line(_ arguments: [String], store: String, destination: String) -> String {
-    ([ProgramName.current, "migrate", store] + arguments + ["--output", destination + ".replayed"]).map(quoted).joined(
-      separator: " ")
+  /// Options that say what is migrated to what. Others are nobody's to give who can write to a run's files: some of them run commands.
+  private static let options: Set<String> = [
+    "--models", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity", "--no-fuse", "--only", "--skip",
+    "--history", "--allow-cloudkit",
+  ]
+
+  /// One line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil where another
+  /// option is among them.
+  static func line(_ arguments: [String], store: String, destination: String) -> String? {
+    guard store.hasPrefix("/"), arguments.allSatisfy({ !$0.hasPrefix("-") || options.contains($0) }) else { return nil }
+    return ([ProgramName.current, "migrate", store] + arguments + ["--output", destination + ".replayed"]).map(quoted)
+      .joined(separator: " ")
   }
 
   /// A word that a shell takes as it is, whatever is in it.

@@ -7,8 +7,15 @@ public struct RejectReport: Sendable, Codable, Equatable {
   public var count: UInt64
   /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `detail` and `values` where they were asked for.
   public var path: String
-  /// The command that migrates the old store again, after a fix; nil where the run was not begun by a command.
-  public var replay: String?
+  /// Options of the command that began the run; nil where it was not begun by a command.
+  var arguments: [String]?
+
+  /// The command that migrates the old store again, after a fix; nil where the run was not begun by a command, or the old store is gone.
+  /// Rejects are no migration of their own: other objects are linked to them.
+  func replay(source: String, backup: String?, destination: String) -> String? {
+    guard let arguments, let store = backup ?? (source == destination ? nil : source) else { return nil }
+    return ReplayCommand.line(arguments, store: store, destination: destination)
+  }
 }
 
 /// What the plan says of objects that cannot be migrated.
@@ -34,9 +41,8 @@ extension MigrationRun {
       path: rejectPath, fileSystem: fileSystem, limit: rejects.limit, withValues: rejects.withValues, restoring: restoring)
   }
 
-  /// Takes the list out of the job's directory, durably, before that is removed; nil where nothing was rejected. `store` is the path that
-  /// has the old store.
-  func takeRejects(of store: String) throws -> RejectReport? {
+  /// Takes the list out of the job's directory, durably, before that is removed; nil where nothing was rejected.
+  func takeRejects() throws -> RejectReport? {
     guard plan.rejects != nil else { return nil }
     if let status = try fileSystem.status(rejectPath), status.size > 0 {
       try fileSystem.rename(rejectPath, to: finalRejectPath)
@@ -44,8 +50,7 @@ extension MigrationRun {
     }
     // Another process may have done that.
     guard try fileSystem.status(finalRejectPath) != nil else { return nil }
-    let replay = plan.arguments.map { ReplayCommand.line($0, store: store, destination: plan.destination) }
-    return RejectReport(count: try lines(finalRejectPath), path: finalRejectPath, replay: replay)
+    return RejectReport(count: try lines(finalRejectPath), path: finalRejectPath, arguments: plan.arguments)
   }
 
   private func lines(_ path: String) throws -> UInt64 {

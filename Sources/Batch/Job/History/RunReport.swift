@@ -88,7 +88,8 @@ public struct RunReport: Sendable, Codable, Equatable {
     public var path: String
     /// The first of them.
     public var first: [Reject]
-    /// The command that migrates the old store again, after a fix; nil where the run is not finished, or was not begun by a command.
+    /// The command that migrates the old store again, after a fix; nil where the run is not finished, was not begun by a command, or the old
+    /// store is gone.
     public var replay: String?
   }
 

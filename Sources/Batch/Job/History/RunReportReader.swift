@@ -38,7 +38,8 @@ extension MigrationJob {
     if let rejects = finished?.rejects {
       report.outcome = .doneWithRejects
       report.rejects = RunReport.Rejects(
-        count: rejects.count, path: rejects.path, first: firstRejects(rejects.path), replay: rejects.replay)
+        count: rejects.count, path: rejects.path, first: firstRejects(rejects.path),
+        replay: rejects.replay(source: report.source ?? job.destination, backup: report.backup, destination: job.destination))
     }
     if finished == nil { report.problems.append("what stayed of the run does not say how it ended") }
     report.advise(fileSystem)
