@@ -92,11 +92,13 @@ struct Rehearsal {
       sampledRows: sampled)
   }
 
-  /// Seconds that the proof adds: it works on what processors have left while rows are written, and SQLite looks only then.
+  /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last, and SQLite looks only
+  /// then.
   private func proved(_ proof: RehearsedProof, _ bytes: Double, beside used: Double, _ hands: Double, _ writing: Double) -> Double
   {
     let both = (used + bytes * proof.secondsOfByte * proof.crowding) / hands
-    return max(0, both - writing) + (verification == .full ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
+    let behind = bytes * proof.indexSecondsOfByte * proof.crowding / hands
+    return max(behind, both - writing) + (verification == .full ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
   }
 
   /// What this process took, without the files in memory; and what index entries take that wait for the sorting.
