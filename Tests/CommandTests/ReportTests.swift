@@ -107,7 +107,8 @@ enum SampleReport {
     report.advice = [error.hint ?? ""]
     report.rejects = RunReport.Rejects(
       count: 12_345, path: "/data/step-rejects.jsonl",
-      first: (1...8).map { RunReport.Reject(step: 1, mapping: hostile, entity: "Order", key: Int64($0), reason: hostile) })
+      first: (1...8).map { RunReport.Reject(step: 1, mapping: hostile, entity: "Order", key: Int64($0), reason: hostile) },
+      replay: "godwit migrate /data/\(String(repeating: "deep/", count: 60))Store.sqlite --models '\(hostile)' --output /x")
     (report.notes, report.problems) = ([hostile], [hostile])
     return report
   }
