@@ -46,13 +46,13 @@ struct ProofPlan {
     plan.table(table).map { plan.rules(for: $0).entities.map(\.number) } ?? []
   }
 
-  /// The keys of one pass.
-  func window(_ memory: MemoryBudget) -> Int64 { Proof.window(bytes: memory.total / 4, sets: largestKeys.count) }
+  /// The keys of one pass. A third of these bytes are there while rows are still written, beside all that this takes.
+  func window(_ memory: MemoryBudget) -> Int64 { Proof.window(bytes: memory.total / 6, sets: largestKeys.count) }
 
   /// The longest record that is put together.
   func recordLimit(_ memory: MemoryBudget) -> Int { memory.total / 8 }
 
-  private static let mostPasses: Int64 = 16
+  private static let mostPasses: Int64 = 24
 
   /// How often the tables are read.
   func passes(_ memory: MemoryBudget) -> Int64 { min(Self.mostPasses, (largestKeys.max() ?? 0) / window(memory) + 1) }
