@@ -134,8 +134,9 @@ extension RunMonitor {
 
   /// Waits at a page of rows as long as a pause, a limit or the load of the machine wants it.
   func hold(rows: Int = 0, bytes: Int) {
-    pace.waitWhilePaused { isStopRequested }
     pace.wait(rows: rows, bytes: bytes) { isStopRequested }
+    // Last of all: a pause that comes while a limit is waited for must not let one more page through.
+    pace.waitWhilePaused { isStopRequested }
   }
 }
 
