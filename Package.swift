@@ -16,6 +16,9 @@ let package = Package(
     .executable(name: "godwit", targets: ["godwit"]),
     .executable(name: "book-migration", targets: ["BookMigration"]),
   ],
+  traits: [
+    .trait(name: "PostgreSQL", description: "PostgreSQL as a destination, through libpq (Debian: libpq-dev).")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -26,10 +29,12 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     .systemLibrary(name: "CSQLiteGuard", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(name: "Streams", dependencies: ["CLZ4"], swiftSettings: strict),
     .target(
       name: "Batch",
       dependencies: [
+        .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
         "CSQLiteGuard",
         "Streams",
         .product(name: "CoreMetrics", package: "swift-metrics"),

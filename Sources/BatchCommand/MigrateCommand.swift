@@ -26,6 +26,7 @@ struct MigrateCommand: StoreCommand {
   @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
   var verify = VerificationMode.fast
   @OptionGroup var rejects: RejectArguments
+  @OptionGroup var postgres: PostgresArguments
   @Option(
     name: .long,
     help: "Write to the log of --log-file why objects become what they become: ENTITY, or ENTITY/KEY, in the source of each step."
@@ -47,6 +48,10 @@ struct MigrateCommand: StoreCommand {
     guard manifest == nil || (outlets.metrics == nil && !outlets.notify) else {
       throw ValidationError("--metrics and --notify tell of one store; they do not go with --manifest")
     }
+    guard postgres.url == nil || (manifest == nil && output == nil && keepBackups == nil) else {
+      throw ValidationError("--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it")
+    }
+    guard !postgres.ddlOnly || store != nil else { throw ValidationError("--ddl-only takes one store") }
     guard explain.isEmpty || outlets.logFile != nil else { throw ValidationError("--explain needs --log-file") }
     guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more") }
   }
@@ -64,10 +69,12 @@ struct MigrateCommand: StoreCommand {
     request.rejects = rejects.limit
     request.arguments = models.arguments + extras.arguments + parts.arguments
     request.explains = explain
+    if postgres.ddlOnly { return try postgres.printScript(request) }
     var outlets = outlets
     if !explain.isEmpty { outlets.logLevel = .trace }
     try RunSession(store, operating, outlets).run { job, monitor in
-      try job.migrate(request, monitor: monitor(request.interval))
+      guard let server = postgres.server else { return try job.migrate(request, monitor: monitor(request.interval)) }
+      return try job.load(request, to: server, postgres.options, monitor: monitor)
     }
   }
 }
@@ -84,6 +91,8 @@ struct ResumeCommand: StoreCommand {
     help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
   var takeOver = false
   @OptionGroup var rejects: RejectArguments
+  @Option(name: .long, help: "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.")
+  var toPostgres: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions
 
@@ -91,8 +100,11 @@ struct ResumeCommand: StoreCommand {
 
   func run() throws {
     try RunSession(store, operating, outlets).run { job, monitor in
-      try job.resume(
-        store, memory: memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }, takeOver: takeOver,
+      let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
+      let server = toPostgres.map { PostgresServer(url: $0) }
+      if let report = try job.resumeLoad(store, server: server, memory: memory, takeOver: takeOver, monitor: monitor) { return report }
+      return try job.resume(
+        store, memory: memory, takeOver: takeOver,
         rejects: rejects.limit, monitor: monitor)
     }
   }

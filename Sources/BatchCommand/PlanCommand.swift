@@ -21,6 +21,7 @@ struct PlanCommand: StoreCommand {
   var rehearsal = true
   @Option(name: .long, help: "Peak memory that the run would be given, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
   @Option(name: .long, help: "How the result would be proved: fast, full or none.") var verify = VerificationMode.fast
+  @OptionGroup var postgres: PostgresArguments
   @Flag(name: .long, help: "Print JSON.") var json = false
 
   var changed: String? { nil }
@@ -35,7 +36,10 @@ struct PlanCommand: StoreCommand {
     var plan = try job.plan(request)
     let forecast = try rehearse(job, request, &plan)
     if let graph { try draw(plan, graph) }
-    let text = PlanText(plan, forecast)
+    let ddl = postgres.url != nil || postgres.ddlOnly ? try postgres.script(job, &plan) : nil
+    var text = PlanText(plan, forecast)
+    text.ddl = ddl
+    if postgres.ddlOnly, !json { return Console.print(ddl ?? "") }
     Console.print(json ? try text.json() : text.text)
     if let forecast { try job.refuse(request, forecast) }
     if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }

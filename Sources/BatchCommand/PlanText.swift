@@ -28,6 +28,8 @@ struct PlanText: Codable {
   var diskNeeded: UInt64
   var forecast: MigrationForecast?
   var notes: [String]
+  /// The tables of PostgreSQL, where the result would go there.
+  var ddl: String?
 
   init(_ plan: MigrationPlan, _ forecast: MigrationForecast? = nil) {
     self.forecast = forecast
@@ -73,7 +75,7 @@ struct PlanText: Codable {
   }
 
   var text: String {
-    guard !steps.isEmpty else { return "\(store): at version \(version), nothing to do" }
+    guard !steps.isEmpty else { return (["\(store): at version \(version), nothing to do"] + ddlLines).joined(separator: "\n") }
     var lines = ["\(store): version \(version) to \(target)"]
     for (index, step) in steps.enumerated() {
       lines.append("step \(index + 1): \(step.from) to \(step.to), \(step.inferred ? "inferred" : "mapped") (\(step.reason))")
@@ -87,6 +89,8 @@ struct PlanText: Codable {
     for entity in rows.keys.sorted() { lines.append("  \(entity): \(Console.count(rows[entity] ?? 0))") }
     lines.append("disk needed: \(Console.size(diskNeeded))")
     if let forecast { lines += ForecastText(forecast).lines }
-    return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
+    return (lines + notes.map { "note: \($0)" } + ddlLines).joined(separator: "\n")
   }
+
+  private var ddlLines: [String] { ddl.map { ["the tables of PostgreSQL:", "", $0] } ?? [] }
 }

@@ -7,7 +7,7 @@ extension UnsafeMutableRawPointer {
 
 extension UnsafeMutableRawPointer {
   /// Moves the first `used` bytes of allocated memory to a larger piece, and gives the old one back.
-  mutating func grow(_ used: Int, to capacity: Int) {
+  package mutating func grow(_ used: Int, to capacity: Int) {
     let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
     larger.copyMemory(from: self, byteCount: used)
     deallocate()

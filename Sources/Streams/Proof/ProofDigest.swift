@@ -28,7 +28,7 @@ public struct ProofDigest: Sendable, Equatable {
 
   /// Adds a row whose record lies in one piece.
   @inline(__always)
-  mutating func add(_ rowid: Int64, _ record: UnsafeRawBufferPointer) {
+  public mutating func add(_ rowid: Int64, _ record: UnsafeRawBufferPointer) {
     guard let base = record.baseAddress else { return }
     add(rowid, ProofHash.of(rowid, base, record.count))
   }

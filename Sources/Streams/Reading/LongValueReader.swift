@@ -29,6 +29,22 @@ public final class LongValueReader: LongValues {
     }
   }
 
+  /// Gives a value's bytes piece by piece, so many at a time; whatever its length. Throws `damagedDatabase`.
+  public func forEachPiece(of value: LongValue, bytes: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    var cursor = try begin(value, rowid: 0)
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, min(bytes, value.byteCount)), alignment: 16)
+    defer { piece.deallocate() }
+    var left = value.byteCount
+    while left > 0, let target = piece.baseAddress {
+      let count = min(left, piece.count)
+      try copy(count, from: &cursor, to: target)
+      left -= count
+      // Before the last piece goes out: what follows it may show that the chain is damaged.
+      if left == 0 { try finish(value, cursor) }
+      try body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+    }
+  }
+
   /// A record with the values themselves in the place of references, in the columns asked for. Throws as ``bytes(of:)`` does.
   public func filled(_ row: RecordDecoder, columns: (Int) -> Bool) throws -> [UInt8] {
     let encoder = RecordEncoder()

@@ -1,0 +1,140 @@
+#if PostgreSQL
+  import CPostgreSQL
+  import Glibc
+
+  /// A connection by libpq.
+  final class LibpqSession: PostgresSession {
+    private let connection: OpaquePointer
+
+    /// Connects. Throws ``PostgresError``; its text has no password.
+    init(_ url: String) throws {
+      // What the URL and libpq's own environment do not say. A server that went away without a word is noticed within a minute.
+      let words = [
+        ("dbname", url), ("application_name", ProgramName.current), ("connect_timeout", "10"), ("keepalives_idle", "20"),
+        ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("client_encoding", "UTF8"),
+      ]
+      // The URL stands first and its own settings win: libpq takes the last of several, so it is expanded last.
+      let ordered = Array(words.dropFirst()) + [words[0]]
+      var (names, values) = (ordered.map { strdup($0.0) }, ordered.map { strdup($0.1) })
+      defer { for text in names + values { free(text) } }
+      names.append(nil)
+      values.append(nil)
+      let made = names.withUnsafeBufferPointer { names in
+        values.withUnsafeBufferPointer { values in
+          names.withMemoryRebound(to: UnsafePointer<CChar>?.self) { names in
+            values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { PQconnectdbParams(names.baseAddress, $0.baseAddress, 1) }
+          }
+        }
+      }
+      guard let made else { throw PostgresError(state: "", message: "no memory for a connection", isConnectionLost: true) }
+      guard PQstatus(made) == CONNECTION_OK else {
+        let message = Self.text(PQerrorMessage(made))
+        PQfinish(made)
+        throw PostgresError(state: Self.state(ofFailed: message), message: message, isConnectionLost: true)
+      }
+      connection = made
+      // Notices would go to standard error.
+      PQsetNoticeProcessor(made, { _, _ in }, nil)
+      try execute(
+        "SET standard_conforming_strings = on; SET timezone = 'UTC'; SET statement_timeout = 0; SET lock_timeout = '60s'; "
+          + "SET idle_in_transaction_session_timeout = 0")
+    }
+
+    deinit { PQfinish(connection) }
+
+    func close() {
+      // The server ends the transaction at once, and not when its next message cannot be sent.
+      let socket = PQsocket(connection)
+      if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+
+    func execute(_ sql: String) throws { PQclear(try run(sql)) }
+
+    func rows(_ sql: String) throws -> [[String?]] {
+      let result = try run(sql)
+      defer { PQclear(result) }
+      return (0..<PQntuples(result)).map { row in
+        (0..<PQnfields(result)).map { column in
+          PQgetisnull(result, row, column) == 1 ? nil : String(cString: PQgetvalue(result, row, column))
+        }
+      }
+    }
+
+    private func run(_ sql: String, wanting wanted: ExecStatusType? = nil) throws -> OpaquePointer? {
+      let result = PQexec(connection, sql)
+      let status = PQresultStatus(result)
+      guard status == wanted ?? (status == PGRES_TUPLES_OK ? PGRES_TUPLES_OK : PGRES_COMMAND_OK) else {
+        defer { PQclear(result) }
+        throw error(result)
+      }
+      return result
+    }
+
+    func beginCopy(_ sql: String) throws { PQclear(try run(sql, wanting: PGRES_COPY_IN)) }
+
+    func send(_ bytes: UnsafeRawBufferPointer) throws {
+      guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
+      guard PQputCopyData(connection, base.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1 else { throw endOfCopy() }
+    }
+
+    /// What the server said that made it take no more.
+    private func endOfCopy() -> PostgresError {
+      PQputCopyEnd(connection, "given up")
+      let result = PQgetResult(connection)
+      defer { drain(result) }
+      return error(result)
+    }
+
+    func endCopy() throws {
+      guard PQputCopyEnd(connection, nil) == 1 else { throw error(nil) }
+      let result = PQgetResult(connection)
+      defer { drain(result) }
+      guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw error(result) }
+    }
+
+    func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+      PQclear(try run(sql, wanting: PGRES_COPY_OUT))
+      while true {
+        var message: UnsafeMutablePointer<CChar>?
+        let count = PQgetCopyData(connection, &message, 0)
+        guard count >= 0 else { break }
+        defer { PQfreemem(message) }
+        try body(UnsafeRawBufferPointer(start: message, count: Int(count)))
+      }
+      let result = PQgetResult(connection)
+      defer { drain(result) }
+      guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw error(result) }
+    }
+
+    /// A statement is over when it has no more results.
+    private func drain(_ result: OpaquePointer?) {
+      PQclear(result)
+      guard result != nil else { return }
+      while let next = PQgetResult(connection) { PQclear(next) }
+    }
+
+    private func error(_ result: OpaquePointer?) -> PostgresError {
+      // 'C', PG_DIAG_SQLSTATE: a macro of a character, which Swift does not see.
+      let state = result.flatMap { PQresultErrorField($0, 0x43) }.map { String(cString: $0) } ?? ""
+      let primary = result.flatMap { PQresultErrorField($0, 0x4D) }.map { String(cString: $0) }
+      let detail = result.flatMap { PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
+      let message = primary.map { $0 + detail } ?? Self.text(PQerrorMessage(connection))
+      return PostgresError(state: state, message: message, isConnectionLost: PQstatus(connection) != CONNECTION_OK)
+    }
+
+    private static func text(_ message: UnsafePointer<CChar>?) -> String {
+      let lines = message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline) ?? []
+      return lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+    }
+
+    /// libpq keeps no code of a connection that was refused: of what matters, its words tell.
+    private static func state(ofFailed message: String) -> String {
+      if message.contains("password authentication failed") || message.contains("no password supplied") { return "28P01" }
+      if message.contains("no pg_hba.conf entry") { return "28000" }
+      if message.contains("role \"") && message.contains("does not exist") { return "28000" }
+      if message.contains("database \"") && message.contains("does not exist") { return "3D000" }
+      if message.contains("starting up") || message.contains("shutting down") { return "57P03" }
+      return ""
+    }
+  }
+#endif

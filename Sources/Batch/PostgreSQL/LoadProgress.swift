@@ -1,0 +1,84 @@
+import Streams
+import Synchronization
+
+/// Tells a monitor how far a load is.
+final class LoadProgress: Sendable {
+  private struct State {
+    var bytesBefore: UInt64 = 0
+    var rowsOfUnit: UInt64 = 0
+  }
+
+  private let monitor: RunMonitor
+  private let schema: PostgresSchema
+  private let bytes: [UInt64]
+  private let lastSign: LastSign
+  private let state = Mutex(State())
+
+  init(_ monitor: RunMonitor, store: LoadStore, schema: PostgresSchema, _ lastSign: LastSign) {
+    (self.monitor, self.schema, self.lastSign) = (monitor, schema, lastSign)
+    let size = UInt64(store.reader.snapshot.geometry.pageSize)
+    bytes = schema.tables.map { table in
+      let pages = try? TablePages.count(store.reader.snapshot, root: store.source(of: table).rootPage)
+      return (pages ?? 1) * size
+    }
+  }
+
+  private var total: Double { Double(max(1, bytes.reduce(0, +))) }
+
+  /// What there is to do: keys and indexes take about a third of the rows' time, reading back as long.
+  func foresee(_ units: [LoadBook.Unit], proves: Bool) {
+    monitor.note { [total] progress in
+      progress.steps = 1
+      progress.estimate = ProgressEstimate(steps: 1)
+      progress.estimate.foresee(.rows(step: 1), work: total)
+      progress.estimate.foresee(.indexes, work: total / 3)
+      progress.estimate.foresee(.proof, work: proves ? total / 3 : 0)
+    }
+    let done = zip(units, bytes).filter { $0.0.isDone }.reduce(0) { $0 + $1.1 }
+    state.withLock { $0.bytesBefore = done }
+  }
+
+  func begin(_ table: Int) {
+    state.withLock { $0.rowsOfUnit = 0 }
+    monitor.note { [schema] in $0.begin("loading \(schema.tables[table].name)") }
+  }
+
+  func told(_ bytesRead: UInt64, _ rows: UInt64) {
+    lastSign.renew()
+    let (before, more) = state.withLock { state in
+      defer { state.rowsOfUnit = rows }
+      return (state.bytesBefore, rows &- state.rowsOfUnit)
+    }
+    monitor.update { [total] progress in
+      progress.rows += more
+      progress.advance(.rows(step: 1), to: Double(before + bytesRead) / total)
+    }
+  }
+
+  func end(_ table: Int) { state.withLock { $0.bytesBefore += bytes[table] } }
+
+  func begin(_ constraint: PostgresConstraint, _ number: Int, of count: Int) {
+    lastSign.renew()
+    monitor.update { progress in
+      progress.begin("making keys and indexes: \(constraint.name)")
+      progress.advance(.indexes, to: Double(number) / Double(max(1, count)))
+    }
+  }
+
+  func beginProof(_ table: Int) { monitor.note { [schema] in $0.begin("reading \(schema.tables[table].name) back") } }
+
+  func proved(_ rows: UInt64, of total: UInt64) {
+    lastSign.renew()
+    monitor.update { progress in
+      progress.advance(.proof, to: Double(rows) / Double(max(1, total)))
+      if rows == total { progress.estimate.finish(at: progress.seconds) }
+    }
+  }
+}
+
+/// When a server last did something.
+final class LastSign: Sendable {
+  private let instant = Mutex(ContinuousClock.now)
+  func renew() { instant.withLock { $0 = .now } }
+  var seconds: Double { (ContinuousClock.now - instant.withLock { $0 }) / .seconds(1) }
+}

@@ -1,0 +1,206 @@
+import Glibc
+import Streams
+
+/// Loads a store into PostgreSQL: tables, rows in transactions, keys and indexes, and the proof. All of it goes on where it stopped: what is
+/// done is noted on the server in the transaction that did it.
+struct PostgresLoad {
+  let schema: PostgresSchema
+  let store: LoadStore
+  let server: PostgresServer
+  let proves: Bool
+  let rowLimit: Int
+  let monitor: RunMonitor
+  /// Was there a load before this process? Then a server that cannot be reached is one that is away.
+  var isBegun = false
+  /// Seconds for which a server may be away, counted from the last sign of progress.
+  var patience = 60.0
+  var connect: (PostgresServer) throws -> any PostgresSession = { try $0.connect() }
+
+  /// What is on the server.
+  struct Outcome {
+    /// Rows by table.
+    var rows: [String: UInt64] = [:]
+    /// Bytes of the tables and their indexes.
+    var bytes: UInt64 = 0
+    var notes: [String] = []
+  }
+
+  private var statements: PostgresStatements { PostgresStatements(schema: schema) }
+
+  /// The load's own name: its store's bytes, and its statements.
+  var identity: String {
+    let text = Array(statements.script.utf8) + store.fingerprint
+    return PlanFingerprint.hex(SHA256.hash(text))
+  }
+
+  /// Loads what is not loaded yet. On return all rows, keys and indexes are durable on the server, and proved; the book of the load is
+  /// there still: see ``finish()``.
+  ///
+  /// Throws ``BatchError``: `refused` for a server that does not let anybody in or has such tables, `stopped` where the load can go on
+  /// later, `mismatch`, `failed` for a value that does not fit, `leaseHeld`.
+  func run() throws -> Outcome {
+    let clock = Heartbeat()
+    clock.start(every: 0.5) { [monitor] in monitor.tick() }
+    defer { clock.stop() }
+    return try load()
+  }
+
+  /// Refuses what would be refused later: a server that cannot be reached, tables that are there. Nothing is written.
+  func check() throws {
+    try withSession { session, _ in
+      let book = LoadBook(session: session, schema: schema, identity: identity)
+      if try !book.exists() { try book.refuseTakenNames() }
+    }
+  }
+
+  private func load() throws -> Outcome {
+    try withSession { session, lastSign in try attempt(LoadBook(session: session, schema: schema, identity: identity), lastSign) }
+  }
+
+  /// Removes the book.
+  func finish() throws {
+    try withSession { session, _ in
+      let book = LoadBook(session: session, schema: schema, identity: identity)
+      if try book.exists() { try book.remove() }
+    }
+  }
+
+  /// Calls a body with a session; again with another one as long as the server is away for less than its time.
+  private func withSession<R>(_ body: (any PostgresSession, LastSign) throws -> R) throws -> R {
+    let lastSign = LastSign()
+    var isFirst = !isBegun
+    while true {
+      do {
+        let session = try connect(server)
+        defer { session.close() }
+        isFirst = false
+        try PostgresCheck(session: session, schema: schema.options.schema).run()
+        return try body(session, lastSign)
+      } catch let error as PostgresError where error.isPassing && !isFirst && lastSign.seconds < patience {
+        monitor.note { $0.begin("waiting for the server (\(error.message))") }
+        try pause()
+      } catch let error as PostgresError {
+        throw explained(error, isFirst: isFirst)
+      }
+    }
+  }
+
+  private func pause() throws {
+    for _ in 0..<10 {
+      try monitor.throwIfStopRequested()
+      usleep(100_000)
+    }
+  }
+
+  private func explained(_ error: PostgresError, isFirst: Bool) -> BatchError {
+    let name = server.withoutPassword
+    let written = isBegun ? "" : ". Nothing was written"
+    let resume = "`\(ProgramName.current) resume` goes on behind the last row that is durable there"
+    switch error.state {
+    case "28P01", "28000", "3D000", "42501":
+      return BatchError(
+        .refused, "\(name) does not let this user do that: \(error.message)",
+        hint: "Give user and password in the URL, by PGPASSWORD or in ~/.pgpass, and look at the user's rights\(written)")
+    case _ where error.isOutOfRoom:
+      return BatchError(.stopped, "\(name) has no room: \(error.message)", hint: "Make room there; \(resume)")
+    case _ where isFirst:
+      return BatchError(
+        .refused, "\(name) cannot be reached: \(error.message)", hint: "Is the server running, and is the address right?\(written)")
+    case _ where error.isPassing:
+      return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "When it is back, \(resume)")
+    default:
+      return BatchError(.failed, "\(name) refused a statement: \(error)", hint: "Mend what it says; then \(resume)")
+    }
+  }
+
+  private func attempt(_ book: LoadBook, _ lastSign: LastSign) throws -> Outcome {
+    if try !book.exists() { try book.create() }
+    var units = try book.units()
+    let progress = LoadProgress(monitor, store: store, schema: schema, lastSign)
+    progress.foresee(units, proves: proves)
+    for table in schema.tables.indices where !units[table].isDone {
+      progress.begin(table)
+      try TableLoad(table, store, book, rowLimit: rowLimit, monitor).run(from: units[table]) { progress.told($0, $1) }
+      progress.end(table)
+    }
+    units = try book.units()
+    try makeConstraints(book, units, progress)
+    if proves { try prove(book, units, progress) }
+    var outcome = Outcome(notes: schema.notes + lostFiles(units))
+    for (table, unit) in units.enumerated() { outcome.rows[schema.tables[table].name] = unit.rows }
+    outcome.notes += try book.notes()
+    outcome.bytes = try size(book.session)
+    return outcome
+  }
+
+  private func lostFiles(_ units: [LoadBook.Unit]) -> [String] {
+    let lost = units.reduce(0) { $0 + $1.remarks.lostFiles }
+    return lost > 0 ? ["\(lost) values have no file beside the store any more: they are NULL"] : []
+  }
+
+  private func size(_ session: any PostgresSession) throws -> UInt64 {
+    let tables = schema.tables.indices.map { "pg_total_relation_size(\(PostgresNames.literal(statements.name($0))))" }
+    let sum = try session.rows("SELECT \((["0::bigint"] + tables).joined(separator: " + "))")
+    return sum.first?.first.flatMap(\.self).flatMap { UInt64($0) } ?? 0
+  }
+
+  private func makeConstraints(_ book: LoadBook, _ units: [LoadBook.Unit], _ progress: LoadProgress) throws {
+    let all = statements.constraints
+    let made = try book.madeConstraints()
+    for (number, planned) in all.enumerated() where !made.contains(planned.sql) {
+      try monitor.throwIfStopRequested()
+      progress.begin(planned, number, of: all.count)
+      try ConstraintMaker(book: book, statements: statements).make(planned, number, units)
+    }
+  }
+
+  private func prove(_ book: LoadBook, _ units: [LoadBook.Unit], _ progress: LoadProgress) throws {
+    let proof = LoadProof(book: book, monitor: monitor)
+    var before: UInt64 = 0
+    let total = units.reduce(0) { $0 + $1.rows }
+    for (table, unit) in units.enumerated() {
+      progress.beginProof(table)
+      try proof.prove(table, unit) { progress.proved(before + $0, of: total) }
+      before += unit.rows
+    }
+    progress.proved(total, of: total)
+  }
+}
+
+/// What a server must be, before anything is asked of it.
+struct PostgresCheck {
+  let session: any PostgresSession
+  let schema: String
+
+  /// The least version: it has sha256().
+  private static let leastVersion = 110_000
+
+  func run() throws {
+    let found = try session.rows(
+      "SELECT current_setting('server_version_num'), current_setting('server_encoding'), current_setting('server_version')")
+    guard let row = found.first, row.count == 3, let version = row[0].flatMap({ Int($0) }) else { return }
+    guard version >= Self.leastVersion else {
+      throw BatchError(
+        .refused, "the server is PostgreSQL \(row[2] ?? "")", hint: "It takes version 11 or later. Nothing was written")
+    }
+    guard row[1] == "UTF8" else {
+      throw BatchError(
+        .refused, "the database's encoding is \(row[1] ?? "unknown")",
+        hint: "Texts of a store need a database in UTF8: CREATE DATABASE … ENCODING 'UTF8'. Nothing was written")
+    }
+    try lock()
+  }
+
+  /// One process at a time: the server keeps the lock as long as the session is there.
+  private func lock() throws {
+    let number = Int64(bitPattern: UInt64(JobRegistry.hex("godwit \(schema)"), radix: 16) ?? 0)
+    // The session of a process that was killed may be there for a moment.
+    for attempt in 0..<50 {
+      if try session.rows("SELECT pg_try_advisory_lock(\(number))").first?.first == "t" { return }
+      if attempt < 49 { usleep(100_000) }
+    }
+    throw BatchError(
+      .leaseHeld, "another process loads into the schema \(schema) of this database",
+      hint: "Wait for it to end; pg_stat_activity tells where it runs")
+  }
+}

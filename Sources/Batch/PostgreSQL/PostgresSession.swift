@@ -1,0 +1,35 @@
+/// A connection to a server of PostgreSQL, as a load needs it. One thread at a time.
+protocol PostgresSession: AnyObject {
+  /// Runs a statement that gives no rows. Throws ``PostgresError``.
+  func execute(_ sql: String) throws
+  /// Runs a query and gives its rows as text; nil for NULL. For a few rows.
+  func rows(_ sql: String) throws -> [[String?]]
+  /// Begins a COPY … FROM STDIN; pieces of its data follow, then ``endCopy()``.
+  func beginCopy(_ sql: String) throws
+  /// Sends a piece of the data.
+  func send(_ bytes: UnsafeRawBufferPointer) throws
+  /// Ends the data; returns when the server has taken all rows. They are durable with their transaction.
+  func endCopy() throws
+  /// Runs a COPY … TO STDOUT and gives its data message by message.
+  func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
+  /// Ends the connection; what was not committed is undone by the server.
+  func close()
+}
+
+/// What a server, or the way to it, has said.
+struct PostgresError: Error, CustomStringConvertible {
+  /// The code (PostgreSQL, Appendix A), empty where the connection itself failed.
+  var state: String
+  var message: String
+  /// Is the connection gone?
+  var isConnectionLost: Bool
+
+  var description: String { state.isEmpty ? message : "\(message) (\(state))" }
+
+  /// May the same work well a little later, without anybody doing anything: the server restarts, or is full of others?
+  var isPassing: Bool {
+    isConnectionLost || ["57P01", "57P02", "57P03", "53300", "40001", "40P01"].contains(state) || state.hasPrefix("08")
+  }
+  /// Is it the server's room that is short: disk or memory?
+  var isOutOfRoom: Bool { ["53100", "53200", "53000"].contains(state) }
+}
