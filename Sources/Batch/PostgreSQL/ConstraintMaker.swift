@@ -1,37 +1,25 @@
 /// Makes what comes behind the rows, each in a transaction with its note. What real data do not allow is left out, and told: keys that
-/// lead nowhere, values that are missing or come twice, texts that are too long for an index. No row is changed for it.
+/// lead nowhere, values that come twice, texts that are too long for an index. No row is changed for it.
 struct ConstraintMaker {
   let book: LoadBook
-  let statements: PostgresStatements
 
   private var session: any PostgresSession { book.session }
 
-  func make(_ planned: PostgresConstraint, _ number: Int, _ units: [LoadBook.Unit]) throws {
-    var (constraint, note) = (planned, String?.none)
-    if planned.kind == .notNull { (constraint, note) = allowing(planned, units[planned.table]) }
+  func make(_ constraint: PostgresConstraint, _ number: Int) throws {
     do {
-      try session.execute("BEGIN")
-      if !constraint.sql.isEmpty { try session.execute(constraint.sql) }
-      try book.note(planned, number: number, note: note)
-      try session.execute("COMMIT")
+      try inTransaction(constraint, number, note: nil) { try session.execute(constraint.sql) }
     } catch let error as PostgresError where !error.isConnectionLost {
-      guard let reason = Self.tolerated(error, planned) else { throw error }
+      guard let reason = Self.tolerated(error, constraint) else { throw error }
       try session.execute("ROLLBACK")
-      try session.execute("BEGIN")
-      try book.note(planned, number: number, note: reason)
-      try session.execute("COMMIT")
+      try inTransaction(constraint, number, note: reason) {}
     }
   }
 
-  /// Leaves columns out that have rows without a value.
-  private func allowing(_ planned: PostgresConstraint, _ unit: LoadBook.Unit) -> (PostgresConstraint, String?) {
-    guard !unit.remarks.missing.isEmpty else { return (planned, nil) }
-    let table = statements.schema.tables[planned.table]
-    let columns = unit.remarks.missing.keys.sorted().filter { $0 < table.columns.count }
-    let list = columns.map { "\(table.columns[$0].name) in \(unit.remarks.missing[$0] ?? 0) rows" }.joined(separator: ", ")
-    var left = planned
-    left.sql = statements.notNull(planned.table, except: Set(columns))?.sql ?? ""
-    return (left, "\(table.name): the model requires values that are missing: \(list); the columns stay without NOT NULL")
+  private func inTransaction(_ constraint: PostgresConstraint, _ number: Int, note: String?, _ body: () throws -> Void) throws {
+    try session.execute("BEGIN")
+    try body()
+    try book.note(constraint, number: number, note: note)
+    try session.execute("COMMIT")
   }
 
   private static func tolerated(_ error: PostgresError, _ constraint: PostgresConstraint) -> String? {

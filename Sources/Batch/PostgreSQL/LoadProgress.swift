@@ -6,6 +6,8 @@ final class LoadProgress: Sendable {
   private struct State {
     var bytesBefore: UInt64 = 0
     var rowsOfUnit: UInt64 = 0
+    var rowsToProve: UInt64 = 0
+    var rowsProved: UInt64 = 0
   }
 
   private let monitor: RunMonitor
@@ -67,12 +69,21 @@ final class LoadProgress: Sendable {
 
   func beginProof(_ table: Int) { monitor.note { [schema] in $0.begin("reading \(schema.tables[table].name) back") } }
 
-  func proved(_ rows: UInt64, of total: UInt64) {
+  func foreseeProof(_ rows: UInt64) { state.withLock { ($0.rowsToProve, $0.rowsProved) = (rows, 0) } }
+
+  /// So many more rows were read back. From several threads.
+  func proved(_ rows: UInt64) {
     lastSign.renew()
-    monitor.update { progress in
-      progress.advance(.proof, to: Double(rows) / Double(max(1, total)))
-      if rows == total { progress.estimate.finish(at: progress.seconds) }
+    let done = state.withLock { state in
+      state.rowsProved += rows
+      return Double(state.rowsProved) / Double(max(1, state.rowsToProve))
     }
+    monitor.update { $0.advance(.proof, to: done) }
+  }
+
+  func end() {
+    lastSign.renew()
+    monitor.update { $0.estimate.finish(at: $0.seconds) }
   }
 }
 

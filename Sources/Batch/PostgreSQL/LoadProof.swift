@@ -4,32 +4,46 @@ import Streams
 /// come whole comes as its SHA-256.
 struct LoadProof {
   let book: LoadBook
+  /// Each reads a part of a large table.
+  let sessions: [any PostgresSession]
   let monitor: RunMonitor
 
   private var schema: PostgresSchema { book.schema }
 
-  /// Throws `mismatch`, naming table and, where one or two rows differ, their keys.
-  func prove(_ table: Int, _ unit: LoadBook.Unit, _ told: (UInt64) -> Void) throws {
-    var (digest, rows, isBegun): (ProofDigest, UInt64, Bool) = (ProofDigest(), 0, false)
-    var largest: Int64 = 0
-    try book.session.copyOut("COPY (\(query(table, unit))) TO STDOUT (FORMAT binary)") { message in
-      var rest = message
-      if !isBegun {
-        rest = try CopyReader.afterHeader(rest, schema.tables[table].name)
-        isBegun = true
-      }
-      while let row = try CopyReader.nextRow(&rest, schema.tables[table].name) {
-        let key = CopyRow.key(row)
-        largest = max(largest, key)
-        digest.add(key, row)
-        rows += 1
-        guard rows & 0x3FFF == 0 else { continue }
-        try monitor.throwIfStopRequested()
-        told(rows)
-      }
+  /// Tables of fewer blocks are read by one session.
+  private static let leastBlocks: UInt64 = 1000
+  /// The first server that finds a range of rows by their places.
+  private static let rangeVersion = 140_000
+
+  /// Throws `mismatch`, naming table and, where one or two rows differ, their keys. `told` hears how many more rows were read, on several
+  /// threads.
+  func prove(_ table: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (UInt64) -> Void) throws {
+    let queries = try parts(of: table).map { query(table, unit) + $0 }
+    let parts = zip(sessions, queries).map { ProofPart(session: $0, query: $1, table: schema.tables[table].name, monitor: monitor) }
+    let workers = try parts.dropFirst().map { part in try Worker { try part.read(told) } }
+    let failures = [Result { try parts[0].read(told) }].map { result -> (any Error)? in
+      if case .failure(let error) = result { error } else { nil }
     }
+    for error in failures + workers.map({ $0.join() }) { if let error { throw error } }
+    var digest = ProofDigest()
+    for part in parts { digest.add(part.digest) }
     guard digest != unit.digest else { return }
-    throw mismatch(table, unit, digest, largest)
+    throw mismatch(table, unit, digest, parts.reduce(0) { max($0, $1.largest) })
+  }
+
+  /// Conditions that part a table's rows.
+  private func parts(of table: Int) throws -> [String] {
+    let name = PostgresNames.literal(PostgresStatements(schema: schema).name(table))
+    let found = try book.session.rows(
+      "SELECT pg_relation_size(\(name)) / current_setting('block_size')::bigint, current_setting('server_version_num')")
+    guard let row = found.first, row.count == 2, let blocks = row[0].flatMap({ UInt64($0) }), blocks >= Self.leastBlocks,
+      let version = row[1].flatMap({ Int($0) }), version >= Self.rangeVersion
+    else { return [""] }
+    let share = blocks / UInt64(sessions.count)
+    return sessions.indices.map { part in
+      let from = " WHERE ctid >= '(\(UInt64(part) * share),0)'::tid"
+      return part == sessions.count - 1 ? from : from + " AND ctid < '(\(UInt64(part + 1) * share),0)'::tid"
+    }
   }
 
   private func query(_ table: Int, _ unit: LoadBook.Unit) -> String {
@@ -55,6 +69,45 @@ struct LoadProof {
       .mismatch, "rows of the table \(name) are not what was sent\(keys.isEmpty ? "" : ": \(keys.map(String.init).joined(separator: ", "))")",
       hint: "Did others write to it? The tables stay as they are; drop them and load again", entity: described.subject,
       key: keys.first)
+  }
+}
+
+/// What one session reads of a table.
+private final class ProofPart: @unchecked Sendable {
+  // Sendable by discipline: one thread reads, and another one looks when that has ended.
+  private let session: any PostgresSession
+  private let query: String
+  private let table: String
+  private let monitor: RunMonitor
+  private(set) var digest = ProofDigest()
+  private(set) var largest: Int64 = 0
+
+  init(session: any PostgresSession, query: String, table: String, monitor: RunMonitor) {
+    (self.session, self.query, self.table, self.monitor) = (session, query, table, monitor)
+  }
+
+  func read(_ told: (UInt64) -> Void) throws {
+    var isBegun = false
+    var (digest, largest, untold): (ProofDigest, Int64, UInt64) = (ProofDigest(), 0, 0)
+    try session.copyOut("COPY (\(query)) TO STDOUT (FORMAT binary)") { message in
+      var rest = message
+      if !isBegun {
+        rest = try CopyReader.afterHeader(rest, table)
+        isBegun = true
+      }
+      while let row = try CopyReader.nextRow(&rest, table) {
+        let key = CopyRow.key(row)
+        largest = max(largest, key)
+        digest.add(key, row)
+        untold &+= 1
+      }
+      guard untold >= 1 << 14 else { return }
+      try monitor.throwIfStopRequested()
+      told(untold)
+      untold = 0
+    }
+    told(untold)
+    (self.digest, self.largest) = (digest, largest)
   }
 }
 

@@ -107,7 +107,7 @@ extension MigrationJob {
     if let path = try folder.remove(rejects: migrated?.rejects?.path) { report.rejects?.path = path }
     report.destination = "\(server.withoutPassword), schema \(plan.options.schema)"
     (report.rows, report.bytes) = (outcome.rows, outcome.bytes)
-    report.rowsRead += outcome.rows.values.reduce(0, +)
+    report.rowsRead = max(report.rowsRead, outcome.rows.values.reduce(0, +))
     report.notes += outcome.notes
     report.isVerified = plan.verification != .none
     return report

@@ -78,17 +78,18 @@ struct PostgresLoad {
         return try body(session, lastSign)
       } catch let error as PostgresError where error.isPassing && !isFirst && lastSign.seconds < patience {
         monitor.note { $0.begin("waiting for the server (\(error.message))") }
-        try pause()
+        try pause(min(1, 0.05 + lastSign.seconds / 4))
       } catch let error as PostgresError {
         throw explained(error, isFirst: isFirst)
       }
     }
   }
 
-  private func pause() throws {
-    for _ in 0..<10 {
+  private func pause(_ seconds: Double) throws {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while ContinuousClock.now < end {
       try monitor.throwIfStopRequested()
-      usleep(100_000)
+      usleep(50_000)
     }
   }
 
@@ -124,18 +125,26 @@ struct PostgresLoad {
       progress.end(table)
     }
     units = try book.units()
-    try makeConstraints(book, units, progress)
+    try makeConstraints(book, progress)
     if proves { try prove(book, units, progress) }
-    var outcome = Outcome(notes: schema.notes + lostFiles(units))
+    var outcome = Outcome(notes: schema.notes + remarks(units))
     for (table, unit) in units.enumerated() { outcome.rows[schema.tables[table].name] = unit.rows }
     outcome.notes += try book.notes()
     outcome.bytes = try size(book.session)
     return outcome
   }
 
-  private func lostFiles(_ units: [LoadBook.Unit]) -> [String] {
+  /// What of the rows a person should know.
+  private func remarks(_ units: [LoadBook.Unit]) -> [String] {
+    var notes: [String] = []
+    for (table, unit) in zip(schema.tables, units) where !unit.remarks.missing.isEmpty {
+      let columns = unit.remarks.missing.filter { $0.key < table.columns.count }.sorted { $0.key < $1.key }
+      let list = columns.map { "\(table.columns[$0.key].name) in \($0.value) rows" }.joined(separator: ", ")
+      notes.append("\(table.name): values are missing that the model requires: \(list); these columns are not NOT NULL")
+    }
     let lost = units.reduce(0) { $0 + $1.remarks.lostFiles }
-    return lost > 0 ? ["\(lost) values have no file beside the store any more: they are NULL"] : []
+    if lost > 0 { notes.append("\(lost) values have no file beside the store any more: they are NULL") }
+    return notes
   }
 
   private func size(_ session: any PostgresSession) throws -> UInt64 {
@@ -144,26 +153,26 @@ struct PostgresLoad {
     return sum.first?.first.flatMap(\.self).flatMap { UInt64($0) } ?? 0
   }
 
-  private func makeConstraints(_ book: LoadBook, _ units: [LoadBook.Unit], _ progress: LoadProgress) throws {
+  private func makeConstraints(_ book: LoadBook, _ progress: LoadProgress) throws {
     let all = statements.constraints
     let made = try book.madeConstraints()
     for (number, planned) in all.enumerated() where !made.contains(planned.sql) {
       try monitor.throwIfStopRequested()
       progress.begin(planned, number, of: all.count)
-      try ConstraintMaker(book: book, statements: statements).make(planned, number, units)
+      try ConstraintMaker(book: book).make(planned, number)
     }
   }
 
   private func prove(_ book: LoadBook, _ units: [LoadBook.Unit], _ progress: LoadProgress) throws {
-    let proof = LoadProof(book: book, monitor: monitor)
-    var before: UInt64 = 0
-    let total = units.reduce(0) { $0 + $1.rows }
+    progress.foreseeProof(units.reduce(0) { $0 + $1.rows })
+    let other = try connect(server)
+    defer { other.close() }
+    let proof = LoadProof(book: book, sessions: [book.session, other], monitor: monitor)
     for (table, unit) in units.enumerated() {
       progress.beginProof(table)
-      try proof.prove(table, unit) { progress.proved(before + $0, of: total) }
-      before += unit.rows
+      try proof.prove(table, unit) { progress.proved($0) }
     }
-    progress.proved(total, of: total)
+    progress.end()
   }
 }
 

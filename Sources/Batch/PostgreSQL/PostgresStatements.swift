@@ -14,9 +14,11 @@ struct PostgresStatements {
   /// `CREATE SCHEMA`, for one that may be missing.
   var createSchema: String { "CREATE SCHEMA IF NOT EXISTS \(PostgresNames.quoted(schema.options.schema))" }
 
-  /// `CREATE TABLE`: columns and types alone. Keys and what must not be NULL come behind the rows.
+  /// `CREATE TABLE`: columns, types, and what must not be NULL. Keys and indexes come behind the rows.
   func createTable(_ table: Int) -> String {
-    let columns = schema.tables[table].columns.map { "  \(PostgresNames.quoted($0.name)) \($0.type.rawValue)" }
+    let columns = schema.tables[table].columns.map {
+      "  \(PostgresNames.quoted($0.name)) \($0.type.rawValue)\($0.isRequired ? " NOT NULL" : "")"
+    }
     return "CREATE TABLE \(name(table)) (\n\(columns.joined(separator: ",\n"))\n)"
   }
 
@@ -28,7 +30,7 @@ struct PostgresStatements {
   /// What follows the rows: primary keys first, as foreign keys need them.
   var constraints: [PostgresConstraint] {
     let tables = schema.tables.indices
-    return tables.map { primaryKey($0) } + schema.indexes.map(index) + tables.compactMap { notNull($0) }
+    return tables.map { primaryKey($0) } + schema.indexes.map(index)
       + schema.foreignKeys.flatMap { foreignKey($0.table, $0.column, $0.name) }
       + tables.map { PostgresConstraint(kind: .statistics, name: schema.tables[$0].name, table: $0, sql: "ANALYZE \(name($0))") }
   }
@@ -50,16 +52,10 @@ struct PostgresStatements {
     return PostgresConstraint(kind: index.isUnique ? .unique : .index, name: index.name, table: index.table, sql: sql)
   }
 
-  /// Required values of a table's rows, but for `except`, which have some without. The primary key's are so by themselves.
-  func notNull(_ table: Int, except: Set<Int> = []) -> PostgresConstraint? {
-    let described = schema.tables[table]
-    let columns = described.columns.indices.filter { place in
-      described.columns[place].isRequired && place >= described.keyCount && !except.contains(place)
-    }
-    guard !columns.isEmpty else { return nil }
-    let changes = columns.map { "ALTER COLUMN \(column(table, $0)) SET NOT NULL" }.joined(separator: ", ")
-    return PostgresConstraint(
-      kind: .notNull, name: described.name, table: table, sql: "ALTER TABLE \(name(table)) \(changes)")
+  /// Lets columns have NULL, as the store has rows without values that the model requires.
+  func dropNotNull(_ table: Int, _ columns: [Int]) -> String {
+    let changes = columns.map { "ALTER COLUMN \(column(table, $0)) DROP NOT NULL" }.joined(separator: ", ")
+    return "ALTER TABLE \(name(table)) \(changes)"
   }
 
   /// In two statements: real stores have keys that lead nowhere, and the second one can fail for them.
@@ -86,7 +82,7 @@ struct PostgresStatements {
 /// A statement that comes behind the rows.
 struct PostgresConstraint: Sendable, Equatable {
   enum Kind: Sendable, Equatable {
-    case primaryKey, index, unique, notNull, foreignKey, validation, statistics
+    case primaryKey, index, unique, foreignKey, validation, statistics
   }
 
   var kind: Kind

@@ -82,7 +82,9 @@ private final class TableWriter {
   }
 
   func write(_ buffer: CopyBuffer) throws {
-    if rowsBefore == nil { try begin() }
+    let missing = Set(buffer.remarks.missing.keys).subtracting(unit.remarks.missing.keys)
+    if !missing.isEmpty { try commit() }
+    if rowsBefore == nil { try begin(withoutValues: missing) }
     unit.digest.add(try sender.send(buffer, to: book.session))
     unit.rows += buffer.rows
     unit.position = buffer.lastRow
@@ -98,8 +100,12 @@ private final class TableWriter {
     try commit()
   }
 
-  private func begin() throws {
+  /// Begins a transaction; `columns` are those in which its rows are the first without a value that the model requires.
+  private func begin(withoutValues columns: Set<Int> = []) throws {
     try book.session.execute("BEGIN")
+    if !columns.isEmpty {
+      try book.session.execute(PostgresStatements(schema: book.schema).dropNotNull(table, columns.sorted()))
+    }
     try book.session.beginCopy(copy)
     try CopyFormat.header.withUnsafeBytes { try book.session.send($0) }
     rowsBefore = unit.rows

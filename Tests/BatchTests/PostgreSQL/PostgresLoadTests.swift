@@ -1,0 +1,75 @@
+#if PostgreSQL
+  import Foundation
+  import GRDB
+  import Streams
+  import Testing
+
+  @testable import Batch
+
+  @Suite("Loads into PostgreSQL", TestServer.isThere) struct PostgresLoadTests {
+    /// A random model with a store of it that is filled by SQL.
+    private func store(_ seed: UInt64, scale: Int = 40) throws -> (MigrationFolder, String, ManagedObjectModel) {
+      var models = OracleModels(seed: seed)
+      let model = models.model("V1")
+      let folder = try MigrationFolder([model])
+      let store = try folder.sample("V1", rows: 0, seed: 1)
+      var random = SeededRandom(seed &+ 2)
+      try OracleStore.write(OracleData(model, seed: seed &+ 1, scale: scale, isWild: false).graph, to: store, &random)
+      return (folder, store, model)
+    }
+
+    private func options(_ schema: String, _ inheritance: PostgresOptions.Inheritance) -> PostgresOptions {
+      var options = PostgresOptions()
+      (options.schema, options.inheritance, options.names) = (schema, inheritance, .coreData)
+      return options
+    }
+
+    private func load(
+      _ store: String, _ model: ManagedObjectModel, _ options: PostgresOptions, every bytes: UInt64 = 500, _ fuse: FaultySession.Fuse? = nil
+    ) throws -> PostgresLoad.Outcome {
+      let source = try LoadStore(store, model: model, LocalFileSystem())
+      defer { source.close() }
+      var load = PostgresLoad(
+        schema: try PostgresSchemaPlanner.plan(model, options), store: source, server: TestServer.server, proves: true,
+        rowLimit: 4 << 20, monitor: RunMonitor(interval: .bytes(bytes)), isBegun: false)
+      if let fuse { load.connect = { FaultySession(try $0.connect(), fuse) } }
+      let outcome = try load.run()
+      try load.finish()
+      return outcome
+    }
+
+    @Test("Random stores have the rows and values that SQL reads in the store", arguments: 0..<12 as Range<UInt64>)
+    func differential(seed: UInt64) throws {
+      let (folder, store, model) = try store(seed)
+      defer { withExtendedLifetime(folder) {} }
+      let inheritance = PostgresOptions.Inheritance.allCases[Int(seed % 2)]
+      try TestServer.withSchema("random") { session, schema in
+        let outcome = try load(store, model, options(schema, inheritance))
+        let tables = LoadedTables(session: session, schema: schema, store: store, model: model)
+        let rows = try tables.compare(inheritance)
+        #expect(outcome.rows.values.reduce(0, +) == UInt64(rows))
+        print("seed \(seed), \(inheritance): \(rows) rows in \(outcome.rows.count) tables")
+      }
+    }
+
+    @Test("A connection that is lost at any call loses no row and doubles none", arguments: [true, false])
+    func faults(isBehind: Bool) throws {
+      let (folder, store, model) = try store(5, scale: 25)
+      defer { withExtendedLifetime(folder) {} }
+      let whole = FaultySession.Fuse(fault: nil, isBehind: false)
+      try TestServer.withSchema("whole") { session, schema in
+        _ = try load(store, model, options(schema, .root), whole)
+      }
+      // Every call of a load, and every fifth of those of loads with many transactions.
+      for fault in stride(from: 3, through: whole.calls, by: max(1, whole.calls / 60)) {
+        let fuse = FaultySession.Fuse(fault: fault, isBehind: isBehind)
+        try TestServer.withSchema("fault") { session, schema in
+          _ = try load(store, model, options(schema, .root), fuse)
+          _ = try LoadedTables(session: session, schema: schema, store: store, model: model).compare(.root)
+        }
+        #expect(fuse.fault == nil, "call \(fault) was never made")
+      }
+      print("\(whole.calls) calls, behind: \(isBehind)")
+    }
+  }
+#endif

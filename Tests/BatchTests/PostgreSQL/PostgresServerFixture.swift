@@ -1,0 +1,60 @@
+#if PostgreSQL
+  import Foundation
+  import Testing
+
+  @testable import Batch
+
+  /// The server that tests load into: `scripts/test` starts one where PostgreSQL is installed, and names it in GODWIT_POSTGRES.
+  enum TestServer {
+    static let url = ProcessInfo.processInfo.environment["GODWIT_POSTGRES"]
+
+    static let isThere: ConditionTrait = .enabled(
+      "GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one") { url != nil }
+
+    static var server: PostgresServer { PostgresServer(url: url ?? "") }
+
+    /// A schema of one's own, gone when the body ends.
+    static func withSchema<R>(_ name: String, _ body: (any PostgresSession, String) throws -> R) throws -> R {
+      let session = try LibpqSession(url ?? "")
+      let schema = "test_\(name)_\(UInt32.random(in: 0 ... .max))"
+      defer { try? session.execute("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
+      return try body(session, schema)
+    }
+  }
+
+  /// A session that fails at a call, as if the connection were lost before it or behind it.
+  final class FaultySession: PostgresSession {
+    /// Counts calls over several sessions; the one at which it fails.
+    final class Fuse: @unchecked Sendable {
+      var calls = 0
+      var fault: Int?
+      var isBehind = false
+      init(fault: Int?, isBehind: Bool) { (self.fault, self.isBehind) = (fault, isBehind) }
+    }
+
+    private let inner: any PostgresSession
+    private let fuse: Fuse
+
+    init(_ inner: any PostgresSession, _ fuse: Fuse) { (self.inner, self.fuse) = (inner, fuse) }
+
+    private func call<R>(_ body: () throws -> R) throws -> R {
+      fuse.calls += 1
+      let lost = PostgresError(state: "", message: "the connection was cut by a test", isConnectionLost: true)
+      guard fuse.calls == fuse.fault else { return try body() }
+      fuse.fault = nil
+      defer { inner.close() }
+      if fuse.isBehind { _ = try body() }
+      throw lost
+    }
+
+    func execute(_ sql: String) throws { try call { try inner.execute(sql) } }
+    func rows(_ sql: String) throws -> [[String?]] { try call { try inner.rows(sql) } }
+    func beginCopy(_ sql: String) throws { try call { try inner.beginCopy(sql) } }
+    func send(_ bytes: UnsafeRawBufferPointer) throws { try call { try inner.send(bytes) } }
+    func endCopy() throws { try call { try inner.endCopy() } }
+    func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+      try call { try inner.copyOut(sql, body) }
+    }
+    func close() { inner.close() }
+  }
+#endif
