@@ -17,7 +17,11 @@ enum Aftermath {
 
   // Asked of the disk and not of the error: the same error comes before and after the first write.
   private static func state(_ path: String?) -> String {
-    guard let path, let status = try? MigrationJob(policies: GodwitCommand.policies).status(path) else {
+    let job = MigrationJob(policies: GodwitCommand.policies)
+    if let path, let load = try? job.loadStatus(path), load.phase == "loading" {
+      return "The store is untouched; the rows that were committed stay at \(load.destination ?? "the server"), and resume goes on behind them"
+    }
+    guard let path, let status = try? StatusCommand.status(job, path) else {
       return "Nothing was written"
     }
     switch status.state {

@@ -22,11 +22,11 @@ extension OrderCommand {
 
   fileprivate func order(_ text: String, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool) throws {
     let job = MigrationJob(policies: GodwitCommand.policies)
-    try job.order(store, change)
+    if try !job.orderLoad(store, change) { try job.order(store, change) }
     // A person wants to know that it was heeded.
     for _ in 0..<30 {
       usleep(100_000)
-      let status = try job.status(store)
+      let status = try StatusCommand.status(job, store)
       if status.state != .running || isDone(status) { return Console.print("\(store): \(text)") }
     }
     Console.print("\(store): asked; the process has not answered yet")

@@ -15,7 +15,7 @@ struct StatusCommand: StoreCommand {
 
   func run() throws {
     let job = MigrationJob(policies: GodwitCommand.policies)
-    var status = try job.status(store)
+    var status = try Self.status(job, store)
     var drawn = 0
     while true {
       if watch, !json, Console.outputCanRedraw, drawn > 0 { Console.writeOutput("\u{1B}[\(drawn)A\r\u{1B}[J") }
@@ -25,9 +25,12 @@ struct StatusCommand: StoreCommand {
       fflush(nil)
       guard watch, status.state == .running else { return }
       sleep(1)
-      status = try job.status(store)
+      status = try Self.status(job, store)
     }
   }
+
+  /// Of a store's migration, or of its load into PostgreSQL.
+  static func status(_ job: MigrationJob, _ store: String) throws -> JobStatus { try job.loadStatus(store) ?? job.status(store) }
 
   static func text(_ status: JobStatus, _ store: String) -> String {
     guard status.state != .none else { return "\(store): no migration is under way" }

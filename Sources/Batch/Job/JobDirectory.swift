@@ -25,6 +25,12 @@ public struct JobDirectory: Sendable, Equatable {
     path = FilePaths.join(directory, "." + FilePaths.name(of: self.destination) + ".godwit")
   }
 
+  /// A directory for what has no destination of its own: `.NAME.godwit` in a folder that nobody else uses. Nothing is made.
+  init(named name: String, in folder: String) {
+    destination = FilePaths.join(folder, name)
+    path = FilePaths.join(folder, ".\(name).godwit")
+  }
+
   /// The plan of the run.
   public var plan: String { file("plan.json") }
   /// The lease that the running process holds.

@@ -47,16 +47,7 @@ extension MigrationJob {
   /// Looks at the migration of a store, found by its source or its destination. Nothing is written.
   public func status(_ path: String) throws -> JobStatus {
     guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
-    var status = JobStatus(state: .interrupted, destination: job.destination)
-    switch try Lease.inspect(job, fileSystem) {
-    case .live(let owner):
-      status.state = .running
-      status.progress = progress(job)
-      status.owner = owner.map { "process \($0.pid) on \($0.host)" }
-    case .dead(let owner): status.owner = owner.map { "process \($0.pid) on \($0.host), ended" }
-    case .none: break
-    }
-    status.secondsSinceSign = try age(job.lease)
+    var status = try ownership(of: job)
     if status.state == .interrupted, try CutOver(fileSystem: fileSystem, job: job).isPending() { status.state = .cutOver }
     // Before its plan and after its end a run is nothing that could go on; a kill can leave either.
     if status.state == .interrupted, try fileSystem.status(job.plan) == nil { return JobStatus(state: .none) }
@@ -71,6 +62,21 @@ extension MigrationJob {
     } catch let error as StreamsError {
       status.problems.append("\(error)")
     }
+    return status
+  }
+
+  /// Who has a job's directory, and what that process says.
+  func ownership(of job: JobDirectory) throws -> JobStatus {
+    var status = JobStatus(state: .interrupted, destination: job.destination)
+    switch try Lease.inspect(job, fileSystem) {
+    case .live(let owner):
+      status.state = .running
+      status.progress = progress(job)
+      status.owner = owner.map { "process \($0.pid) on \($0.host)" }
+    case .dead(let owner): status.owner = owner.map { "process \($0.pid) on \($0.host), ended" }
+    case .none: break
+    }
+    status.secondsSinceSign = try age(job.lease)
     return status
   }
 

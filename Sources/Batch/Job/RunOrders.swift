@@ -43,7 +43,12 @@ extension MigrationJob {
   /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is heeded within two
   /// seconds. Throws `refused` where no process runs one on this machine or elsewhere.
   public func order(_ path: String, _ change: (inout RunOrders) -> Void) throws {
-    guard let job = try JobRegistry(fileSystem).find(path), try isWorking(on: job) else { throw nobodyWorks(on: path) }
+    guard let job = try JobRegistry(fileSystem).find(path) else { throw nobodyWorks(on: path) }
+    try order(job, path, change)
+  }
+
+  func order(_ job: JobDirectory, _ path: String, _ change: (inout RunOrders) -> Void) throws {
+    guard try isWorking(on: job) else { throw nobodyWorks(on: path) }
     var orders = RunOrders.read(job) ?? RunOrders()
     change(&orders)
     let written = Result { try orders.write(to: job) }

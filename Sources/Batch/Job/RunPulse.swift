@@ -8,8 +8,8 @@ import Synchronization
 final class RunPulse: Sendable {
   private let job: JobDirectory
   private let monitor: RunMonitor
-  private let recorder: RunRecorder
-  private let metrics: RunMetrics
+  private let recorder: RunRecorder?
+  private let metrics: RunMetrics?
   private let heartbeat = Heartbeat()
   private let heeded = Mutex<RunOrders?>(nil)
   private let count = Atomic<Int>(0)
@@ -17,7 +17,7 @@ final class RunPulse: Sendable {
   private let rate: RunRate?
 
   /// Begins. Orders that another process was given are forgotten.
-  init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder, _ metrics: RunMetrics) {
+  init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder? = nil, _ metrics: RunMetrics? = nil) {
     (self.job, self.monitor, self.recorder, self.metrics, rate) = (job, monitor, recorder, metrics, monitor.rate)
     for path in [job.control, job.progress] { try? LocalFileSystem().remove(path) }
     heartbeat.start(every: 0.5) { [weak self] in self?.beat() }
@@ -26,7 +26,7 @@ final class RunPulse: Sendable {
   /// Ends: nothing is written any more on return.
   func end() {
     heartbeat.stop()
-    metrics.tell(monitor.progressNow)
+    metrics?.tell(monitor.progressNow)
     for path in [job.progress, job.progress + ".new"] { try? LocalFileSystem().remove(path) }
   }
 
@@ -53,8 +53,8 @@ final class RunPulse: Sendable {
   }
 
   private func tell() {
-    recorder.sample(monitor.progressNow)
-    metrics.tell(monitor.progressNow)
+    recorder?.sample(monitor.progressNow)
+    metrics?.tell(monitor.progressNow)
     let files = LocalFileSystem()
     guard let file = try? files.open(job.progress + ".new", .create) else { return }
     defer { file.close() }

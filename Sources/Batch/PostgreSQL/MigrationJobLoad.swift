@@ -2,7 +2,8 @@ import Foundation
 import Streams
 
 extension MigrationJob {
-  /// The tables that a request's store would get, as a script for psql. Nothing is written, and no server is asked.
+  /// The tables that a plan's result would get, as a script for psql, and what of the model has no counterpart. Nothing is written, and no
+  /// server is asked.
   public func postgresScript(_ plan: MigrationPlan, _ options: PostgresOptions) throws -> (sql: String, notes: [String]) {
     let schema = try PostgresSchemaPlanner.plan(plan.targetVersion, options)
     return (PostgresStatements(schema: schema).script, schema.notes)
@@ -11,12 +12,15 @@ extension MigrationJob {
   /// Migrates a store, if its version is not the target's, and loads the result into PostgreSQL. The store itself stays as it is.
   ///
   /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its
-  /// path in the report names server and schema. What is interrupted is finished by ``resumeLoad(_:server:memory:takeOver:monitor:)``. Throws as
-  /// ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be reached or has such tables, and where the request has an output.
+  /// path in the report names server and schema. What is interrupted is finished by
+  /// ``resumeLoad(_:server:memory:takeOver:monitor:)``. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
+  /// reached or has such tables, before anything is done.
   public func load(
     _ request: Request, to server: PostgresServer, _ options: PostgresOptions, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
-    let folder = try LoadFolder(store: request.source, fileSystem)
+    guard let folder = try LoadFolder(store: request.source, fileSystem) else {
+      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: request.source)
+    }
     guard try !folder.exists() else {
       throw BatchError(
         .refused, "an interrupted load of this store exists",
@@ -24,15 +28,7 @@ extension MigrationJob {
         path: request.source)
     }
     let plan = try self.plan(request)
-    var load = LoadPlan(
-      source: try JobDirectory(destination: request.source).destination,
-      isMigrated: !plan.isUpToDate && request.target != .identity, sourceVersion: plan.sourceVersion.name,
-      version: plan.targetVersion.name, options: options, server: server.withoutPassword, memory: request.memory.total,
-      verification: request.verification)
-    switch request.interval {
-    case .seconds(let seconds): load.interval = seconds
-    case .bytes(let bytes): load.intervalBytes = bytes
-    }
+    let load = try LoadPlan(request, plan, options, server)
     // Hours later would be late.
     try refuseServer(load, plan, server)
     try folder.create(load, plan.targetVersion)
@@ -42,11 +38,11 @@ extension MigrationJob {
       request.output = folder.store
       do { migrated = try migrate(request, monitor: makeMonitor(request.interval)) } catch {
         // Nothing was begun: the folder would only be in the way.
-        if try JobDirectory(destination: folder.store).exists(fileSystem) == false { _ = try folder.remove(rejects: nil) }
+        if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
         throw error
       }
     }
-    return try finish(folder, server, migrated, isBegun: load.isMigrated, makeMonitor)
+    return try finish(folder, server, migrated, makeMonitor)
   }
 
   /// Goes on with an interrupted load; nil where there is none of this store. `server` has a password that the first command's had, too;
@@ -55,61 +51,130 @@ extension MigrationJob {
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report? {
-    let folder = try LoadFolder(store: path, fileSystem)
-    guard try folder.exists() else { return nil }
+    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
     var (plan, _) = try folder.read()
     if let memory {
       plan.memory = memory.total
       try folder.write(plan)
     }
     var migrated: Report?
-    if plan.isMigrated, try JobDirectory(destination: folder.store).exists(fileSystem) {
+    if plan.isMigrated, try folder.migration() != nil {
       migrated = try resume(folder.store, memory: memory, takeOver: takeOver, monitor: makeMonitor)
     }
     guard try !plan.isMigrated || fileSystem.status(folder.store) != nil else {
       _ = try folder.remove(rejects: nil)
       throw BatchError(
-        .refused, "the load had migrated nothing when it ended", hint: "Begin it again with \(ProgramName.current) migrate; nothing was written",
-        path: path)
+        .refused, "the load had migrated nothing when it ended",
+        hint: "Begin it again with \(ProgramName.current) migrate; nothing was written", path: path)
     }
     let server = server ?? PostgresServer(url: plan.server)
-    return try finish(folder, server, migrated, isBegun: true, makeMonitor)
+    return try finish(folder, server, migrated, takeOver: takeOver, makeMonitor)
+  }
+
+  /// How far the load of a store is; nil where there is none. Nothing is written, and no server is asked.
+  public func loadStatus(_ path: String) throws -> JobStatus? {
+    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
+    if try folder.migration() != nil { return try status(folder.store) }
+    var status = try ownership(of: folder.job)
+    do {
+      let (plan, _) = try folder.read()
+      (status.source, status.target, status.phase) = (plan.source, plan.version, "loading")
+      status.destination = plan.place
+    } catch let error as BatchError { status.problems = ["\(error)"] }
+    return status
+  }
+
+  /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false where there is no load.
+  public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
+    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return false }
+    try order(try folder.migration() ?? folder.job, path, change)
+    return true
   }
 
   /// Asks the server before any work is done.
   private func refuseServer(_ plan: LoadPlan, _ found: MigrationPlan, _ server: PostgresServer) throws {
     let store = try LoadStore(plan.source, model: found.sourceVersion, fileSystem)
     defer { store.close() }
+    let schema = try PostgresSchemaPlanner.plan(found.targetVersion, plan.options)
     try PostgresLoad(
-      schema: PostgresSchemaPlanner.plan(found.targetVersion, plan.options), store: store, server: server, proves: false,
-      rowLimit: 0, monitor: RunMonitor(), isBegun: false
+      schema: schema, store: store, server: server, proves: false, rowLimit: 0, monitor: RunMonitor(), isBegun: false
     ).check()
   }
 
   /// Loads, and removes what the load kept.
   private func finish(
-    _ folder: LoadFolder, _ server: PostgresServer, _ migrated: Report?, isBegun: Bool,
+    _ folder: LoadFolder, _ server: PostgresServer, _ migrated: Report?, takeOver: Bool = false,
     _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
+    let lease = takeOver ? try Lease.takeOver(folder.job, fileSystem) : try Lease.take(in: folder.job, fileSystem)
+    defer { lease.release() }
     var (plan, model) = try folder.read()
-    let interval = plan.intervalBytes.map { RunMonitor.Interval.bytes($0) } ?? .seconds(plan.interval ?? 1)
+    let monitor = makeMonitor(plan.interval)
+    lease.guardRun(monitor)
+    let pulse = RunPulse(folder.job, monitor)
+    defer { pulse.end() }
     let store = try LoadStore(plan.isMigrated ? folder.store : plan.source, model: model, fileSystem)
     defer { store.close() }
     let load = PostgresLoad(
       schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server, proves: plan.verification != .none,
-      rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: makeMonitor(interval), isBegun: isBegun)
+      rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
     let outcome = plan.isFinished ? PostgresLoad.Outcome() : try load.run()
     plan.isFinished = true
     try folder.write(plan)
     try load.finish()
-    store.close()
-    var report = migrated ?? Report(destination: "", sourceVersion: plan.sourceVersion, targetVersion: plan.version, steps: 1)
-    if let path = try folder.remove(rejects: migrated?.rejects?.path) { report.rejects?.path = path }
-    report.destination = "\(server.withoutPassword), schema \(plan.options.schema)"
+    pulse.end()
+    let rejects = try folder.remove(rejects: migrated?.rejects?.path)
+    return report(plan, outcome, migrated, rejects: rejects)
+  }
+
+  private func report(_ plan: LoadPlan, _ outcome: PostgresLoad.Outcome, _ migrated: Report?, rejects: String?) -> Report {
+    var report =
+      migrated ?? Report(destination: "", sourceVersion: plan.sourceVersion, targetVersion: plan.version, steps: 1)
+    if let rejects { report.rejects?.path = rejects }
+    report.destination = plan.place
     (report.rows, report.bytes) = (outcome.rows, outcome.bytes)
     report.rowsRead = max(report.rowsRead, outcome.rows.values.reduce(0, +))
     report.notes += outcome.notes
     report.isVerified = plan.verification != .none
     return report
   }
+}
+
+/// What a load was asked to do.
+struct LoadPlan: Codable, Equatable {
+  static let currentFormat = 1
+
+  var format = Self.currentFormat
+  /// Absolute path of the store that was named.
+  var source: String
+  /// Is it migrated first? Then the migrated store is loaded.
+  var isMigrated: Bool
+  var sourceVersion: String
+  var version: String
+  var options: PostgresOptions
+  /// Without a password.
+  var server: String
+  var memory: Int
+  var seconds: Double?
+  var bytes: UInt64?
+  var verification: VerificationMode
+  /// Is everything loaded and proved? Then the book on the server is all that is left.
+  var isFinished = false
+
+  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ options: PostgresOptions, _ server: PostgresServer) throws {
+    source = try JobDirectory(destination: request.source).destination
+    isMigrated = !plan.isUpToDate && request.target != .identity
+    (sourceVersion, version) = (plan.sourceVersion.name, plan.targetVersion.name)
+    (self.options, self.server) = (options, server.withoutPassword)
+    (memory, verification) = (request.memory.total, request.verification)
+    switch request.interval {
+    case .seconds(let seconds): self.seconds = seconds
+    case .bytes(let bytes): self.bytes = bytes
+    }
+  }
+
+  /// When transactions end.
+  var interval: RunMonitor.Interval { bytes.map { .bytes($0) } ?? .seconds(seconds ?? 1) }
+  /// Where the rows go, for people.
+  var place: String { "\(server), schema \(options.schema)" }
 }

@@ -39,10 +39,7 @@ struct PostgresLoad {
   /// Throws ``BatchError``: `refused` for a server that does not let anybody in or has such tables, `stopped` where the load can go on
   /// later, `mismatch`, `failed` for a value that does not fit, `leaseHeld`.
   func run() throws -> Outcome {
-    let clock = Heartbeat()
-    clock.start(every: 0.5) { [monitor] in monitor.tick() }
-    defer { clock.stop() }
-    return try load()
+    try withSession { session, lastSign in try attempt(LoadBook(session: session, schema: schema, identity: identity), lastSign) }
   }
 
   /// Refuses what would be refused later: a server that cannot be reached, tables that are there. Nothing is written.
@@ -51,10 +48,6 @@ struct PostgresLoad {
       let book = LoadBook(session: session, schema: schema, identity: identity)
       if try !book.exists() { try book.refuseTakenNames() }
     }
-  }
-
-  private func load() throws -> Outcome {
-    try withSession { session, lastSign in try attempt(LoadBook(session: session, schema: schema, identity: identity), lastSign) }
   }
 
   /// Removes the book.
