@@ -19,7 +19,8 @@ enum Aftermath {
   private static func state(_ path: String?) -> String {
     let job = MigrationJob(policies: GodwitCommand.policies)
     if let path, let load = try? job.loadStatus(path), load.phase == "loading" {
-      return "The store is untouched; the rows that were committed stay at \(load.destination ?? "the server"), and resume goes on behind them"
+      return
+        "The store is untouched; the rows that were committed stay at \(load.destination ?? "the server"), and resume goes on behind them"
     }
     guard let path, let status = try? StatusCommand.status(job, path) else {
       return "Nothing was written"

@@ -49,7 +49,8 @@ struct MigrateCommand: StoreCommand {
       throw ValidationError("--metrics and --notify tell of one store; they do not go with --manifest")
     }
     guard postgres.url == nil || (manifest == nil && output == nil && keepBackups == nil) else {
-      throw ValidationError("--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it")
+      throw ValidationError(
+        "--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it")
     }
     guard !postgres.ddlOnly || store != nil else { throw ValidationError("--ddl-only takes one store") }
     guard explain.isEmpty || outlets.logFile != nil else { throw ValidationError("--explain needs --log-file") }
@@ -102,7 +103,9 @@ struct ResumeCommand: StoreCommand {
     try RunSession(store, operating, outlets).run { job, monitor in
       let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
       let server = toPostgres.map { PostgresServer(url: $0) }
-      if let report = try job.resumeLoad(store, server: server, memory: memory, takeOver: takeOver, monitor: monitor) { return report }
+      if let report = try job.resumeLoad(store, server: server, memory: memory, takeOver: takeOver, monitor: monitor) {
+        return report
+      }
       return try job.resume(
         store, memory: memory, takeOver: takeOver,
         rejects: rejects.limit, monitor: monitor)

@@ -29,10 +29,12 @@
 
     /// What each table holds, as a digest that the server makes.
     private func contents(_ session: any PostgresSession, _ schema: String) throws -> [String: String] {
-      let tables = try session.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = '\(schema)'").compactMap { $0[0] }
+      let tables = try session.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = '\(schema)'")
+        .compactMap { $0[0] }
       return try Dictionary(
         uniqueKeysWithValues: tables.map { table in
-          let sum = try session.rows("SELECT count(*) || ' ' || md5(string_agg(t::text, '|' ORDER BY t::text)) FROM \(schema).\"\(table)\" t")
+          let sum = try session.rows(
+            "SELECT count(*) || ' ' || md5(string_agg(t::text, '|' ORDER BY t::text)) FROM \(schema).\"\(table)\" t")
           return (table, sum.first?.first.flatMap(\.self) ?? "")
         })
     }
@@ -52,7 +54,9 @@
         #expect(try tree() == before)
         let database = try DatabaseQueue(path: migrated)
         defer { try? database.close() }
-        for (ours, theirs) in [("ZBOOK", "book"), ("ZAUTHOR", "author"), ("ZFILE", "file"), ("ZUSER", "user"), ("Z_1BOOKS", "author_books")] {
+        for (ours, theirs) in [
+          ("ZBOOK", "book"), ("ZAUTHOR", "author"), ("ZFILE", "file"), ("ZUSER", "user"), ("Z_1BOOKS", "author_books"),
+        ] {
           let count = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(ours)") } ?? -1
           #expect(try session.rows("SELECT count(*) FROM \(schema).\"\(theirs)\"").first == ["\(count)"])
         }
@@ -107,8 +111,11 @@
           #expect(try folder.tree() == before)
         }
         let url = serverURL ?? ""
-        try refused(arguments(store, schema, url: url.replacing("godwit:godwit@", with: "godwit:wrongword@")), "password authentication failed")
-        try refused(arguments(store, schema, url: "postgres://godwit:wrongword@127.0.0.1:1/godwit"), "127.0.0.1:1", "cannot be reached")
+        try refused(
+          arguments(store, schema, url: url.replacing("godwit:godwit@", with: "godwit:wrongword@")),
+          "password authentication failed")
+        try refused(
+          arguments(store, schema, url: "postgres://godwit:wrongword@127.0.0.1:1/godwit"), "127.0.0.1:1", "cannot be reached")
         try refused(arguments(store, schema, url: url.replacing("/godwit", with: "/nowhere", maxReplacements: 9)), "nowhere")
         try session.execute("CREATE SCHEMA \(schema); CREATE TABLE \(schema).book (id bigint); CREATE TABLE \(schema).file ()")
         try refused(arguments(store, schema), "book, file", "--schema")
@@ -162,7 +169,9 @@
         let process = try CommandProcess(
           "book-migration",
           arguments(store, schema) + ["--checkpoint-every", "30kB", "--throttle", "60krows/s"], in: folder)
-        while process.isRunning, !(try folder.run("book-migration", ["status", store]).output.contains("loading")) { usleep(10_000) }
+        while process.isRunning, !(try folder.run("book-migration", ["status", store]).output.contains("loading")) {
+          usleep(10_000)
+        }
         let control = try folder.run("book-migration", ["ctl", "stop", store])
         #expect(control.code == 0, "\(control)")
         let stopped = try process.wait()

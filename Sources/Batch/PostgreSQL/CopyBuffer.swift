@@ -5,18 +5,18 @@ import Streams
 /// A row is the number of its fields, 16 bits, and for each field its length, 32 bits, or -1 for NULL, and its bytes; all big-endian.
 final class CopyBuffer: @unchecked Sendable {
   // Sendable by discipline: the pipeline hands a buffer from one thread to the next and never shares it.
-  private var memory: UnsafeMutableRawPointer
-  private var capacity: Int
+  @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private var capacity: Int
   /// Bytes written.
-  private(set) var count = 0
+  @exclusivity(unchecked) private(set) var count = 0
   /// What is too long for the buffer, and where it goes.
-  private(set) var insertions: [Insertion] = []
+  @exclusivity(unchecked) private(set) var insertions: [Insertion] = []
   /// The rows that have such values.
-  private(set) var outsideRows: [OutsideRow] = []
+  @exclusivity(unchecked) private(set) var outsideRows: [OutsideRow] = []
   /// Rows whose bytes are all in the buffer.
-  private(set) var digest = ProofDigest()
+  @exclusivity(unchecked) private(set) var digest = ProofDigest()
   /// Rows in the buffer.
-  private(set) var rows: UInt64 = 0
+  @exclusivity(unchecked) private(set) var rows: UInt64 = 0
   /// The rowid of the last one.
   var lastRow: Int64 = 0
   /// What is behind the rows: columns in which one had no value, and the like.
@@ -118,10 +118,11 @@ final class CopyBuffer: @unchecked Sendable {
   }
 
   /// Ends a row. One that has all its bytes in the buffer goes into the digest; of another one its place is kept.
-  func endRow(from start: Int, firstInsertion: Int, _ name: OutsideRow.Name) {
+  @inline(__always)
+  func endRow(from start: Int, firstInsertion: Int, _ name: @autoclosure () -> OutsideRow.Name) {
     rows &+= 1
     guard insertions.count == firstInsertion else {
-      return outsideRows.append(OutsideRow(bytes: start..<count, insertions: firstInsertion..<insertions.count, name: name))
+      return outsideRows.append(OutsideRow(bytes: start..<count, insertions: firstInsertion..<insertions.count, name: name()))
     }
     let row = UnsafeRawBufferPointer(start: memory + start, count: count &- start)
     digest.add(CopyRow.key(row), row)

@@ -5,14 +5,12 @@ import Streams
 /// A value that its column cannot hold ends the load with an error that names object and property: nothing is rounded, cut or
 /// left out. Times go to whole microseconds, which is all that PostgreSQL knows.
 final class CopyRowEncoder {
+  /// What a value's way depends on: nothing that is counted, for this is looked at for every value.
   struct Field {
     var type: PostgresType
     var place: Place
     var isRequired: Bool
     var isExternal: Bool
-    var property: String
-    /// The value of a row that ends before the column.
-    var missing: Value
   }
 
   enum Place {
@@ -21,11 +19,13 @@ final class CopyRowEncoder {
     case record(Int)
   }
 
-  private let fields: [Field]
+  private let fields: UnsafeMutableBufferPointer<Field>
+  /// Values of rows that end before a column.
+  private let defaults: [Value]
   private let table: PostgresTable
   private let store: LoadStore
   private let decoder: RecordDecoder
-  /// Names of entities by their numbers, in the form of a field; nil for those whose rows belong elsewhere.
+  /// Names of entities by their numbers; nil for those whose rows belong elsewhere.
   private let entities: [[UInt8]?]
   private let entityPosition: Int?
   private let known: Set<Int64>
@@ -33,7 +33,10 @@ final class CopyRowEncoder {
 
   init(_ table: PostgresTable, _ store: LoadStore) {
     (self.table, self.store) = (table, store)
-    fields = store.fields(of: table)
+    let (fields, defaults) = store.fields(of: table)
+    self.fields = .allocate(capacity: fields.count)
+    _ = self.fields.initialize(from: fields)
+    self.defaults = defaults
     decoder = RecordDecoder(columns: 64)
     values = CopyValues(store: store)
     switch table.rows {
@@ -47,6 +50,8 @@ final class CopyRowEncoder {
       (entityPosition, entities, known) = (nil, [], [])
     }
   }
+
+  deinit { fields.deallocate() }
 
   /// Appends the rows of a page that belong into the table.
   func encode(_ page: RowPage, to buffer: CopyBuffer) throws {
@@ -70,8 +75,8 @@ final class CopyRowEncoder {
     buffer.beginRow(fields.count)
     for index in 0..<fields.count {
       let (before, insertions) = (buffer.count, buffer.insertions.count)
-      do { try fields.withUnsafeBufferPointer { try encode($0[index], key, entity, buffer) } } catch let fault as CopyFault {
-        throw refusal(fault, fields[index], key, entity)
+      do { try encode(index, key, entity, buffer) } catch let fault as CopyFault {
+        throw refusal(fault, table.columns[index], key, entity)
       }
       if fields[index].isRequired, buffer.count == before &+ 4, buffer.isNull(at: before) {
         buffer.remarks.missing[index, default: 0] += 1
@@ -82,14 +87,15 @@ final class CopyRowEncoder {
   }
 
   @inline(__always)
-  private func encode(_ field: Field, _ key: Int64, _ entity: Int, _ buffer: CopyBuffer) throws {
+  private func encode(_ index: Int, _ key: Int64, _ entity: Int, _ buffer: CopyBuffer) throws {
+    let field = fields[index]
     switch field.place {
     case .key:
       buffer.appendField(key)
     case .entityName:
       entities[entity]?.withUnsafeBytes { buffer.appendField($0) }
     case .record(let position):
-      guard position < decoder.columnCount else { return try values.append(field.missing, field, buffer) }
+      guard position < decoder.columnCount else { return try values.append(defaults[index], field, buffer) }
       try values.append(decoder, position, field, buffer)
     }
   }
@@ -102,8 +108,8 @@ final class CopyRowEncoder {
 
   private func name(_ entity: Int) -> String { entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject }
 
-  private func refusal(_ fault: CopyFault, _ field: Field, _ key: Int64, _ entity: Int) -> BatchError {
-    fault.error("\(field.property) \(fault.what), which \(field.type.rawValue) cannot hold", store.path, name(entity), key)
+  private func refusal(_ fault: CopyFault, _ column: PostgresColumn, _ key: Int64, _ entity: Int) -> BatchError {
+    fault.error("\(column.property) \(fault.what), which \(column.type.rawValue) cannot hold", store.path, name(entity), key)
   }
 }
 
@@ -114,7 +120,9 @@ struct CopyFault: Error {
   func error(_ message: String, _ path: String, _ entity: String, _ key: Int64) -> BatchError {
     BatchError(
       .failed, "\(message); the rows that were loaded so far stay, unfinished",
-      hint: "Mend the value in the store, or by a mapping or policy; give the load up with `\(ProgramName.current) resume --give-up`",
+      hint:
+        "Mend the value in the store, or by a mapping or policy, and load again: drop the load's tables and \(LoadBook.table), and "
+        + "remove the folder .STORE.godwit-postgres beside the store",
       path: path, entity: entity, key: key)
   }
 }

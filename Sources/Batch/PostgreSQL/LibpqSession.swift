@@ -74,7 +74,9 @@
 
     func send(_ bytes: UnsafeRawBufferPointer) throws {
       guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
-      guard PQputCopyData(connection, base.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1 else { throw endOfCopy() }
+      guard PQputCopyData(connection, base.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1 else {
+        throw endOfCopy()
+      }
     }
 
     /// What the server said that made it take no more.

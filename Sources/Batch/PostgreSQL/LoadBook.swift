@@ -7,11 +7,16 @@ struct LoadBook {
   /// The table's name.
   static let table = "godwit_load"
 
-  /// One table that is loaded.
+  /// Rows that are loaded one after the other: those of a table, or of a part of it.
   struct Unit: Equatable {
+    /// The table, by its place in the schema.
+    var table = 0
+    /// The rowid behind which the part begins, and the one with which it ends; nil for the table's own beginning and end.
+    var after: Int64?
+    var upTo: Int64?
     /// Behind which row of the source it goes on; nil at the beginning.
     var position: Int64?
-    /// Rows that are in the table.
+    /// Rows of it that are in PostgreSQL's table.
     var rows: UInt64 = 0
     /// What they are.
     var digest = ProofDigest()
@@ -57,42 +62,65 @@ struct LoadBook {
     let taken = try schema.tables.map(\.name).filter(isThere)
     guard taken.isEmpty else {
       throw BatchError(
-        .refused, "the schema \(schema.options.schema) has \(taken.count == 1 ? "a table" : "tables") \(taken.joined(separator: ", "))",
+        .refused,
+        "the schema \(schema.options.schema) has \(taken.count == 1 ? "a table" : "tables") \(taken.joined(separator: ", "))",
         hint: "Name another schema with --schema, or drop or rename what is there. Nothing was written")
     }
   }
 
-  /// Makes all tables and the book, in one transaction. Throws `refused` where one of them is there.
-  func create() throws {
+  /// Makes all tables and the book, in one transaction. Throws `refused` where one of the tables is there.
+  func create(_ units: [Unit]) throws {
     try refuseTakenNames()
     try session.execute("BEGIN")
     try session.execute(statements.createSchema)
     for table in schema.tables.indices { try session.execute(statements.createTable(table)) }
     try session.execute(
-      "CREATE TABLE \(name) (unit integer PRIMARY KEY, name text NOT NULL, position bigint, rows bigint NOT NULL DEFAULT 0, "
-        + "state text, is_done boolean NOT NULL DEFAULT false)")
-    let units = [(-1, identity)] + schema.tables.enumerated().map { ($0, $1.name) }
-    let values = units.map { "(\($0.0), \(PostgresNames.literal($0.1)))" }.joined(separator: ", ")
-    try session.execute("INSERT INTO \(name) (unit, name) VALUES \(values)")
+      "CREATE TABLE \(name) (unit integer PRIMARY KEY, name text NOT NULL, part_of integer, after bigint, up_to bigint, "
+        + "position bigint, rows bigint NOT NULL DEFAULT 0, state text, is_done boolean NOT NULL DEFAULT false)")
+    let values = units.enumerated().map { number, unit in
+      "(\(number), \(PostgresNames.literal(schema.tables[unit.table].name)), \(unit.table), \(Self.sql(unit.after)), \(Self.sql(unit.upTo)))"
+    }
+    let all = ["(-1, \(PostgresNames.literal(identity)), NULL, NULL, NULL)"] + values
+    try session.execute("INSERT INTO \(name) (unit, name, part_of, after, up_to) VALUES \(all.joined(separator: ", "))")
     try session.execute("COMMIT")
   }
 
-  /// How far all tables are, in their order.
+  private static func sql(_ number: Int64?) -> String { number.map(String.init) ?? "NULL" }
+
+  /// How far all units are.
   func units() throws -> [Unit] {
-    let rows = try session.rows("SELECT unit, position, rows, state, is_done FROM \(name) WHERE unit >= 0 ORDER BY unit")
-    guard rows.count == schema.tables.count else { throw damaged }
-    return try rows.enumerated().map { place, row in
-      guard row.count == 5, row[0] == "\(place)" else { throw damaged }
-      var unit = Unit()
-      unit.position = row[1].flatMap { Int64($0) }
-      unit.rows = row[2].flatMap { UInt64($0) } ?? 0
-      unit.isDone = row[4] == "t"
-      guard let text = row[3] else { return unit }
+    let rows = try session.rows(
+      "SELECT unit, part_of, after, up_to, position, rows, state, is_done FROM \(name) WHERE unit >= 0 ORDER BY unit")
+    let units = try rows.enumerated().map { place, row in
+      guard row.count == 8, row[0] == "\(place)", let table = row[1].flatMap({ Int($0) }), schema.tables.indices.contains(table),
+        let count = row[5].flatMap({ UInt64($0) })
+      else { throw damaged }
+      let numbers = row[2...4].map { $0.flatMap { Int64($0) } }
+      var unit = Unit(table: table, after: numbers[0], upTo: numbers[1], position: numbers[2], rows: count, isDone: row[7] == "t")
+      try read(row[6], into: &unit)
+      return unit
+    }
+    guard Set(units.map(\.table)).count == schema.tables.count else { throw damaged }
+    return units
+  }
+
+  private func read(_ text: String?, into unit: inout Unit) throws {
+    if let text {
       guard let state = try? JSONDecoder().decode(State.self, from: Data(text.utf8)) else { throw damaged }
       unit.digest = ProofDigest(words: state.digest.compactMap { UInt64($0) })
       unit.remarks = state.remarks
-      guard unit.digest.count == unit.rows else { throw damaged }
-      return unit
+    }
+    guard unit.digest.count == unit.rows else { throw damaged }
+  }
+
+  /// What the units of each table are together.
+  static func tables(_ units: [Unit], of schema: PostgresSchema) -> [Unit] {
+    schema.tables.indices.map { table in
+      units.filter { $0.table == table }.reduce(into: Unit(table: table)) { sum, unit in
+        sum.rows += unit.rows
+        sum.digest.add(unit.digest)
+        sum.remarks.add(unit.remarks)
+      }
     }
   }
 
@@ -102,13 +130,14 @@ struct LoadBook {
       hint: "Drop the tables of the load and \(name), and load again")
   }
 
-  /// Notes how far a table is, within the transaction that brought it there. Throws `leaseHeld` where the book has other rows by now.
-  func note(_ unit: Unit, of table: Int, rowsBefore: UInt64) throws {
+  /// Notes how far a unit is, within the transaction that brought it there. Throws `leaseHeld` where the book has other rows by now.
+  func note(_ unit: Unit, _ number: Int, rowsBefore: UInt64) throws {
     let state = State(digest: unit.digest.words.map(String.init), remarks: unit.remarks)
     let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
     let changed = try session.rows(
-      "UPDATE \(name) SET position = \(unit.position.map(String.init) ?? "NULL"), rows = \(unit.rows), state = "
-        + "\(PostgresNames.literal(text)), is_done = \(unit.isDone) WHERE unit = \(table) AND rows = \(rowsBefore) RETURNING unit")
+      "UPDATE \(name) SET position = \(Self.sql(unit.position)), rows = \(unit.rows), state = "
+        + "\(PostgresNames.literal(text)), is_done = \(unit.isDone) WHERE unit = \(number) AND rows = \(rowsBefore) AND NOT is_done RETURNING unit"
+    )
     guard changed.count == 1 else {
       throw BatchError(
         .leaseHeld, "another process goes on with this load", hint: "Look for it; this one has left it alone", entity: self.name)

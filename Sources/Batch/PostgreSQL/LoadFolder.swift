@@ -60,7 +60,8 @@ struct LoadFolder {
       let plan = try JSONDecoder().decode(LoadPlan.self, from: Data(try fileSystem.readAll(job.plan, cap: 1 << 20)))
       guard plan.format == LoadPlan.currentFormat else {
         throw BatchError(
-          .badCheckpoint, "the load was begun by another release of this program", hint: "Finish it with that one", path: job.plan)
+          .badCheckpoint, "the load was begun by another release of this program", hint: "Finish it with that one", path: job.plan
+        )
       }
       return (plan, try ModelCache.decode(try fileSystem.readAll(model, cap: 16 << 20), name: plan.version))
     } catch let error as DecodingError {

@@ -4,8 +4,7 @@ import Synchronization
 /// Tells a monitor how far a load is.
 final class LoadProgress: Sendable {
   private struct State {
-    var bytesBefore: UInt64 = 0
-    var rowsOfUnit: UInt64 = 0
+    var bytesRead: UInt64 = 0
     var rowsToProve: UInt64 = 0
     var rowsProved: UInt64 = 0
   }
@@ -36,28 +35,27 @@ final class LoadProgress: Sendable {
       progress.estimate.foresee(.indexes, work: total / 3)
       progress.estimate.foresee(.proof, work: proves ? total / 3 : 0)
     }
-    let done = zip(units, bytes).filter { $0.0.isDone }.reduce(0) { $0 + $1.1 }
-    state.withLock { $0.bytesBefore = done }
+    // Of parts nobody knows how large they are: those of a table count alike.
+    let done = units.filter(\.isDone).reduce(0) { sum, unit in
+      sum + bytes[unit.table] / UInt64(units.count { $0.table == unit.table })
+    }
+    state.withLock { $0.bytesRead = done }
   }
 
-  func begin(_ table: Int) {
-    state.withLock { $0.rowsOfUnit = 0 }
-    monitor.note { [schema] in $0.begin("loading \(schema.tables[table].name)") }
-  }
+  func begin(_ table: Int) { monitor.note { [schema] in $0.begin("loading \(schema.tables[table].name)") } }
 
-  func told(_ bytesRead: UInt64, _ rows: UInt64) {
+  /// So many more bytes of the source were read, and rows sent. From several threads.
+  func told(_ bytes: UInt64, _ rows: UInt64) {
     lastSign.renew()
-    let (before, more) = state.withLock { state in
-      defer { state.rowsOfUnit = rows }
-      return (state.bytesBefore, rows &- state.rowsOfUnit)
+    let read = state.withLock { state in
+      state.bytesRead += bytes
+      return state.bytesRead
     }
     monitor.update { [total] progress in
-      progress.rows += more
-      progress.advance(.rows(step: 1), to: Double(before + bytesRead) / total)
+      progress.rows += rows
+      progress.advance(.rows(step: 1), to: Double(read) / total)
     }
   }
-
-  func end(_ table: Int) { state.withLock { $0.bytesBefore += bytes[table] } }
 
   func begin(_ constraint: PostgresConstraint, _ number: Int, of count: Int) {
     lastSign.renew()

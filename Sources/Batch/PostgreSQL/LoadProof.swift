@@ -17,9 +17,12 @@ struct LoadProof {
 
   /// Throws `mismatch`, naming table and, where one or two rows differ, their keys. `told` hears how many more rows were read, on several
   /// threads.
-  func prove(_ table: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (UInt64) -> Void) throws {
+  func prove(_ unit: LoadBook.Unit, _ told: @escaping @Sendable (UInt64) -> Void) throws {
+    let table = unit.table
     let queries = try parts(of: table).map { query(table, unit) + $0 }
-    let parts = zip(sessions, queries).map { ProofPart(session: $0, query: $1, table: schema.tables[table].name, monitor: monitor) }
+    let parts = zip(sessions, queries).map {
+      ProofPart(session: $0, query: $1, table: schema.tables[table].name, monitor: monitor)
+    }
     let workers = try parts.dropFirst().map { part in try Worker { try part.read(told) } }
     let failures = [Result { try parts[0].read(told) }].map { result -> (any Error)? in
       if case .failure(let error) = result { error } else { nil }
@@ -66,7 +69,8 @@ struct LoadProof {
     }
     let keys = unit.digest.rows(differingFrom: found, largest: largest)
     return BatchError(
-      .mismatch, "rows of the table \(name) are not what was sent\(keys.isEmpty ? "" : ": \(keys.map(String.init).joined(separator: ", "))")",
+      .mismatch,
+      "rows of the table \(name) are not what was sent\(keys.isEmpty ? "" : ": \(keys.map(String.init).joined(separator: ", "))")",
       hint: "Did others write to it? The tables stay as they are; drop them and load again", entity: described.subject,
       key: keys.first)
   }

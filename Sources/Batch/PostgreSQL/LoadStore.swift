@@ -40,16 +40,19 @@ final class LoadStore: @unchecked Sendable {
     }
   }
 
-  /// Where the values of a table's columns are in the source's records.
-  func fields(of table: PostgresTable) -> [CopyRowEncoder.Field] {
-    let source = source(of: table)
-    return table.columns.map { column in
-      let position = position(of: column.source, table)
-      return CopyRowEncoder.Field(
+  /// Where the values of a table's columns are in the source's records, and those of rows that end before a column.
+  func fields(of table: PostgresTable) -> ([CopyRowEncoder.Field], [Value]) {
+    let columns = source(of: table).columns
+    let positions = table.columns.map { position(of: $0.source, table) }
+    let fields = zip(table.columns, positions).map { column, position in
+      CopyRowEncoder.Field(
         type: column.type, place: position.map { .record($0) } ?? (column.source == .entityName ? .entityName : .key),
-        isRequired: column.isRequired, isExternal: isExternal(column.source), property: column.property,
-        missing: position.flatMap { source.columns.indices.contains($0) ? source.columns[$0].defaultValue : nil } ?? .null)
+        isRequired: column.isRequired, isExternal: isExternal(column.source))
     }
+    let defaults = positions.map { position in
+      position.flatMap { columns.indices.contains($0) ? columns[$0].defaultValue : nil } ?? .null
+    }
+    return (fields, defaults)
   }
 
   private func isExternal(_ source: PostgresColumn.Source) -> Bool {

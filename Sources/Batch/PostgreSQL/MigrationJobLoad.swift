@@ -16,7 +16,8 @@ extension MigrationJob {
   /// ``resumeLoad(_:server:memory:takeOver:monitor:)``. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
   /// reached or has such tables, before anything is done.
   public func load(
-    _ request: Request, to server: PostgresServer, _ options: PostgresOptions, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
+    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let folder = try LoadFolder(store: request.source, fileSystem) else {
       throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: request.source)
@@ -116,7 +117,8 @@ extension MigrationJob {
     let store = try LoadStore(plan.isMigrated ? folder.store : plan.source, model: model, fileSystem)
     defer { store.close() }
     let load = PostgresLoad(
-      schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server, proves: plan.verification != .none,
+      schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server,
+      proves: plan.verification != .none,
       rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
     let outcome = plan.isFinished ? PostgresLoad.Outcome() : try load.run()
     plan.isFinished = true

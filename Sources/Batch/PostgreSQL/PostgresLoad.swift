@@ -14,6 +14,10 @@ struct PostgresLoad {
   var isBegun = false
   /// Seconds for which a server may be away, counted from the last sign of progress.
   var patience = 60.0
+  /// Sessions that load and prove at a time: one is busy with its server's processor most of the time.
+  var sessions = 2
+  /// Tables from so many bytes on are loaded in parts.
+  var leastPart = LoadCrew.standardPart
   var connect: (PostgresServer) throws -> any PostgresSession = { try $0.connect() }
 
   /// What is on the server.
@@ -99,7 +103,8 @@ struct PostgresLoad {
       return BatchError(.stopped, "\(name) has no room: \(error.message)", hint: "Make room there; \(resume)")
     case _ where isFirst:
       return BatchError(
-        .refused, "\(name) cannot be reached: \(error.message)", hint: "Is the server running, and is the address right?\(written)")
+        .refused, "\(name) cannot be reached: \(error.message)",
+        hint: "Is the server running, and is the address right?\(written)")
     case _ where error.isPassing:
       return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "When it is back, \(resume)")
     default:
@@ -108,23 +113,32 @@ struct PostgresLoad {
   }
 
   private func attempt(_ book: LoadBook, _ lastSign: LastSign) throws -> Outcome {
-    if try !book.exists() { try book.create() }
-    var units = try book.units()
+    if try !book.exists() { try book.create(try LoadCrew.units(schema, store, parts: sessions, leastBytes: leastPart)) }
     let progress = LoadProgress(monitor, store: store, schema: schema, lastSign)
-    progress.foresee(units, proves: proves)
-    for table in schema.tables.indices where !units[table].isDone {
-      progress.begin(table)
-      try TableLoad(table, store, book, rowLimit: rowLimit, monitor).run(from: units[table]) { progress.told($0, $1) }
-      progress.end(table)
-    }
-    units = try book.units()
+    let others = try (1..<max(1, sessions)).map { _ in try connect(server) }
+    defer { for session in others { session.close() } }
+    try loadUnits(book, others, progress)
+    let tables = LoadBook.tables(try book.units(), of: schema)
     try makeConstraints(book, progress)
-    if proves { try prove(book, units, progress) }
-    var outcome = Outcome(notes: schema.notes + remarks(units))
-    for (table, unit) in units.enumerated() { outcome.rows[schema.tables[table].name] = unit.rows }
+    if proves { try prove(book, others, tables, progress) }
+    var outcome = Outcome(notes: schema.notes + remarks(tables))
+    for unit in tables { outcome.rows[schema.tables[unit.table].name] = unit.rows }
     outcome.notes += try book.notes()
     outcome.bytes = try size(book.session)
     return outcome
+  }
+
+  private func loadUnits(_ book: LoadBook, _ others: [any PostgresSession], _ progress: LoadProgress) throws {
+    let units = try book.units()
+    progress.foresee(units, proves: proves)
+    let crew = LoadCrew(units, progress)
+    try crew.run(
+      ([book.session] + others).map { session in
+        TableLoad(
+          store: store, book: LoadBook(session: session, schema: schema, identity: identity), rowLimit: rowLimit,
+          monitor: monitor,
+          throwIfFailed: crew.throwIfFailed)
+      })
   }
 
   /// What of the rows a person should know.
@@ -156,14 +170,14 @@ struct PostgresLoad {
     }
   }
 
-  private func prove(_ book: LoadBook, _ units: [LoadBook.Unit], _ progress: LoadProgress) throws {
-    progress.foreseeProof(units.reduce(0) { $0 + $1.rows })
-    let other = try connect(server)
-    defer { other.close() }
-    let proof = LoadProof(book: book, sessions: [book.session, other], monitor: monitor)
-    for (table, unit) in units.enumerated() {
-      progress.beginProof(table)
-      try proof.prove(table, unit) { progress.proved($0) }
+  private func prove(
+    _ book: LoadBook, _ others: [any PostgresSession], _ tables: [LoadBook.Unit], _ progress: LoadProgress
+  ) throws {
+    progress.foreseeProof(tables.reduce(0) { $0 + $1.rows })
+    let proof = LoadProof(book: book, sessions: [book.session] + others, monitor: monitor)
+    for unit in tables {
+      progress.beginProof(unit.table)
+      try proof.prove(unit) { progress.proved($0) }
     }
     progress.end()
   }

@@ -157,7 +157,8 @@ struct PostgresSchemaPlanner {
     var book = PostgresNameBook()
     func column(_ wanted: String, _ original: String, _ references: Int?) -> PostgresColumn {
       PostgresColumn(
-        name: book.take(isSnakeCase ? wanted : original), type: .bigint, source: .link(original), property: join.relationship.name,
+        name: book.take(isSnakeCase ? wanted : original), type: .bigint, source: .link(original),
+        property: join.relationship.name,
         isRequired: references != nil, references: references)
     }
     let (ownName, otherName) = (PostgresNames.snakeCase(source), PostgresNames.snakeCase(target))

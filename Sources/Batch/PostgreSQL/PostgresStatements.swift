@@ -38,7 +38,8 @@ struct PostgresStatements {
   private func primaryKey(_ table: Int) -> PostgresConstraint {
     let keys = (0..<schema.tables[table].keyCount).map { column(table, $0) }.joined(separator: ", ")
     return PostgresConstraint(
-      kind: .primaryKey, name: schema.tables[table].name, table: table, sql: "ALTER TABLE \(name(table)) ADD PRIMARY KEY (\(keys))")
+      kind: .primaryKey, name: schema.tables[table].name, table: table,
+      sql: "ALTER TABLE \(name(table)) ADD PRIMARY KEY (\(keys))")
   }
 
   private func index(_ index: PostgresIndex) -> PostgresConstraint {

@@ -1,21 +1,14 @@
 import Streams
 
-/// Loads the rows of one table: a thread reads pages of rows, the caller's encodes them, another one sends them and commits. After an
+/// Loads the rows of one unit: a thread reads pages of rows, the caller's encodes them, another one sends them and commits. After an
 /// interruption it goes on behind the last row that was committed.
-final class TableLoad {
-  private let store: LoadStore
-  private let schema: PostgresSchema
-  private let table: Int
-  private let book: LoadBook
-  private let monitor: RunMonitor
-  private let rowLimit: Int
-
-  private var described: PostgresTable { schema.tables[table] }
-
-  init(_ table: Int, _ store: LoadStore, _ book: LoadBook, rowLimit: Int, _ monitor: RunMonitor) {
-    (self.table, self.store, schema, self.book) = (table, store, book.schema, book)
-    (self.rowLimit, self.monitor) = (rowLimit, monitor)
-  }
+struct TableLoad {
+  let store: LoadStore
+  let book: LoadBook
+  let rowLimit: Int
+  let monitor: RunMonitor
+  /// Throws when another unit has failed.
+  let throwIfFailed: @Sendable () throws -> Void
 
   /// Sendable by discipline: one thread has it at a time.
   private struct Handed<Value>: @unchecked Sendable { let value: Value }
@@ -25,23 +18,26 @@ final class TableLoad {
     var bytesRead: UInt64
   }
 
-  /// Loads all rows behind the unit's position; all of them are durable on return. `told` hears of the bytes of the source that were
-  /// read, and of rows that are committed.
-  func run(from unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytesRead: UInt64, _ rows: UInt64) -> Void) throws {
+  /// Loads all rows behind the unit's position; all of them are durable on return. `told` hears how many more bytes of the source were
+  /// read and rows sent, on another thread.
+  func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void) throws {
+    let table = book.schema.tables[unit.table]
     let scan = Handed(
       value: TableScan(
-        snapshot: store.reader.snapshot, root: store.source(of: described).rootPage, after: unit.position, rowLimit: rowLimit,
-        longValuesFrom: OutsideValue.threshold))
-    let encoder = CopyRowEncoder(described, store)
-    let writer = Handed(value: TableWriter(table, store, book, from: unit, monitor))
+        snapshot: store.reader.snapshot, root: store.source(of: table).rootPage, after: unit.position ?? unit.after,
+        rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold))
+    let encoder = CopyRowEncoder(table, store)
+    let writer = Handed(value: TableWriter(number, unit, store, book, monitor))
     let pages = BoundedQueue<RowPage>(capacity: 16)
     let buffers = BoundedQueue<CopyBuffer>(capacity: 16)
     try Pipeline<Page, CopyBuffer>.run(
       read: {
-        let page = pages.tryPop() ?? RowPage()
-        return try scan.value.next(into: page) ? Page(rows: page, bytesRead: scan.value.bytesRead) : nil
+        let (page, before) = (pages.tryPop() ?? RowPage(), scan.value.bytesRead)
+        guard try scan.value.next(into: page), Self.keep(page, upTo: unit.upTo) else { return nil }
+        return Page(rows: page, bytesRead: scan.value.bytesRead - before)
       },
-      transform: { [monitor] page in
+      transform: { [monitor, throwIfFailed] page in
+        try throwIfFailed()
         try monitor.throwIfStopRequested()
         let buffer = buffers.tryPop() ?? CopyBuffer()
         buffer.reset()
@@ -53,31 +49,42 @@ final class TableLoad {
       },
       write: { buffer in
         try writer.value.write(buffer)
-        told(buffer.bytesRead, writer.value.unit.rows)
+        told(buffer.bytesRead, buffer.rows)
         try buffers.push(buffer)
       })
     try writer.value.finish()
+  }
+
+  /// Leaves out what lies behind the unit's end; false where nothing is left.
+  private static func keep(_ page: RowPage, upTo last: Int64?) -> Bool {
+    guard let last, page.rowid(page.count - 1) > last else { return true }
+    var (low, high) = (0, page.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if page.rowid(middle) > last { high = middle } else { low = middle + 1 }
+    }
+    page.keep(low)
+    return low > 0
   }
 }
 
 /// Sends rows in transactions of about a second each, with the note of how far they go.
 private final class TableWriter {
-  private(set) var unit: LoadBook.Unit
-  private let table: Int
+  private var unit: LoadBook.Unit
+  private let number: Int
   private let book: LoadBook
   private let sender: OutsideSender
   private let copy: String
   private let monitor: RunMonitor
   private var clock: CheckpointClock
-  /// Rows of the table when the transaction under way began; nil without one.
+  /// Rows of the unit when the transaction under way began; nil without one.
   private var rowsBefore: UInt64?
 
-  init(_ table: Int, _ store: LoadStore, _ book: LoadBook, from unit: LoadBook.Unit, _ monitor: RunMonitor) {
-    (self.table, self.book, self.unit) = (table, book, unit)
+  init(_ number: Int, _ unit: LoadBook.Unit, _ store: LoadStore, _ book: LoadBook, _ monitor: RunMonitor) {
+    (self.number, self.unit, self.book, self.monitor) = (number, unit, book, monitor)
     sender = OutsideSender(store)
     let statements = PostgresStatements(schema: book.schema)
-    copy = "COPY \(statements.name(table)) (\(statements.columnList(table))) FROM STDIN (FORMAT binary)"
-    self.monitor = monitor
+    copy = "COPY \(statements.name(unit.table)) (\(statements.columnList(unit.table))) FROM STDIN (FORMAT binary)"
     clock = CheckpointClock(monitor.interval)
   }
 
@@ -93,7 +100,7 @@ private final class TableWriter {
     if clock.isDue(adding: buffer.count) { try commit() }
   }
 
-  /// The table is whole.
+  /// The unit is whole.
   func finish() throws {
     unit.isDone = true
     if rowsBefore == nil { try begin() }
@@ -104,7 +111,7 @@ private final class TableWriter {
   private func begin(withoutValues columns: Set<Int> = []) throws {
     try book.session.execute("BEGIN")
     if !columns.isEmpty {
-      try book.session.execute(PostgresStatements(schema: book.schema).dropNotNull(table, columns.sorted()))
+      try book.session.execute(PostgresStatements(schema: book.schema).dropNotNull(unit.table, columns.sorted()))
     }
     try book.session.beginCopy(copy)
     try CopyFormat.header.withUnsafeBytes { try book.session.send($0) }
@@ -115,7 +122,7 @@ private final class TableWriter {
     guard let before = rowsBefore else { return }
     try CopyFormat.trailer.withUnsafeBytes { try book.session.send($0) }
     try book.session.endCopy()
-    try book.note(unit, of: table, rowsBefore: before)
+    try book.note(unit, number, rowsBefore: before)
     try book.session.execute("COMMIT")
     rowsBefore = nil
     monitor.note { $0.checkpoints += 1 }

@@ -21,7 +21,8 @@
       let tables = try session.rows(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = '\(schema)'"
       ).compactMap { $0[0] }
-      var expected = Set(model.entities.filter { inheritance == .class || $0.superentity == nil }.map { "Z" + $0.name.uppercased() })
+      var expected = Set(
+        model.entities.filter { inheritance == .class || $0.superentity == nil }.map { "Z" + $0.name.uppercased() })
       expected.formUnion(try database.read { try String.fetchAll($0, sql: Self.joinTables) })
       guard Set(tables) == expected else { throw Difference(description: "tables \(tables), expected \(expected)") }
       return try tables.reduce(0) { try $0 + compare($1, database, inheritance) }
@@ -66,7 +67,8 @@
       }
       let root = "Z" + model.root(of: entity.name).uppercased()
       guard inheritance == .class else { return "SELECT \(list) FROM \"\(root)\"" }
-      let kinds = model.entities.filter { model.isKind($0.name, of: entity.name) }.map { entity -> String in "'\(entity.name)'" }.joined(separator: ", ")
+      let kinds = model.entities.filter { model.isKind($0.name, of: entity.name) }.map { entity -> String in "'\(entity.name)'" }
+        .joined(separator: ", ")
       return "SELECT \(list) FROM \"\(root)\" WHERE Z_ENT IN (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME IN (\(kinds)))"
     }
 
@@ -80,7 +82,8 @@
         return String(format: "%.6f", seconds)
       case ("double precision", _): return Self.double(Double.fromDatabaseValue(value) ?? 0)
       case ("real", _): return Self.float(Float(Double.fromDatabaseValue(value) ?? 0))
-      case ("uuid", .blob(let data)): return UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }).uuidString.lowercased()
+      case ("uuid", .blob(let data)):
+        return UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }).uuidString.lowercased()
       case ("bytea", .blob(let data)):
         // Of values that may lie in files, the first byte tells where they are.
         return data.dropFirst(isExternal(column, of: table) ? 1 : 0).map { String(format: "%02x", $0) }.joined()

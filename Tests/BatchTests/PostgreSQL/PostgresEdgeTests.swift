@@ -10,7 +10,8 @@
     private static var model: ManagedObjectModel {
       var item = EntityDescription(name: "Item")
       item.attributes = [
-        .init(name: "text", type: .string), .init(name: "required", type: .string, isOptional: false), .init(name: "data", type: .binaryData),
+        .init(name: "text", type: .string), .init(name: "required", type: .string, isOptional: false),
+        .init(name: "data", type: .binaryData),
         .init(name: "when", type: .date), .init(name: "small", type: .integer16), .init(name: "price", type: .decimal),
         .init(name: "flag", type: .boolean), .init(name: "uuid", type: .uuid),
       ]
@@ -58,7 +59,9 @@
       return outcome
     }
 
-    @Test("Long texts and blobs, in rows and in files beside the store, arrive whole, also around the length at which they go by themselves")
+    @Test(
+      "Long texts and blobs, in rows and in files beside the store, arrive whole, also around the length at which they go by themselves"
+    )
     func longValues() throws {
       let edge = OutsideValue.threshold
       func blob(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }) }
@@ -82,7 +85,8 @@
         let outcome = try run(store, schema)
         // The unique text of millions of characters has no place in an index.
         #expect(outcome.notes.count == 1 && outcome.notes[0].contains("too long for an index"), "\(outcome.notes)")
-        let found = try session.rows("SELECT encode(sha256(data), 'hex'), encode(sha256(convert_to(text, 'UTF8')), 'hex') FROM \(schema).item ORDER BY id")
+        let found = try session.rows(
+          "SELECT encode(sha256(data), 'hex'), encode(sha256(convert_to(text, 'UTF8')), 'hex') FROM \(schema).item ORDER BY id")
         for (row, data) in zip(found, wanted) { #expect(row[0] == PlanFingerprint.hex(SHA256.hash(data))) }
         for (row, original) in zip(found, rows) {
           let text = original["ZTEXT"] as? String
@@ -102,9 +106,11 @@
         let notes = try run(store, schema).notes
         for wanted in [
           "item: values are missing that the model requires: required in 2 rows; these columns are not NOT NULL",
-          "1 values have no file beside the store any more: they are NULL", "item_parent_id_fkey stays NOT VALID, as keys lead to no row",
+          "1 values have no file beside the store any more: they are NULL",
+          "item_parent_id_fkey stays NOT VALID, as keys lead to no row",
         ] { #expect(notes.contains { $0.hasPrefix(wanted) }, "\(notes)") }
-        #expect(try session.rows("SELECT count(*), count(required), count(parent_id) FROM \(schema).item").first == ["5", "3", "2"])
+        #expect(
+          try session.rows("SELECT count(*), count(required), count(parent_id) FROM \(schema).item").first == ["5", "3", "2"])
       }
     }
 
@@ -119,12 +125,15 @@
       defer { withExtendedLifetime(folder) {} }
       try TestServer.withSchema("borders") { session, schema in
         _ = try run(store, schema)
-        let found = try session.rows("SELECT \"when\"::text, small::text, price::text, flag::text, text FROM \(schema).item ORDER BY id")
+        let found = try session.rows(
+          "SELECT \"when\"::text, small::text, price::text, flag::text, text FROM \(schema).item ORDER BY id")
         #expect(
           found == [
             ["0001-12-30 00:00:00+00 BC", "-32768", "123456789012345680000000000000", "false", nil],
-            ["4001-01-01 00:00:00+00", "32767", "0.1", "true", nil], ["2001-01-01 00:00:00.000001+00", nil, "-0.0000001", nil, nil],
-            ["infinity", nil, "5", nil, nil], ["2023-03-08 20:26:40.123456+00", nil, "100000000000000000000", nil, "\u{1F40E}'\"\\\t\n"],
+            ["4001-01-01 00:00:00+00", "32767", "0.1", "true", nil],
+            ["2001-01-01 00:00:00.000001+00", nil, "-0.0000001", nil, nil],
+            ["infinity", nil, "5", nil, nil],
+            ["2023-03-08 20:26:40.123456+00", nil, "100000000000000000000", nil, "\u{1F40E}'\"\\\t\n"],
           ], "\(found)")
       }
     }
@@ -146,7 +155,8 @@
       try queue.close()
       try TestServer.withSchema("misfit") { _, schema in
         let error = #expect(throws: BatchError.self) { try run(store, schema) }
-        #expect(error?.message.hasPrefix(message) == true && error?.entity == "Item" && error?.key == 2, "\(String(describing: error))")
+        #expect(
+          error?.message.hasPrefix(message) == true && error?.entity == "Item" && error?.key == 2, "\(String(describing: error))")
       }
     }
 
@@ -192,7 +202,8 @@
     @Test(
       "What a server says is one error, of a kind that scripts can act on",
       arguments: [
-        ("53100", BatchError.Code.stopped, "has no room"), ("53200", .stopped, "has no room"), ("28P01", .refused, "does not let"),
+        ("53100", BatchError.Code.stopped, "has no room"), ("53200", .stopped, "has no room"),
+        ("28P01", .refused, "does not let"),
         ("42501", .refused, "does not let"), ("XX001", .failed, "refused a statement"),
       ])
     func serverErrors(state: String, code: BatchError.Code, words: String) throws {
@@ -201,7 +212,9 @@
       try TestServer.withSchema("errors") { _, schema in
         var (load, source) = try load(store, schema)
         defer { source.close() }
-        load.connect = { FailingSession(try $0.connect(), PostgresError(state: state, message: "said so", isConnectionLost: false)) }
+        load.connect = {
+          FailingSession(try $0.connect(), PostgresError(state: state, message: "said so", isConnectionLost: false))
+        }
         let error = #expect(throws: BatchError.self) { try load.run() }
         #expect(error?.code == code && error?.message.contains(words) == true, "\(String(describing: error))")
         // The same load goes on where the server lets it.

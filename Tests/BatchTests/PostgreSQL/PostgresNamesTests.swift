@@ -8,7 +8,8 @@ import Testing
     arguments: [
       ("Book", "book"), ("BookAuthor", "book_author"), ("createdAt", "created_at"), ("imageURL", "image_url"),
       ("URLString", "url_string"), ("remoteID2", "remote_id2"), ("HTTPServer", "http_server"), ("already_snake", "already_snake"),
-      ("Éclair", "éclair"), ("with space", "with_space"), ("address.street", "address_street"), ("x", "x"), ("isbn13Code", "isbn13_code"),
+      ("Éclair", "éclair"), ("with space", "with_space"), ("address.street", "address_street"), ("x", "x"),
+      ("isbn13Code", "isbn13_code"),
     ])
   func snakeCase(name: String, wanted: String) { #expect(PostgresNames.snakeCase(name) == wanted) }
 

@@ -5,7 +5,8 @@ import Testing
 @Suite("Tables of PostgreSQL for a model") struct PostgresSchemaTests {
   /// An abstract root with two entities below it, every kind of relationship, and names that collide.
   static var model: ManagedObjectModel {
-    var party = EntityDescription(name: "Party", isAbstract: true, attributes: [.init(name: "name", type: .string, isOptional: false)])
+    var party = EntityDescription(
+      name: "Party", isAbstract: true, attributes: [.init(name: "name", type: .string, isOptional: false)])
     party.uniquenessConstraints = [["name"]]
     var person = EntityDescription(name: "Person", superentity: "Party")
     person.attributes = [.init(name: "birthDate", type: .date), .init(name: "code", type: .integer16)]
@@ -54,7 +55,8 @@ import Testing
       "ALTER TABLE app.party ADD PRIMARY KEY (id);", "ALTER TABLE app.person_tags ADD PRIMARY KEY (person_id, tag_id);",
       "ALTER TABLE app.party ADD CONSTRAINT party_name_key UNIQUE (name);",
       "CREATE INDEX party_employer_id_idx ON app.party (employer_id);",
-      "FOREIGN KEY (employer_id) REFERENCES app.party (id) NOT VALID;", "FOREIGN KEY (tag_notes_id) REFERENCES app.tag (pk) NOT VALID;",
+      "FOREIGN KEY (employer_id) REFERENCES app.party (id) NOT VALID;",
+      "FOREIGN KEY (tag_notes_id) REFERENCES app.tag (pk) NOT VALID;",
     ] { #expect(script.contains(wanted), "\(wanted)\n\(script)") }
   }
 
@@ -74,7 +76,8 @@ import Testing
   func coreDataNames() throws {
     let script = try script { $0.names = .coreData }
     for wanted in [
-      "CREATE TABLE app.\"ZPARTY\" (\n  \"Z_PK\" bigint NOT NULL,\n  \"Z_ENT\" integer NOT NULL,\n", "\"ZCODE1\" ", "\"Z_FOK_EMPLOYER\" bigint",
+      "CREATE TABLE app.\"ZPARTY\" (\n  \"Z_PK\" bigint NOT NULL,\n  \"Z_ENT\" integer NOT NULL,\n", "\"ZCODE1\" ",
+      "\"Z_FOK_EMPLOYER\" bigint",
       "REFERENCES app.\"ZPARTY\" (\"Z_PK\") NOT VALID;",
     ] { #expect(script.contains(wanted), "\(wanted)\n\(script)") }
   }

@@ -1,5 +1,6 @@
 #if PostgreSQL
   import Foundation
+  import Synchronization
   import Testing
 
   @testable import Batch
@@ -9,7 +10,8 @@
     static let url = ProcessInfo.processInfo.environment["GODWIT_POSTGRES"]
 
     static let isThere: ConditionTrait = .enabled(
-      "GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one") { url != nil }
+      "GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one"
+    ) { url != nil }
 
     static var server: PostgresServer { PostgresServer(url: url ?? "") }
 
@@ -25,11 +27,26 @@
   /// A session that fails at a call, as if the connection were lost before it or behind it.
   final class FaultySession: PostgresSession {
     /// Counts calls over several sessions; the one at which it fails.
-    final class Fuse: @unchecked Sendable {
-      var calls = 0
-      var fault: Int?
-      var isBehind = false
-      init(fault: Int?, isBehind: Bool) { (self.fault, self.isBehind) = (fault, isBehind) }
+    final class Fuse: Sendable {
+      private let state: Mutex<(calls: Int, fault: Int?)>
+      let isBehind: Bool
+      init(fault: Int?, isBehind: Bool) {
+        state = Mutex((0, fault))
+        self.isBehind = isBehind
+      }
+
+      var calls: Int { state.withLock { $0.calls } }
+      /// Did it never come to that call?
+      var isWhole: Bool { state.withLock { $0.fault != nil } }
+
+      func blows() -> Bool {
+        state.withLock { state in
+          state.calls += 1
+          guard state.calls == state.fault else { return false }
+          state.fault = nil
+          return true
+        }
+      }
     }
 
     private let inner: any PostgresSession
@@ -38,13 +55,10 @@
     init(_ inner: any PostgresSession, _ fuse: Fuse) { (self.inner, self.fuse) = (inner, fuse) }
 
     private func call<R>(_ body: () throws -> R) throws -> R {
-      fuse.calls += 1
-      let lost = PostgresError(state: "", message: "the connection was cut by a test", isConnectionLost: true)
-      guard fuse.calls == fuse.fault else { return try body() }
-      fuse.fault = nil
+      guard fuse.blows() else { return try body() }
       defer { inner.close() }
       if fuse.isBehind { _ = try body() }
-      throw lost
+      throw PostgresError(state: "", message: "the connection was cut by a test", isConnectionLost: true)
     }
 
     func execute(_ sql: String) throws { try call { try inner.execute(sql) } }
