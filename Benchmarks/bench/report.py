@@ -1,6 +1,7 @@
 """RESULTS.md."""
 from . import targets
 from .measure import ratio
+from .postgres import PGLOADER
 from .works import COPY, NONE, SQL
 
 MIB = 1 << 20
@@ -22,6 +23,18 @@ def _table(result):
         lines.append(
             f"| {name} | {wall['median']:.2f} | {wall['min']:.2f} | {wall['max']:.2f} | {entry['cpu']:.2f} "
             f"| {_relative(entries, name, COPY, False)} | {_relative(entries, name, SQL, True)} | {entry['rss'] / MIB:.1f} MiB |")
+    return lines
+
+
+def _loads(result):
+    """Rates, and what the client takes: a server's time and memory are its own."""
+    entries = result["entries"]
+    lines = ["| | median s | min | max | rows a second | CPU s | × pgloader | peak RSS |", "|---|---|---|---|---|---|---|---|"]
+    for name, entry in entries.items():
+        wall = entry["wall"]
+        lines.append(
+            f"| {name} | {wall['median']:.2f} | {wall['min']:.2f} | {wall['max']:.2f} | {result['rows'] / wall['median']:,.0f} "
+            f"| {entry['cpu']:.2f} | {_relative(entries, name, PGLOADER, True)} | {entry['rss'] / MIB:.1f} MiB |")
     return lines
 
 
@@ -59,7 +72,9 @@ def _work(work, result):
         lines += ["", f"Refused: {result['failure']}"]
     if "missing" in result:
         lines += ["", result["missing"]]
-    if result["entries"]:
+    if work == "postgres":
+        lines += ["", *_loads(result)]
+    elif result["entries"]:
         lines += ["", *_table(result)]
     return lines
 

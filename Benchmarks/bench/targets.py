@@ -1,4 +1,5 @@
 """What is to be reached, and whether it is."""
+from . import postgres
 from .measure import ratio
 from .works import ALL_STEPS, COPY, FULL, NONE, ONE_STEP, PROVED, ROOMY, SQL
 
@@ -58,9 +59,22 @@ def _proof(work, entries):
     return rows
 
 
+def _postgres(entries, result):
+    rows = []
+    if postgres.PGLOADER in entries:
+        rows.append(_at_least("postgres", "faster than pgloader", _times(entries, postgres.PGLOADER, postgres.LOAD), 5))
+    for name in (postgres.LOAD, postgres.MIGRATED):
+        rate = result["rows"] / entries[name]["wall"]["median"] / 1e6
+        rows.append(_at_least("postgres", f"rows per second, {name}", rate, 0.4, "million"))
+    peaks = [entries[name]["rss"] for name in (postgres.LOAD, postgres.MIGRATED)]
+    return rows + [_at_most("postgres", "peak RSS", max(peaks) / MIB, 64, "MiB")]
+
+
 def of(work, result):
     """The targets of one work."""
     entries = result["entries"]
+    if work == "postgres":
+        return _postgres(entries, result)
     rows = []
     if work == "W1":
         rows = _plain(entries, result)

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from . import forecasts
+from . import forecasts, postgres
 from . import stores as data
 from .measure import Failed, contest, measure, remove, spread, summary
 
@@ -252,6 +252,7 @@ WORKS = {
     "scale": scale,
     "blob": blob,
     "plan": plans,
+    "postgres": postgres.load,
 }
 
 

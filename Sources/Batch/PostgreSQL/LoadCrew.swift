@@ -9,7 +9,7 @@ final class LoadCrew: Sendable {
   }
 
   /// Tables from so many bytes on are loaded in parts.
-  static let standardPart: UInt64 = 32 << 20
+  static let standardPart: UInt64 = 8 << 20
 
   private let units: [LoadBook.Unit]
   private let progress: LoadProgress
