@@ -12,6 +12,41 @@
     "GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one"
   ) { serverURL != nil }
 
+  /// A server for one test alone, which may crash.
+  private final class OwnServer {
+    let url: String
+    private let folder: CommandFolder
+    private let path: String
+    private let port = Int.random(in: 40_001..<60_000)
+    private static let script = URL(fileURLWithPath: ExampleFolder.models).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("scripts/postgres-up").path
+
+    init(_ folder: CommandFolder) throws {
+      path = FileManager.default.temporaryDirectory.appendingPathComponent("postgres-\(UUID().uuidString)").path
+      self.folder = folder
+      url = try Self.run(folder, ["start", path], port)
+    }
+
+    deinit { _ = try? Self.run(folder, ["stop", path], port) }
+
+    func crash() throws { _ = try Self.run(folder, ["kill", path], port) }
+
+    private static func run(_ folder: CommandFolder, _ words: [String], _ port: Int) throws -> String {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: script)
+      process.arguments = words
+      process.environment = ProcessInfo.processInfo.environment.merging(["GODWIT_POSTGRES_PORT": "\(port)"]) { $1 }
+      let output = folder.newPath("server")
+      _ = FileManager.default.createFile(atPath: output, contents: nil)
+      // A file and no pipe: the server keeps what it is given.
+      process.standardOutput = FileHandle(forWritingAtPath: output)
+      try process.run()
+      process.waitUntilExit()
+      guard process.terminationStatus == 0 else { throw CommandProcess.Missing(description: "postgres-up \(words) failed") }
+      return try String(contentsOfFile: output, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+  }
+
   @Suite("Loads by the command", .serialized, hasServer)
   struct PostgresCommandTests {
     private static let seed: UInt64 = 20_261_123
@@ -158,6 +193,31 @@
         }
         print("load kills: seed \(Self.seed), 5 runs, \(kills) kills, all equal")
         #expect(kills > 4)
+      }
+    }
+
+    @Test("A server that crashes in the middle and comes back loses no row and doubles none")
+    func crashes() throws {
+      let folder = try CommandFolder()
+      let store = try folder.sample(rows: 40_000, seed: Self.seed)
+      let server = try OwnServer(folder)
+      try withSchema { session, schema in
+        #expect(try folder.run("book-migration", arguments(store, schema)).code == 0)
+        let wanted = try contents(session, schema)
+        let process = try CommandProcess(
+          "book-migration",
+          arguments(store, "crashed", url: server.url) + ["--checkpoint-every", "30kB", "--throttle", "60krows/s"],
+          in: folder)
+        while process.isRunning, !(try folder.run("book-migration", ["status", store]).output.contains("loading")) {
+          usleep(10_000)
+        }
+        for _ in 0..<2 {
+          usleep(150_000)
+          try server.crash()
+        }
+        let outcome = try process.wait()
+        #expect(outcome.code == 0, "\(outcome)")
+        #expect(try contents(try LibpqSession(server.url), "crashed") == wanted)
       }
     }
 

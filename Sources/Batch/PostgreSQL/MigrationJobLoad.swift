@@ -126,16 +126,18 @@ extension MigrationJob {
     try load.finish()
     pulse.end()
     let rejects = try folder.remove(rejects: migrated?.rejects?.path)
-    return report(plan, outcome, migrated, rejects: rejects)
+    return report(plan, outcome, migrated, rejects: rejects, rowsLoaded: monitor.progress.rows)
   }
 
-  private func report(_ plan: LoadPlan, _ outcome: PostgresLoad.Outcome, _ migrated: Report?, rejects: String?) -> Report {
+  private func report(
+    _ plan: LoadPlan, _ outcome: PostgresLoad.Outcome, _ migrated: Report?, rejects: String?, rowsLoaded: UInt64
+  ) -> Report {
     var report =
       migrated ?? Report(destination: "", sourceVersion: plan.sourceVersion, targetVersion: plan.version, steps: 1)
     if let rejects { report.rejects?.path = rejects }
     report.destination = plan.place
     (report.rows, report.bytes) = (outcome.rows, outcome.bytes)
-    report.rowsRead = max(report.rowsRead, outcome.rows.values.reduce(0, +))
+    if migrated == nil { report.rowsRead = rowsLoaded }
     report.notes += outcome.notes
     report.isVerified = plan.verification != .none
     return report
