@@ -25,6 +25,9 @@ struct OperatingOptions: ParsableArguments {
     if let deadline, deadline.date <= Date() { throw ValidationError("--deadline \(deadline.text) is over") }
   }
 
+  /// When all has to have ended; nil for no such time.
+  var end: Date? { [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap { $0 }.min() }
+
   /// Has a run heed them; `started` is when the process began with it.
   func apply(to monitor: RunMonitor, started: Date) {
     monitor.throttle(throttle)
