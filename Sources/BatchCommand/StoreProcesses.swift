@@ -24,10 +24,13 @@ final class StoreProcesses: Sendable {
 
   /// Has all stop in good order; no further one begins.
   func stop() {
-    state.withLock { state in
+    let isAtWork = state.withLock { state in
       state.isStopped = true
       for process in state.running.values { process.terminate() }
+      return !state.running.isEmpty
     }
+    // One that is only just beginning does not hear it.
+    if isAtWork { DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [self] in stop() } }
   }
 
   /// Has one stop in good order.

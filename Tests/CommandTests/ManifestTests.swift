@@ -60,6 +60,7 @@ struct ManifestTests {
     #expect(StoreCommandWords.options(words, resuming: true) == ["--memory", "64M", "--nice"])
     let rejects = ["--max-rejects", "5%", "--reject-values", "--nice"]
     #expect(StoreCommandWords.options(rejects, resuming: true) == ["--nice"])
-    #expect(StoreCommandWords.options(["--max-rejects=7", "--reject-values"], resuming: true) == ["--max-rejects=7", "--reject-values"])
+    #expect(
+      StoreCommandWords.options(["--max-rejects=7", "--reject-values"], resuming: true) == ["--max-rejects=7", "--reject-values"])
   }
 }

@@ -107,12 +107,12 @@ public struct FleetClaims: Sendable {
   /// kernel's lock tells, is never replaced. One elsewhere keeps its file, which nobody asks for any more, and finds that out.
   public func takeOver(_ name: String, _ sign: Sign, epoch: UInt64 = 1) throws -> Taking {
     let path = path(name)
-    guard try fileSystem.status(path) != nil else { return try take(name, epoch: epoch) }
+    guard try fileSystem.status(path) != nil, sign.owner?.isOnThisMachine != true else { return try take(name, epoch: epoch) }
     let old = try fileSystem.open(path, .update)
     defer { old.close() }
     // Of two successors one is first, and the other one finds its record.
     guard try old.lock(.exclusive, start: Lease.turn, length: 1), try self.sign(name) == sign,
-      try sign.owner?.isOnThisMachine == false || (sign.owner == nil && !old.isExcluded(.shared, start: 0, length: 1))
+      try sign.owner != nil || !old.isExcluded(.shared, start: 0, length: 1)
     else { return try self.sign(name).map { .held($0) } ?? take(name, epoch: epoch) }
     let owner = LeaseOwner.current(epoch: max(epoch, (sign.owner?.epoch ?? 0) &+ 1))
     let file = try fileSystem.open(path + ".new", .create)
@@ -121,6 +121,11 @@ public struct FleetClaims: Sendable {
     try fileSystem.rename(path + ".new", to: path)
     try fileSystem.syncDirectory(directory)
     return .taken(FleetClaim(owner, path, file, isFromElsewhere: true, fileSystem))
+  }
+
+  /// The names of all claims. Nothing is written.
+  func names() throws -> [String] {
+    try fileSystem.list(directory).compactMap { $0.hasSuffix(".claim") ? String($0.dropLast(6)) : nil }
   }
 
   /// Looks at a claim; nil where nobody has it. Opening the file first has a network file system ask its server. Nothing is written.

@@ -45,7 +45,7 @@ public struct FleetPlan: Sendable, Codable, Equatable {
   public var tasks: Int
   /// The options of every migration, paths absolute.
   public var options: [String]
-  /// What the models said when the plan was made: other models make other stores of the same options.
+  /// ``FleetInputs/digest(_:_:)`` of the models and all else that the options name.
   public var models: String
   /// The stores, in the order in which they were named.
   public var stores: [Store]
@@ -69,7 +69,9 @@ public struct FleetPlan: Sendable, Codable, Equatable {
       throw Self.refused("this is no plan of a fleet", path, cause: error)
     }
     guard format == Self.known else { throw Self.refused("the plan has format \(format), and this program knows 1", path) }
-    guard id == (try digest()) else { throw Self.refused("the plan was changed since it was made: its id is not that of its contents", path) }
+    guard id == (try digest()) else {
+      throw Self.refused("the plan was changed since it was made: its id is not that of its contents", path)
+    }
     try check(path: path)
   }
 
@@ -90,7 +92,7 @@ public struct FleetPlan: Sendable, Codable, Equatable {
   private func digest() throws -> String {
     var rest = self
     rest.id = ""
-    return SHA256.hash(Array(try Self.canonical(rest).utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return SHA256.text(SHA256.hash(Array(try Self.canonical(rest).utf8)))
   }
 
   private static func canonical(_ value: some Encodable) throws -> String {
@@ -106,11 +108,14 @@ public struct FleetPlan: Sendable, Codable, Equatable {
     guard !stores.isEmpty else { throw Self.refused("the plan has no stores", path) }
     var seen: Set<String> = []
     for store in stores {
-      guard store.target.hasPrefix("/"), store.path.hasPrefix("/"), !store.path.contains("\0"), !store.target.contains("\0") else {
+      guard store.target.hasPrefix("/"), store.path.hasPrefix("/"), !store.path.contains("\0"), !store.target.contains("\0")
+      else {
         throw Self.refused("the plan names \(store.path), which is no absolute path", path)
       }
       guard seen.insert(store.target).inserted else { throw Self.refused("\(store.target) comes twice", path) }
-      guard store.shard >= 0, store.shard < tasks else { throw Self.refused("\(store.path) belongs to no task of the plan", path) }
+      guard store.shard >= 0, store.shard < tasks else {
+        throw Self.refused("\(store.path) belongs to no task of the plan", path)
+      }
       guard store.bytes < 1 << 56 else { throw Self.refused("\(store.path) is said to have \(store.bytes) bytes", path) }
     }
   }

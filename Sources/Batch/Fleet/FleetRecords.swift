@@ -18,6 +18,17 @@ public struct FleetAttempt: Sendable, Codable, Equatable {
   public var exitCode: Int32?
   /// What it said.
   public var reason: String?
+
+  /// One that begins now, under a claim of that owner.
+  public init(_ owner: LeaseOwner, foundNoResult: Bool) {
+    (epoch, host, pid, self.foundNoResult) = (owner.epoch, owner.host, owner.pid, foundNoResult)
+    started = Date().ISO8601Format()
+  }
+
+  /// It ended now, and the store has not.
+  public mutating func end(_ exitCode: Int32, _ reason: String?) {
+    (ended, self.exitCode, self.reason) = (Date().ISO8601Format(), exitCode, reason)
+  }
 }
 
 /// The ledger of one store: who worked on it. Whoever has its claim writes it.
@@ -35,10 +46,10 @@ public struct FleetLedger: Sendable, Codable, Equatable {
   /// The newest attempts, oldest first.
   public var attempts: [FleetAttempt] = []
 
-  static let mostAttempts = 32
+  private static let mostAttempts = 32
 
   /// Adds an attempt.
-  mutating func begin(_ attempt: FleetAttempt) {
+  public mutating func begin(_ attempt: FleetAttempt) {
     count &+= 1
     // The first one stays: it says what was there before all of them.
     if attempts.count >= Self.mostAttempts { attempts.remove(at: 1) }
@@ -84,4 +95,13 @@ public struct FleetEnd: Sendable, Codable, Equatable {
   public var started: String
   /// ISO 8601, UTC.
   public var ended: String
+
+  /// One of now. `ledger` has the attempts, the last one included.
+  public init(_ outcome: Outcome, exitCode: Int32, reason: String?, bytes: UInt64, _ ledger: FleetLedger, _ owner: LeaseOwner) {
+    (plan, store, self.outcome, self.exitCode) = (ledger.plan, ledger.store, outcome, exitCode)
+    (self.reason, self.bytes, attempts) = (reason, bytes, ledger.count)
+    (host, pid, epoch) = (owner.host, owner.pid, owner.epoch)
+    ended = Date().ISO8601Format()
+    started = ledger.attempts.first?.started ?? ended
+  }
 }

@@ -49,7 +49,8 @@ public struct FleetSurvey: Sendable {
       if status.isDirectory {
         try search(path, depth: depth + 1, &found)
       } else if status.isRegularFile, status.size >= 512, StoreBackup(path: path) == nil,
-        try beginsAsDatabase(path), isStore(path) {
+        try beginsAsDatabase(path), isStore(path)
+      {
         found.append(path)
       }
     }
