@@ -40,8 +40,11 @@ public struct FleetState: Sendable {
     return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// Has the store ended? Its end is not read.
-  public func isEnded(_ number: Int) throws -> Bool { try fileSystem.status(endPath(number)) != nil }
+  /// Has the store ended? Its end is not read. Opening the folder first has a network file system forget which files were not there.
+  public func isEnded(_ number: Int) throws -> Bool {
+    _ = try fileSystem.hold(ends)
+    return try fileSystem.status(endPath(number)) != nil
+  }
 
   /// The numbers of all stores that have ended.
   public func ended() throws -> Set<Int> {

@@ -1,9 +1,12 @@
 import Glibc
 import Streams
+import Synchronization
 
 /// Finds stores and looks at them, cheaply. Nothing is written.
 public struct FleetSurvey: Sendable {
   private static let depth = 64
+  /// A disk far away answers several at once.
+  private static let atATime = 8
   private static let magic = Array("SQLite format 3\0".utf8)
 
   private let fileSystem: any FileSystem
@@ -12,6 +15,25 @@ public struct FleetSurvey: Sendable {
   /// Looks with these models; without any a store's version stays unknown.
   public init(_ fileSystem: any FileSystem = LocalFileSystem(), models: ModelLibrary?) {
     (self.fileSystem, self.models) = (fileSystem, models)
+  }
+
+  /// Looks at many stores, some at a time. Throws only where no thread can be started.
+  public func look(_ stores: [FleetPlan.Store]) throws -> [FleetPlan.Store] {
+    let next = Mutex(0)
+    let found = Mutex(stores)
+    let workers = try (0..<min(Self.atATime, stores.count)).map { _ in
+      try Worker {
+        while let place = next.withLock({ next in
+          next += 1
+          return next <= stores.count ? next - 1 : nil
+        }) {
+          let store = look(stores[place])
+          found.withLock { $0[place] = store }
+        }
+      }
+    }
+    for worker in workers { _ = worker.join() }
+    return found.withLock { $0 }
   }
 
   /// Adds size, rows and version to a store, or why they cannot be told.

@@ -37,10 +37,7 @@ struct FleetPlanCommand: ParsableCommand {
     for path in models.mappings { _ = try MappingModelReader.read(path: path) }
     _ = try models.request("")
     let survey = FleetSurvey(models: library)
-    let stores = try entries(survey).enumerated().map { place, entry in
-      if Console.isTerminal, place % 100 == 99 { Console.error("\(place + 1) stores are looked at") }
-      return survey.look(Self.store(entry))
-    }
+    let stores = try survey.look(try entries(survey).map(Self.store))
     let plan = try FleetPlan(
       stores, tasks: tasks, options: migration.words, models: try FleetInputs.digest(migration.paths))
     Console.print(try plan.text())

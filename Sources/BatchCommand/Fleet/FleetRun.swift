@@ -153,7 +153,7 @@ struct FleetRunCommand: ParsableCommand {
   var shard: String?
   @Option(name: .long, help: "How many stores at a time.") var jobs = 1
   @Option(name: .long, help: "Peak memory of each migration, for example 64M.") var memory: ByteCount?
-  @Option(name: .long, help: "Use so many processors at most, all migrations together; the result is the same.") var workers: Int?
+  @Option(name: .long, help: "Use so many processors at most for each migration; the result is the same.") var workers: Int?
   @Option(name: .long, help: "Have stopped, resumable, by the next such time (06:00), or by an ISO 8601 date with time.")
   var deadline: Deadline?
   @Option(name: .long, help: "Have stopped, resumable, after that time: 90s, 30min, 2h.") var maxRuntime: TimeSpan?
@@ -168,14 +168,13 @@ struct FleetRunCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let workers { Processors.limit(to: workers) }
     let (plan, state) = try fleet.open()
     let task = try FleetTask(shard: shard, tasks: plan.tasks, environment: ProcessInfo.processInfo.environment).index
     _ = try FleetMigrationOptions(of: plan, path: fleet.planPath)
     let end = [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap(\.self).min()
     let run = FleetRun(
       plan, state, task: task, jobs: jobs, patience: patience, tells: !quiet, deadline: end,
-      options: memory.map { ["--memory", "\($0.bytes)"] } ?? [])
+      options: (memory.map { ["--memory", "\($0.bytes)"] } ?? []) + (workers.map { ["--workers", "\($0)"] } ?? []))
     let summary = try run.run()
     if json { Console.print(try JSONOutput.text(summary)) } else if !quiet { Console.print(Self.text(summary, plan)) }
     let code = try run.code(summary)

@@ -23,7 +23,7 @@ struct FleetSubmitCommand: ParsableCommand {
   @Option(name: .long, help: "Seconds before that in which it comes to its end.") var grace = 60
   @Option(name: .long, help: "How often a task that was stopped begins again.") var retries = 20
   @Option(name: .long, help: "Stores at a time in each task.") var jobs = 1
-  @Option(name: .long, help: "Processors of each task.") var workers: Int?
+  @Option(name: .long, help: "Processors of each migration.") var workers: Int?
   @Option(name: .long, help: "Peak memory of each migration.") var memory = ByteCount(bytes: 64 << 20)
   @Option(name: .long, help: "The program on the machines of the tasks; without it this one, and godwit in images.")
   var program: String?
@@ -82,7 +82,7 @@ struct FleetSubmitCommand: ParsableCommand {
     return FleetJob(
       id: String(plan.id.prefix(12)), tasks: plan.tasks, limit: min(limit ?? plan.tasks, plan.tasks),
       program: program ?? (engine == .k8s || engine == .aws ? "godwit" : own), words: words, state: state.directory,
-      time: time?.seconds, grace: grace, processors: workers ?? 1,
+      time: time?.seconds, grace: grace, processors: jobs * (workers ?? 1),
       // The process that watches takes little, and more for a plan of many stores.
       memory: UInt64(jobs) &* memory.bytes &+ (64 << 20) &+ UInt64(plan.stores.count) &* 2048, retries: retries)
   }
@@ -95,6 +95,8 @@ struct FleetSubmitCommand: ParsableCommand {
   }
 
   private func sbatch(_ path: String) throws {
+    // What is said here comes before what sbatch says.
+    fflush(nil)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["sbatch", path]
