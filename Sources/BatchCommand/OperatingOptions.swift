@@ -57,7 +57,8 @@ enum Processors {
     typealias Affinity = @convention(c) (Int32, Int, UnsafeMutableRawPointer) -> Int32
     guard let call, let set, unsafeBitCast(call, to: Affinity.self)(0, mask.count, &mask) >= 0 else { return }
     let all = (0..<mask.count * 8).filter { mask[$0 / 8] & 1 << ($0 % 8) != 0 }
-    let first = all.firstIndex { $0 >= sched_getcpu() } ?? 0
+    let own = dlsym(nil, "sched_getcpu").map { Int(unsafeBitCast($0, to: (@convention(c) () -> Int32).self)()) } ?? 0
+    let first = all.firstIndex { $0 >= own } ?? 0
     for processor in (all[first...] + all[..<first]).dropFirst(count) { mask[processor / 8] &= ~(1 << (processor % 8)) }
     _ = unsafeBitCast(set, to: Affinity.self)(0, mask.count, &mask)
   }
