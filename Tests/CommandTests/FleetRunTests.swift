@@ -88,6 +88,32 @@ import Testing
     #expect(changed.isEmpty, "\(changed)")
   }
 
+  @Test(
+    "In place, a node that comes back holds up its successor's cut-over alone: the store does not fail, and ends when that node leaves"
+  )
+  func comesBackInPlace() throws {
+    let fleet = try FleetFolder(rows: [6000], tasks: 1)
+    let process = try fleet.start(["run"])
+    let migration = try fleet.atWork(fleet.stores[0], process)
+    kill(migration, SIGSTOP)
+    process.send(SIGSTOP)
+    usleep(100_000)
+    for path in try ["\(fleet.state)/claims/000000.claim", JobDirectory(destination: fleet.stores[0]).lease] {
+      try FleetFolder.moveElsewhere(path)
+    }
+    for patience in ["3", "4"] {
+      let outcome = try fleet.run(["run", "--patience", patience])
+      #expect(outcome.code == 75 && outcome.error.contains("only the cut-over is left to do"), "\(outcome)")
+      #expect(try fleet.end(0) == nil)
+    }
+    kill(migration, SIGCONT)
+    process.send(SIGCONT)
+    #expect(try process.wait().code == 75)
+    let last = try fleet.run(["run"])
+    #expect(last.code == 0, "\(last)")
+    #expect(try CommandFolder.bytes(fleet.stores[0]) == fleet.undisturbed(0, rows: 6000))
+  }
+
   @Test("An attempt that died behind its cut-over is not repeated: the store is done, and its file is the same")
   func diedAtTheEnd() throws {
     let fleet = try FleetFolder(rows: [600], tasks: 1, options: ["--max-rejects", "3"])

@@ -59,7 +59,7 @@ struct FleetStoreRun {
       ending = earlier
     } else {
       claim.whenLost { [processes] in processes.stop(number) }
-      ending = judge(try migrate(store, number, claim), store, &ledger)
+      ending = judge(try migrate(store, number, claim), store, claim, &ledger)
     }
     ending.reason = ending.reason.map { String($0.prefix(Self.longestReason)) }
     guard let outcome = ending.outcome else {
@@ -104,7 +104,9 @@ struct FleetStoreRun {
   }
 
   /// What an exit code means for the store. One that is not final leaves it to whoever comes next.
-  private func judge(_ outcome: StoreProcesses.Outcome, _ store: FleetPlan.Store, _ ledger: inout FleetLedger) -> Ending {
+  private func judge(
+    _ outcome: StoreProcesses.Outcome, _ store: FleetPlan.Store, _ claim: FleetClaim, _ ledger: inout FleetLedger
+  ) -> Ending {
     let said = outcome.error.isEmpty ? nil : outcome.error
     let summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
     switch outcome.code {
@@ -116,11 +118,15 @@ struct FleetStoreRun {
       if !processes.isStopped { ledger.deaths &+= 1 }
       let reason = "its process was ended by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
       return (outcome.code, reason, ledger.deaths >= Self.mostDeaths ? .failed : nil)
-    case ExitCodes.refused where (try? job.status(store.target).state) == .running:
-      // Somebody else has it, who may not be replaced where that run is now.
-      return (outcome.code, said, nil)
+    case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store): return (outcome.code, said, nil)
     default: return (outcome.code, said ?? "it ended with code \(outcome.code)", .failed)
     }
+  }
+
+  /// Does the run wait for somebody who has the store open: an owner that may not be replaced where it is, or one who keeps the cut-over?
+  private func isHeldUp(_ store: FleetPlan.Store) -> Bool {
+    guard let status = try? job.status(store.target) else { return false }
+    return [.running, .cutOver].contains(status.state) || status.phase == "finished"
   }
 
   private static func rejected(_ count: UInt64?, _ path: String?) -> String {
