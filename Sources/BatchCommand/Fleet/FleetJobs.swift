@@ -39,9 +39,10 @@ struct FleetJob {
 /// An array job of Slurm.
 enum SlurmScript {
   /// A script for bash. Its head has numbers and names alone; paths are in its body, quoted.
-  static func text(_ job: FleetJob) -> String {
+  static func text(_ job: FleetJob) -> String { head(job) + body(job) }
+
+  private static func head(_ job: FleetJob) -> String {
     let time = job.time.map { "#SBATCH --time=\(max(1, Int(($0 / 60).rounded(.up))))\n" } ?? ""
-    let command = ([job.program] + job.words).map(ShellWords.quoted).joined(separator: " ")
     return """
       #!/bin/bash
       #SBATCH --job-name=\(job.name)
@@ -52,25 +53,31 @@ enum SlurmScript {
       #SBATCH --requeue
       #SBATCH --open-mode=append
       #SBATCH --output=/dev/null
-      # One task of a fleet. A signal before the limit has it stop in good order; then it ends with 75, and is queued again.
-      state=\(ShellWords.quoted(job.state))
-      exec >>"$state/task-$SLURM_ARRAY_TASK_ID.log" 2>&1
-      \(command) &
-      child=$!
-      trap 'again=1; kill -TERM "$child" 2>/dev/null' TERM INT
-      # A wait that a signal ends says nothing of the child.
-      again=1
-      while [ "$again" ]; do
-        again=
-        wait "$child"
-        code=$?
-      done
-      if [ "$code" -eq 75 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt \(job.retries) ]; then
-        scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
-      fi
-      exit "$code"
 
       """
+  }
+
+  private static func body(_ job: FleetJob) -> String {
+    """
+    # One task of a fleet. A signal before the limit has it stop in good order; then it ends with 75, and is queued again.
+    state=\(ShellWords.quoted(job.state))
+    exec >>"$state/task-$SLURM_ARRAY_TASK_ID.log" 2>&1
+    \(([job.program] + job.words).map(ShellWords.quoted).joined(separator: " ")) &
+    child=$!
+    trap 'again=1; kill -TERM "$child" 2>/dev/null' TERM INT
+    # A wait that a signal ends says nothing of the child.
+    again=1
+    while [ "$again" ]; do
+      again=
+      wait "$child"
+      code=$?
+    done
+    if [ "$code" -eq 75 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt \(job.retries) ]; then
+      scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+    fi
+    exit "$code"
+
+    """
   }
 }
 
@@ -85,63 +92,68 @@ enum KubernetesJob {
 
   /// YAML, all texts quoted as JSON does.
   static func text(_ job: FleetJob, image: String, volume: Volume?) throws -> String {
-    let command = try ([job.program] + job.timedWords).map { "            - \(try quoted($0))" }
-    let mounts = try volume.map {
-      """
+    """
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: \(job.name)
+    spec:
+      completionMode: Indexed
+      completions: \(job.tasks)
+      parallelism: \(job.limit)
+      backoffLimitPerIndex: \(job.retries)
+      maxFailedIndexes: \(job.tasks)
+      podFailurePolicy:
+        rules:
+          # A node that goes down is no fault of the task.
+          - action: Ignore
+            onPodConditions:
+              - type: DisruptionTarget
+                status: "True"
+          # What another attempt does not change; 75, a stop, counts and is tried again.
+          - action: FailIndex
+            onExitCodes:
+              containerName: godwit
+              operator: In
+              values: [\(FleetJob.final.map(String.init).joined(separator: ", "))]
+    \(try pod(job, image))\(try volume.map(mounts) ?? "")
+    """
+  }
 
-                volumeMounts:
-                  - name: stores
-                    mountPath: \(try quoted($0.path))
-            volumes:
-              - name: stores
-                persistentVolumeClaim:
-                  claimName: \(try quoted($0.claim))
-      """
-    }
-    return """
-      apiVersion: batch/v1
-      kind: Job
-      metadata:
-        name: \(job.name)
-      spec:
-        completionMode: Indexed
-        completions: \(job.tasks)
-        parallelism: \(job.limit)
-        backoffLimitPerIndex: \(job.retries)
-        maxFailedIndexes: \(job.tasks)
-        podFailurePolicy:
-          rules:
-            # A node that goes down is no fault of the task.
-            - action: Ignore
-              onPodConditions:
-                - type: DisruptionTarget
-                  status: "True"
-            # What another attempt does not change; 75, a stop, counts and is tried again.
-            - action: FailIndex
-              onExitCodes:
-                containerName: godwit
-                operator: In
-                values: [\(FleetJob.final.map(String.init).joined(separator: ", "))]
-        template:
-          metadata:
-            labels:
-              app: \(job.name)
-          spec:
-            restartPolicy: Never
-            terminationGracePeriodSeconds: \(job.grace)
-            containers:
-              - name: godwit
-                image: \(try quoted(image))
-                command:
-      \(command.joined(separator: "\n"))
-                resources:
-                  requests:
-                    cpu: "\(job.processors)"
-                    memory: \(job.megabytes)Mi
-                  limits:
-                    memory: \(job.megabytes)Mi\(mounts ?? "")
+  private static func pod(_ job: FleetJob, _ image: String) throws -> String {
+    """
+      template:
+        metadata:
+          labels:
+            app: \(job.name)
+        spec:
+          restartPolicy: Never
+          terminationGracePeriodSeconds: \(job.grace)
+          containers:
+            - name: godwit
+              image: \(try quoted(image))
+              command: [\(try ([job.program] + job.timedWords).map(quoted).joined(separator: ", "))]
+              resources:
+                requests:
+                  cpu: "\(job.processors)"
+                  memory: \(job.megabytes)Mi
+                limits:
+                  memory: \(job.megabytes)Mi
 
-      """
+    """
+  }
+
+  private static func mounts(_ volume: Volume) throws -> String {
+    """
+              volumeMounts:
+                - name: stores
+                  mountPath: \(try quoted(volume.path))
+          volumes:
+            - name: stores
+              persistentVolumeClaim:
+                claimName: \(try quoted(volume.claim))
+
+    """
   }
 
   private static func quoted(_ text: String) throws -> String { try JSONOutput.line(text) }

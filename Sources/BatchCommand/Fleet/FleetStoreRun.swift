@@ -48,27 +48,27 @@ struct FleetStoreRun {
     let store = plan.stores[number]
     var ledger = try state.ledger(number)
     try checkMounted(store)
-    var ending: Ending
     let before = ledger
     let isFree = store.output.map { !FileManager.default.fileExists(atPath: $0) } ?? false
     ledger.begin(FleetAttempt(claim.owner, foundNoResult: isFree))
     try state.write(ledger, number, under: claim)
-    if let problem = store.problem {
-      ending = (store.problemCode ?? 20, problem, .failed)
-    } else if let earlier = try finished(store, before) {
-      ending = earlier
-    } else {
-      claim.whenLost { [processes] in processes.stop(number) }
-      ending = judge(try migrate(store, number, claim), store, claim, &ledger)
-    }
-    ending.reason = ending.reason.map { String($0.prefix(Self.longestReason)) }
+    if let problem = store.problem { return try close((store.problemCode ?? 20, problem, .failed), number, &ledger, claim) }
+    if let earlier = try finished(store, before) { return try close(earlier, number, &ledger, claim) }
+    claim.whenLost { [processes] in processes.stop(number) }
+    let ending = judge(try migrate(store, number, claim), store, claim, &ledger)
+    return try close(ending, number, &ledger, claim)
+  }
+
+  /// Writes down how an attempt ended, and with it the store, if that has.
+  private func close(_ ending: Ending, _ number: Int, _ ledger: inout FleetLedger, _ claim: FleetClaim) throws -> Ending {
+    let reason = ending.reason.map { String($0.prefix(Self.longestReason)) }
     guard let outcome = ending.outcome else {
-      ledger.attempts[ledger.attempts.count - 1].end(ending.code, ending.reason)
+      ledger.attempts[ledger.attempts.count - 1].end(ending.code, reason)
       try state.write(ledger, number, under: claim)
       return ending
     }
-    let bytes = outcome == .failed ? nil : try? LocalFileSystem().status(store.target)?.size
-    let end = FleetEnd(outcome, exitCode: ending.code, reason: ending.reason, bytes: bytes ?? 0, ledger, claim.owner)
+    let bytes = outcome == .failed ? nil : try? LocalFileSystem().status(plan.stores[number].target)?.size
+    let end = FleetEnd(outcome, exitCode: ending.code, reason: reason, bytes: bytes ?? 0, ledger, claim.owner)
     let isFirst = try state.finish(end, number, under: claim)
     return isFirst ? ending : (ending.code, "another process has written down how it ended", outcome)
   }
