@@ -143,6 +143,17 @@ import Testing
     #expect(try process.wait().code == 0)
   }
 
+  @Test("Where the state cannot be used a task ends with 75, to be started again, and no store has ended")
+  func noState() throws {
+    let fleet = try FleetFolder(rows: [300], tasks: 1)
+    try FileManager.default.createDirectory(atPath: fleet.state, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: fleet.state + "/claims"))
+    let outcome = try fleet.run(["run"])
+    #expect(outcome.code == 75 && outcome.error.contains(fleet.state), "\(outcome)")
+    try FileManager.default.removeItem(atPath: fleet.state + "/claims")
+    #expect(try fleet.run(["run"]).code == 0)
+  }
+
   @Test("Models that were changed since the plan was made, and options that no plan has, are refused before anything is written")
   func refused() throws {
     let fleet = try FleetFolder(rows: [300], tasks: 1)

@@ -53,23 +53,31 @@ final class FleetRun: Sendable {
   /// Works until all is done that this task can do, or until it is stopped.
   func run() throws -> Summary {
     let started = ContinuousClock.now
-    try state.create()
-    try processes.withStopSignals {
-      let tasks = FleetTasks(state.claims, own: task, patience: patience)
-      // Another process of the same task needs no sign of its own: stores have their claims.
-      let sign = try tasks.signOfLife()
-      defer {
-        tasks.stop()
-        sign?.release()
-      }
-      try work(off: plan.shard(task))
-      // Once, and not until nobody is dead: a task that comes again does its own.
-      try tasks.takeOverDead { if !processes.isStopped { try work(off: plan.shard($0)) } }
+    do {
+      try state.create()
+      try processes.withStopSignals(workOff)
+    } catch let error where ExitCodes.code(of: error) == 1 {
+      // Nothing that became of a store: whoever comes next may find the storage as it was.
+      throw BatchError(
+        .stopped, "the fleet's state cannot be used now", hint: "Start the task again", path: state.directory, cause: error)
     }
     let ended = try state.ended()
     return Summary(
       plan: plan.id, task: task, stores: shared.withLock(\.results), open: plan.shard(task).count { !ended.contains($0) },
       seconds: ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000)
+  }
+
+  private func workOff() throws {
+    let tasks = FleetTasks(state.claims, own: task, patience: patience)
+    // Another process of the same task needs no sign of its own: stores have their claims.
+    let sign = try tasks.signOfLife()
+    defer {
+      tasks.stop()
+      sign?.release()
+    }
+    try work(off: plan.shard(task))
+    // Once, and not until nobody is dead: a task that comes again does its own.
+    try tasks.takeOverDead { if !processes.isStopped { try work(off: plan.shard($0)) } }
   }
 
   /// 75 as long as a store of the task has not ended; else the worst code of those that failed: rejects are what was allowed.

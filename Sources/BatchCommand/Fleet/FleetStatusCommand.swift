@@ -50,5 +50,7 @@ struct FleetStatusCommand: ParsableCommand {
       "\(ended) of \(status.stores.count) stores have ended, \(Console.size(status.bytesDone)) of \(Console.size(status.bytes))"
   }
 
-  static func percent(_ progress: Double?) -> String { progress.map { "\(Int($0 * 100)) %" } ?? "at its beginning" }
+  static func percent(_ progress: Double?) -> String {
+    progress.map { "\(Int(max(0, min(1, $0)) * 100)) %" } ?? "at its beginning"
+  }
 }
