@@ -73,7 +73,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["Batch", "BatchCommand", "godwit", "BookMigration", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Batch", "BatchCommand", "godwit", "BookMigration", .product(name: "GRDB", package: "GRDB.swift"), "Yams"],
       exclude: ["Golden"],
       swiftSettings: strict),
   ]

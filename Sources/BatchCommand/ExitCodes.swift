@@ -28,6 +28,14 @@ enum ExitCodes {
       130  second interrupt
     """
 
+  /// From the worst to the best.
+  private static let order: [Int32] = [1, 12, 30, 22, 20, 11, 21, 75, 10, 0]
+
+  /// The worst of some codes; what is not documented counts as 1. 0 of none.
+  static func worst(_ codes: [Int32]) -> Int32 {
+    order.first { code in codes.contains { $0 == code || (code == 1 && !order.contains($0)) } } ?? 0
+  }
+
   static func isOurs(_ error: any Error) -> Bool { error is BatchError || error is StreamsError }
 
   static func code(of error: any Error) -> Int32 {

@@ -16,7 +16,7 @@ public struct GodwitCommand: ParsableCommand {
     discussion: "Version \(version), as --version prints it.\n\n\(ExitCodes.table)",
     subcommands: [
       InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, ControlCommand.self,
-      ReportCommand.self, TraceCommand.self, RollbackCommand.self,
+      ReportCommand.self, FleetCommand.self, TraceCommand.self, RollbackCommand.self,
       CleanCommand.self, SampleCommand.self,
       IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self, ExportCommand.self,
       MappingCommand.self, VerifyCommand.self,

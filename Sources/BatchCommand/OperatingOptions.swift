@@ -25,6 +25,9 @@ struct OperatingOptions: ParsableArguments {
     if let deadline, deadline.date <= Date() { throw ValidationError("--deadline \(deadline.text) is over") }
   }
 
+  /// When all has to have ended; nil for no such time.
+  var end: Date? { [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap { $0 }.min() }
+
   /// Has a run heed them; `started` is when the process began with it.
   func apply(to monitor: RunMonitor, started: Date) {
     monitor.throttle(throttle)
@@ -46,17 +49,17 @@ struct OperatingOptions: ParsableArguments {
 
 /// The processors that this process may run on.
 enum Processors {
-  /// Takes all but the first `count` of them away from this thread and those that it will start.
+  /// Takes all but `count` of them away from this thread and those that it will start: the one that it runs on stays, and those behind
+  /// it. The kernel chose that one because it had least to do, so processes that are started side by side do not all take the first.
   static func limit(to count: Int) {
     var mask = [UInt8](repeating: 0, count: 1024)
     let call = dlsym(nil, "sched_getaffinity"), set = dlsym(nil, "sched_setaffinity")
     typealias Affinity = @convention(c) (Int32, Int, UnsafeMutableRawPointer) -> Int32
     guard let call, let set, unsafeBitCast(call, to: Affinity.self)(0, mask.count, &mask) >= 0 else { return }
-    var left = count
-    for processor in 0..<mask.count * 8 where mask[processor / 8] & 1 << (processor % 8) != 0 {
-      if left <= 0 { mask[processor / 8] &= ~(1 << (processor % 8)) }
-      left -= 1
-    }
+    let all = (0..<mask.count * 8).filter { mask[$0 / 8] & 1 << ($0 % 8) != 0 }
+    let own = dlsym(nil, "sched_getcpu").map { Int(unsafeBitCast($0, to: (@convention(c) () -> Int32).self)()) } ?? 0
+    let first = all.firstIndex { $0 >= own } ?? 0
+    for processor in (all[first...] + all[..<first]).dropFirst(count) { mask[processor / 8] &= ~(1 << (processor % 8)) }
     _ = unsafeBitCast(set, to: Affinity.self)(0, mask.count, &mask)
   }
 }

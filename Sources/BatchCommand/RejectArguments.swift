@@ -21,8 +21,11 @@ struct RejectArguments: ParsableArguments {
 /// 100 or 0.5%.
 struct RejectCount: ExpressibleByArgument {
   let most: RejectLimit.Most
+  /// As it was written.
+  let text: String
 
   init?(argument: String) {
+    text = argument
     if argument.hasSuffix("%") {
       guard let percent = Double(argument.dropLast()), (0...100).contains(percent) else { return nil }
       most = .percent(percent)

@@ -74,6 +74,7 @@ struct DocumentedCommandTests {
   func run(document: String) throws {
     let folder = try CommandFolder()
     try Self.furnish(folder)
+    try Self.furnishFleet(folder)
     let readme = Set(document == "README.md" ? [] : try Self.commands("README.md").map(\.arguments))
     var count = 0
     // What has been run for the README looks the same everywhere.
@@ -86,6 +87,16 @@ struct DocumentedCommandTests {
       count += 1
     }
     #expect(count > 0 || document.hasSuffix("Resuming.md"))
+  }
+
+  /// A folder of stores and the plan that the documents make of it.
+  private static func furnishFleet(_ folder: CommandFolder) throws {
+    let stores = folder.file("stores")
+    try FileManager.default.createDirectory(atPath: stores, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: folder.file("First.sqlite"), toPath: stores + "/One.sqlite")
+    let plan = try folder.run(
+      "godwit", ["fleet", "plan", "--manifest", stores, "--models", folder.file("Library.xcdatamodeld"), "--tasks", "4"])
+    try plan.output.write(toFile: folder.file("fleet.json"), atomically: true, encoding: .utf8)
   }
 
   /// Stores, models and mappings under the names that the documents use.

@@ -56,7 +56,11 @@ struct ManifestTests {
       "V 2",
     ]
     #expect(
-      ManifestRun.options(words, resuming: false) == ["--models", "a", "b", "--memory", "64M", "--nice", "--to", "V 2"])
-    #expect(ManifestRun.options(words, resuming: true) == ["--memory", "64M", "--nice"])
+      StoreCommandWords.options(words, resuming: false) == ["--models", "a", "b", "--memory", "64M", "--nice", "--to", "V 2"])
+    #expect(StoreCommandWords.options(words, resuming: true) == ["--memory", "64M", "--nice"])
+    let rejects = ["--max-rejects", "5%", "--reject-values", "--nice"]
+    #expect(StoreCommandWords.options(rejects, resuming: true) == ["--nice"])
+    #expect(
+      StoreCommandWords.options(["--max-rejects=7", "--reject-values"], resuming: true) == ["--max-rejects=7", "--reject-values"])
   }
 }

@@ -62,6 +62,10 @@ public final class Lease: Sendable {
 
   /// Takes the lease, without waiting. Throws `leaseHeld` naming the owner when another holds it.
   public static func take(in job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
+    try take(in: job, fileSystem, fromElsewhere: false)
+  }
+
+  static func take(in job: JobDirectory, _ fileSystem: any FileSystem, fromElsewhere: Bool) throws -> Lease {
     // Another try only when the file that was locked lost its name meanwhile, since its owner ended the job.
     for attempt in 0..<16 {
       let directory = try fileSystem.hold(job.path)
@@ -82,7 +86,7 @@ public final class Lease: Sendable {
         try fileSystem.status(path) != nil && LeaseOwner.read(path, fileSystem) == owner
       }) {
         try fileSystem.syncDirectory(job.path)
-        return Lease(owner, file, in: directory, job, fileSystem)
+        return Lease(owner, file, in: directory, job, fileSystem, isFromElsewhere: fromElsewhere)
       }
       file.close()
     }

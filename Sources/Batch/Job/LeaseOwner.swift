@@ -46,7 +46,7 @@ public struct LeaseOwner: Codable, Sendable, Equatable {
   }
 
   /// Is it a process of this boot of this machine?
-  var isOnThisMachine: Bool { bootID == Self.bootID() && !bootID.isEmpty }
+  public var isOnThisMachine: Bool { bootID == Self.bootID() && !bootID.isEmpty }
 
   /// Is it running, and not another process that got its number? Only on this machine.
   var isRunning: Bool { pid > 0 && processStart > 0 && Self.processStart("\(pid)") == processStart }

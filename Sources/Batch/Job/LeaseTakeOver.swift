@@ -15,7 +15,9 @@ extension Lease {
   /// the owner is the process of that number on this machine, where nobody is killed, or when one elsewhere is at its cut-over.
   public static func takeOver(_ job: JobDirectory, _ fileSystem: any FileSystem, patience: Double = patience) throws -> Lease {
     do {
-      return try take(in: job, fileSystem)
+      // A network file system gives the lock of a machine that it has lost to others; that machine may come back.
+      let last = try LeaseOwner.read(job.lease, fileSystem)
+      return try take(in: job, fileSystem, fromElsewhere: last?.isOnThisMachine == false && isUnderWay(job, fileSystem))
     } catch let error as BatchError where error.code == .leaseHeld {
       let sign = try sign(of: job, fileSystem)
       guard let owner = try LeaseOwner.read(job.lease, fileSystem) else { throw error }
@@ -48,7 +50,7 @@ extension Lease {
   ) throws -> Lease {
     let hint = "End process \(owner.pid) on \(owner.host), then run \(ProgramName.current) resume"
     // A few files are moved and removed by name then: nobody could do that beside it.
-    guard try fileSystem.status(job.plan) != nil, try !CutOver(fileSystem: fileSystem, job: job).isPending() else {
+    guard try isUnderWay(job, fileSystem) else {
       throw BatchError(
         .refused, "process \(owner.pid) on \(owner.host) gives no sign of life, and is at the beginning or the end of its run",
         hint: hint, path: job.lease)
@@ -68,6 +70,11 @@ extension Lease {
     try fileSystem.rename(job.lease + ".new", to: job.lease)
     try fileSystem.syncDirectory(job.path)
     return Lease(successor, file, in: directory, job, fileSystem, isFromElsewhere: true)
+  }
+
+  /// Is the run between its beginning and its end?
+  private static func isUnderWay(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {
+    try fileSystem.status(job.plan) != nil && !CutOver(fileSystem: fileSystem, job: job).isPending()
   }
 
   private static func isFree(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {

@@ -12,12 +12,15 @@ enum ReplayCommand {
   /// option is among them.
   static func line(_ arguments: [String], store: String, destination: String) -> String? {
     guard store.hasPrefix("/"), arguments.allSatisfy({ !$0.hasPrefix("-") || options.contains($0) }) else { return nil }
-    return ([ProgramName.current, "migrate", store] + arguments + ["--output", destination + ".replayed"]).map(quoted)
+    return ([ProgramName.current, "migrate", store] + arguments + ["--output", destination + ".replayed"]).map(ShellWords.quoted)
       .joined(separator: " ")
   }
+}
 
+/// Words of a command line.
+public enum ShellWords {
   /// A word that a shell takes as it is, whatever is in it.
-  private static func quoted(_ word: String) -> String {
+  public static func quoted(_ word: String) -> String {
     let plain = word.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):

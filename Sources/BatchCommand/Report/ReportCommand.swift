@@ -29,12 +29,15 @@ struct ReportCommand: StoreCommand {
 
   func run() throws {
     let report = try MigrationJob(policies: GodwitCommand.policies).report(store)
-    if let html { try write(ReportPage.html(report), to: html) }
+    if let html { try ReportFile.write(ReportPage.html(report), to: html) }
     if json { return Console.print(try JSONOutput.text(report)) }
     if text || html == nil { Console.print(ReportText.text(report)) }
   }
+}
 
-  private func write(_ page: String, to path: String) throws {
+/// The file of a page.
+enum ReportFile {
+  static func write(_ page: String, to path: String) throws {
     do { try page.write(toFile: path, atomically: true, encoding: .utf8) } catch {
       throw BatchError(
         .failed, "the page cannot be written", hint: "Name a file in a folder that is there; the report itself is as it was",

@@ -99,6 +99,20 @@ struct LeaseTakeOverTests {
     before.release()
   }
 
+  @Test(
+    "An owner elsewhere whose lock is free may come back: who is told to take over works on copies; who only goes on does not")
+  func freeElsewhere() throws {
+    var record = LeaseOwner.current(epoch: 4)
+    record.bootID = "00000000-0000-4000-8000-000000000000"
+    for (hasPlan, takesOver) in [(true, true), (true, false), (false, true)] {
+      try fileSystem.writeAndSync(try record.record(), to: job.lease)
+      if hasPlan { try fileSystem.writeAndSync([], to: job.plan) } else { try fileSystem.remove(job.plan) }
+      let lease = takesOver ? try Lease.takeOver(job, fileSystem) : try Lease.take(in: job, fileSystem)
+      #expect(lease.isFromElsewhere == (hasPlan && takesOver) && lease.owner.epoch == 5)
+      lease.release()
+    }
+  }
+
   @Test("An owner elsewhere that gives signs of life, has no plan yet or is at its cut-over, is respected")
   func elsewhereRespected() throws {
     let owner = try elsewhere()

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+struct FleetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fleet", abstract: "Migrates many stores on many machines: each ends once, as done, rejected, or failed.",
+    discussion: """
+      A plan is made once, and tasks work it off: in an array of Slurm, an indexed job of Kubernetes, an array of AWS Batch, or by hand. \
+      What became of the stores is written down beside the plan, or in --state, which all tasks have to share.
+      """,
+    subcommands: [FleetPlanCommand.self, FleetRunCommand.self, FleetSubmitCommand.self, FleetStatusCommand.self])
+}
+
+struct FleetPlanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan", abstract: "Prints which task migrates which stores. Writes nothing.",
+    discussion: """
+      Stores are looked at as `inspect` does, and balanced over the tasks by their bytes, the longest first. One that cannot be looked at \
+      stays in the plan, with the reason, and ends as failed.
+      """)
+
+  @Option(name: .long, help: "A list, a store a line and its output behind a tab; or a folder that is searched for stores.")
+  var manifest: String
+  @Option(name: .long, help: "Tasks to balance the stores over.") var tasks: Int
+  @OptionGroup var migration: FleetMigrationOptions
+
+  func validate() throws {
+    guard (1...FleetPlan.mostTasks).contains(tasks) else { throw ValidationError("--tasks is from 1 to \(FleetPlan.mostTasks)") }
+  }
+
+  func run() throws {
+    let models = migration.models
+    // What no store could be migrated with is found here, and not by every task.
+    let library = models.models.isEmpty ? nil : try ModelLibrary(paths: models.models)
+    if let to = models.to { _ = try library?.target(named: to) }
+    for path in models.mappings { _ = try MappingModelReader.read(path: path) }
+    _ = try models.request("")
+    let survey = FleetSurvey(models: library)
+    let stores = try survey.look(try entries(survey).map(Self.store))
+    let plan = try FleetPlan(
+      stores, tasks: tasks, options: migration.words, models: try FleetInputs.digest(migration.paths))
+    Console.print(try plan.text())
+    Console.error(Self.summary(plan))
+  }
+
+  private func entries(_ survey: FleetSurvey) throws -> [Manifest.Entry] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: manifest, isDirectory: &isFolder), isFolder.boolValue else {
+      return try Manifest(path: manifest).entries
+    }
+    let found = try survey.stores(in: FleetArguments.absolute(manifest))
+    guard !found.isEmpty else {
+      throw BatchError(
+        .refused, "there is no Core Data store in it", hint: "Name another folder; nothing was written", path: manifest)
+    }
+    return found.map { Manifest.Entry(store: $0) }
+  }
+
+  /// Without symbolic links: two names of one store are one.
+  private static func store(_ entry: Manifest.Entry) -> FleetPlan.Store {
+    func whole(_ path: String) -> String { (try? JobDirectory(destination: path).destination) ?? FleetArguments.absolute(path) }
+    return FleetPlan.Store(path: whole(entry.store), output: entry.output.map(whole))
+  }
+
+  private static func summary(_ plan: FleetPlan) -> String {
+    let loads = (0..<plan.tasks).map { task in plan.stores.reduce(0) { $0 + ($1.shard == task ? $1.bytes : 0) } }
+    let faulty = plan.stores.count { $0.problem != nil }
+    let bytes = Console.size(loads.reduce(0, +))
+    return
+      "\(plan.stores.count) stores, \(bytes), \(plan.tasks) tasks of \(Console.size(loads.min() ?? 0)) to \(Console.size(loads.max() ?? 0))"
+      + (faulty == 0 ? "" : "; \(faulty) cannot be looked at, and will end as failed")
+  }
+}

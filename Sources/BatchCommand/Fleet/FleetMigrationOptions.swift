@@ -1,0 +1,80 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+/// What a fleet's plan may say of how its stores are migrated: nothing that starts programs or belongs to one machine.
+struct FleetMigrationOptions: ParsableArguments {
+  @OptionGroup var models: ModelOptions
+  @OptionGroup var extras: ExtrasArguments
+  @OptionGroup var rejects: RejectArguments
+  @Option(name: .long, help: "Who builds the indexes: engine, or sqlite.") var indexBuilder: IndexBuilding?
+  @Option(name: .long, help: "How many backups of a store stay, as for migrate.") var keepBackups: BackupLimit?
+  @Option(name: .long, help: "How results are proved: fast, full or none.") var verify: VerificationMode?
+  @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).") var checkpointEvery: String?
+
+  /// The words that ask for the same from any folder.
+  var words: [String] {
+    func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
+    return models.arguments + extras.arguments + option("--max-rejects", rejects.maxRejects?.text)
+      + (rejects.rejectValues ? ["--reject-values"] : []) + option("--index-builder", indexBuilder?.rawValue)
+      + option("--keep-backups", keepBackups?.text) + option("--verify", verify?.rawValue)
+      + option("--checkpoint-every", checkpointEvery)
+  }
+
+  /// All files that they name.
+  var paths: [String] {
+    (models.models + models.mappings
+      + [models.stages, models.versions.flatMap { VersionList.isFile($0) ? $0 : nil }].compactMap(\.self))
+      .map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+  }
+
+  /// Those of a plan. Throws `refused` where the plan has others, or where the files that they name changed since it was made.
+  init(of plan: FleetPlan, path: String) throws {
+    guard let options = try? Self.parse(plan.options), options.words == plan.options else {
+      throw BatchError(
+        .refused, "the plan has options that no plan of a fleet has", hint: "Make it with fleet plan; nothing was written",
+        path: path)
+    }
+    guard try FleetInputs.digest(options.paths) == plan.models else {
+      throw BatchError(
+        .refused, "models or mappings were changed since the plan was made",
+        hint: "Put them back, or make another plan; nothing was written", path: path)
+    }
+    self = options
+  }
+
+  init() {}
+
+  func validate() throws {
+    guard checkpointEvery.map({ CheckpointInterval(argument: $0) != nil }) ?? true else {
+      throw ValidationError("--checkpoint-every takes a time as 1s or a size as 64M")
+    }
+  }
+}
+
+extension BackupLimit {
+  /// As it is written.
+  var text: String {
+    switch self {
+    case .count(let number): "\(number)"
+    case .days(let number): "\(number)d"
+    }
+  }
+}
+
+/// A plan with the folder of its state, as commands name them.
+struct FleetArguments: ParsableArguments {
+  @Option(name: .long, help: "The plan that `fleet plan` printed.") var plan: String
+  @Option(name: .long, help: "The folder of the fleet's state, on storage that all tasks share; beside the plan without it.")
+  var state: String?
+
+  /// Reads the plan. Nothing is written.
+  func open() throws -> (plan: FleetPlan, state: FleetState) {
+    let found = try FleetPlan(path: planPath)
+    return (found, FleetState(found, planPath: planPath, directory: state.map(Self.absolute)))
+  }
+
+  var planPath: String { Self.absolute(plan) }
+
+  static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+struct FleetStatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Says how far a fleet is, and what became of its stores. Writes nothing but the page of --html.",
+    discussion: "It is merged from what the tasks write down of every store. Progress is that of this moment.")
+
+  @OptionGroup var fleet: FleetArguments
+  @Flag(name: .long, help: "Print JSON, with every store.") var json = false
+  @Option(name: .long, help: "Write a page of its own, which needs no network: a file that ends in .html.") var html: String?
+
+  func validate() throws {
+    guard html.map({ $0.hasSuffix(".html") }) ?? true else { throw ValidationError("--html takes a file that ends in .html") }
+  }
+
+  func run() throws {
+    let (plan, state) = try fleet.open()
+    let status = try FleetStatus(plan, state, MigrationJob(policies: GodwitCommand.policies))
+    if let html { try ReportFile.write(FleetPage.html(status), to: html) }
+    if json { return Console.print(try JSONOutput.text(status)) }
+    if html == nil { Console.print(Self.text(status)) }
+  }
+
+  static func text(_ status: FleetStatus) -> String {
+    var lines = ["fleet \(status.plan.prefix(12)): \(headline(status))"]
+    lines += FleetStatus.Standing.allCases.filter { status.count($0) > 0 }.map { standing in
+      "  \(standing.rawValue.padding(toLength: 12, withPad: " ", startingAt: 0))\(status.count(standing))"
+    }
+    for store in status.all(.running) {
+      lines.append("running: \(store.path), \(percent(store.progress))\(store.owner.map { ", \($0)" } ?? "")")
+    }
+    for standing in [FleetStatus.Standing.failed, .rejected, .interrupted] {
+      lines += status.all(standing).map { "\(standing.rawValue): \(why($0))" }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// A store and what is said of it, which may name it already.
+  static func why(_ store: FleetStatus.Store) -> String {
+    let reason = store.reason ?? "its process died"
+    return reason.contains(store.path) ? reason : "\(store.path): \(reason)"
+  }
+
+  static func headline(_ status: FleetStatus) -> String {
+    let ended = status.count(.done) + status.count(.rejected) + status.count(.failed)
+    return
+      "\(ended) of \(status.stores.count) stores have ended, \(Console.size(status.bytesDone)) of \(Console.size(status.bytes))"
+  }
+
+  static func percent(_ progress: Double?) -> String {
+    progress.map { "\(Int(max(0, min(1, $0)) * 100)) %" } ?? "at its beginning"
+  }
+}

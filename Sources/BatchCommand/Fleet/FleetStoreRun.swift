@@ -1,0 +1,135 @@
+import Batch
+import Foundation
+import Streams
+
+/// One store of a fleet, under its claim: migrates it by a process of its own, and writes down how that ended.
+struct FleetStoreRun {
+  /// How often the migration's process may be ended by a signal before the store counts as failed.
+  private static let mostDeaths: UInt64 = 5
+  private static let longestReason = 4000
+
+  /// What came of it, for whoever watches.
+  struct Result: Encodable {
+    var store: String
+    /// `done`, `rejected`, `failed`, or `open`: somebody has to come again.
+    var outcome: String
+    var exitCode: Int32
+    var reason: String?
+    var seconds: Double
+  }
+
+  let plan: FleetPlan
+  let state: FleetState
+  let processes: StoreProcesses
+  let deadline: Date?
+  /// Options of this machine, behind those of the plan.
+  let options: [String]
+
+  private var job: MigrationJob { MigrationJob(policies: GodwitCommand.policies) }
+
+  /// Works on the store that the claim is for. Nil where it has ended already.
+  func run(_ number: Int, _ claim: FleetClaim) -> Result? {
+    let started = ContinuousClock.now
+    var result = Result(store: plan.stores[number].path, outcome: "open", exitCode: ExitCodes.stopped, seconds: 0)
+    do {
+      guard try !state.isEnded(number) else { return nil }
+      let (code, reason, end) = try work(number, claim)
+      (result.exitCode, result.reason, result.outcome) = (code, reason, end?.rawValue ?? "open")
+    } catch {
+      (result.exitCode, result.reason) = (ExitCodes.stopped, "\(error)")
+    }
+    result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
+    return result
+  }
+
+  private typealias Ending = (code: Int32, reason: String?, outcome: FleetEnd.Outcome?)
+
+  private func work(_ number: Int, _ claim: FleetClaim) throws -> Ending {
+    let store = plan.stores[number]
+    var ledger = try state.ledger(number)
+    try checkMounted(store)
+    let before = ledger
+    let isFree = store.output.map { !FileManager.default.fileExists(atPath: $0) } ?? false
+    ledger.begin(FleetAttempt(claim.owner, foundNoResult: isFree))
+    try state.write(ledger, number, under: claim)
+    if let problem = store.problem { return try close((store.problemCode ?? 20, problem, .failed), number, &ledger, claim) }
+    if let earlier = try finished(store, before) { return try close(earlier, number, &ledger, claim) }
+    claim.whenLost { [processes] in processes.stop(number) }
+    let ending = judge(try migrate(store, number, claim), store, claim, &ledger)
+    return try close(ending, number, &ledger, claim)
+  }
+
+  /// Writes down how an attempt ended, and with it the store, if that has.
+  private func close(_ ending: Ending, _ number: Int, _ ledger: inout FleetLedger, _ claim: FleetClaim) throws -> Ending {
+    let reason = ending.reason.map { String($0.prefix(Self.longestReason)) }
+    guard let outcome = ending.outcome else {
+      ledger.attempts[ledger.attempts.count - 1].end(ending.code, reason)
+      try state.write(ledger, number, under: claim)
+      return ending
+    }
+    let bytes = outcome == .failed ? nil : try? LocalFileSystem().status(plan.stores[number].target)?.size
+    let end = FleetEnd(outcome, exitCode: ending.code, reason: reason, bytes: bytes ?? 0, ledger, claim.owner)
+    let isFirst = try state.finish(end, number, under: claim)
+    return isFirst ? ending : (ending.code, "another process has written down how it ended", outcome)
+  }
+
+  /// Folders that are not there are this machine's fault, and not the store's.
+  private func checkMounted(_ store: FleetPlan.Store) throws {
+    for path in [store.path, store.target] where !FileManager.default.fileExists(atPath: FilePaths.directory(of: path)) {
+      throw BatchError(.stopped, "its folder is not there on this machine", hint: "Mount it; nothing was written", path: path)
+    }
+  }
+
+  /// Did an earlier attempt finish the migration, and die before it could write that down?
+  private func finished(_ store: FleetPlan.Store, _ ledger: FleetLedger) throws -> Ending? {
+    guard let first = ledger.attempts.first, try job.status(store.target).state == .none else { return nil }
+    if let report = try? job.report(store.target), let ended = report.ended, ended >= first.started {
+      if report.outcome == .done { return (0, nil, .done) }
+      if report.outcome == .doneWithRejects {
+        return (ExitCodes.rejects, Self.rejected(report.rejects?.count, report.rejects?.path), .rejected)
+      }
+    }
+    // The name leads to the new store only when that is whole and proved. A loss of power may have taken the report.
+    guard let output = store.output, first.foundNoResult, FileManager.default.fileExists(atPath: output) else { return nil }
+    return (0, "an attempt that died had finished it", .done)
+  }
+
+  private func migrate(_ store: FleetPlan.Store, _ number: Int, _ claim: FleetClaim) throws -> StoreProcesses.Outcome {
+    let command = StoreCommandWords(store: store.path, output: store.output, options: plan.options + options, deadline: deadline)
+    let state = try job.status(store.target).state
+    // Who has the claim may replace whoever still runs it.
+    let words =
+      state == .none ? command.migrate : command.resume(store.target, takeOver: state == .running || claim.isFromElsewhere)
+    return try processes.run(words, number, deadline: deadline)
+  }
+
+  /// What an exit code means for the store. One that is not final leaves it to whoever comes next.
+  private func judge(
+    _ outcome: StoreProcesses.Outcome, _ store: FleetPlan.Store, _ claim: FleetClaim, _ ledger: inout FleetLedger
+  ) -> Ending {
+    let said = outcome.error.isEmpty ? nil : outcome.error
+    let summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
+    switch outcome.code {
+    case 0: return (0, summary?.steps == 0 ? "it had the version already" : nil, .done)
+    case ExitCodes.rejects:
+      return (outcome.code, Self.rejected(summary?.rejects?.count, summary?.rejects?.path), .rejected)
+    case ExitCodes.stopped, 21: return (outcome.code, said, nil)
+    case 128...:
+      if !processes.isStopped { ledger.deaths &+= 1 }
+      let reason = "its process was ended by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
+      return (outcome.code, reason, ledger.deaths >= Self.mostDeaths ? .failed : nil)
+    case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store): return (outcome.code, said, nil)
+    default: return (outcome.code, said ?? "it ended with code \(outcome.code)", .failed)
+    }
+  }
+
+  /// Does the run wait for somebody who has the store open: an owner that may not be replaced where it is, or one who keeps the cut-over?
+  private func isHeldUp(_ store: FleetPlan.Store) -> Bool {
+    guard let status = try? job.status(store.target) else { return false }
+    return [.running, .cutOver].contains(status.state) || status.phase == "finished"
+  }
+
+  private static func rejected(_ count: UInt64?, _ path: String?) -> String {
+    "\(count.map { "\($0)" } ?? "some") objects were set aside" + (path.map { ", listed in \($0)" } ?? "")
+  }
+}

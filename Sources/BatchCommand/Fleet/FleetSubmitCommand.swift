@@ -1,0 +1,111 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Streams
+
+struct FleetSubmitCommand: ParsableCommand {
+  enum Engine: String, ExpressibleByArgument, CaseIterable { case slurm, k8s, aws, local }
+
+  static let configuration = CommandConfiguration(
+    commandName: "submit", abstract: "Writes a plan's tasks as a job of a scheduler; for slurm and local starts it, too.",
+    discussion: """
+      slurm: fleet.sbatch, an array, handed to sbatch. k8s: job.yaml, an indexed job. aws: job-definition.json and submit-job.json, for \
+      `aws batch … --cli-input-json`. local: processes on this machine, which are waited for. A task that ends with 75 begins again; one that \
+      ends otherwise does not.
+      """)
+
+  @OptionGroup var fleet: FleetArguments
+  @Option(name: .long, help: "slurm, k8s, aws or local.") var engine: Engine
+  @Option(name: .long, help: "Where files are written: a folder; the fleet's state without it.") var output: String?
+  @Flag(name: .long, help: "Write the files, and start nothing.") var dryRun = false
+  @Option(name: .long, help: "Tasks at a time; all without it.") var limit: Int?
+  @Option(name: .long, help: "How long a task may run: 30min, 12h.") var time: TimeSpan?
+  @Option(name: .long, help: "Seconds before that in which it comes to its end.") var grace = 60
+  @Option(name: .long, help: "How often a task that was stopped begins again.") var retries = 20
+  @Option(name: .long, help: "Stores at a time in each task.") var jobs = 1
+  @Option(name: .long, help: "Processors of each migration.") var workers: Int?
+  @Option(name: .long, help: "Peak memory of each migration.") var memory = ByteCount(bytes: 64 << 20)
+  @Option(name: .long, help: "The program on the machines of the tasks; without it this one, and godwit in images.")
+  var program: String?
+  @Option(name: .long, help: "k8s, aws: the image.") var image: String?
+  @Option(name: .long, help: "k8s, aws: what has the stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.")
+  var volume: String?
+  @Option(name: .long, help: "aws: the job queue.") var queue: String?
+
+  func validate() throws {
+    guard limit ?? 1 >= 1, jobs >= 1, workers ?? 1 >= 1 else {
+      throw ValidationError("--limit, --jobs and --workers are 1 or more")
+    }
+    guard (10...86_400).contains(grace) else { throw ValidationError("--grace is from 10 to 86400 seconds") }
+    guard (0...1000).contains(retries) else { throw ValidationError("--retries is from 0 to 1000") }
+    if let time, time.seconds < Double(grace + 60) {
+      throw ValidationError("--time is to be a minute more than --grace, at least")
+    }
+    let isImage = engine == .k8s || engine == .aws
+    guard !isImage || image != nil else { throw ValidationError("--engine \(engine.rawValue) needs --image") }
+    guard engine != .aws || queue != nil else { throw ValidationError("--engine aws needs --queue") }
+    guard volume == nil || mount != nil else { throw ValidationError("--volume takes a name and a path, as CLAIM:/path") }
+  }
+
+  func run() throws {
+    let (plan, state) = try fleet.open()
+    _ = try FleetMigrationOptions(of: plan, path: fleet.planPath)
+    let job = job(plan, state)
+    let folder = output.map(FleetArguments.absolute) ?? state.directory
+    try state.create()
+    try LocalFileSystem().makeDirectory(folder)
+    switch engine {
+    case .slurm:
+      let path = try write(SlurmScript.text(job), "fleet.sbatch", folder)
+      if !dryRun { try sbatch(path) }
+    case .k8s: _ = try write(KubernetesJob.text(job, image: image ?? "", volume: mount), "job.yaml", folder)
+    case .aws:
+      let definition = BatchArray.definition(job, image: image ?? "", volume: mount)
+      _ = try write(JSONOutput.text(definition) + "\n", "job-definition.json", folder)
+      _ = try write(JSONOutput.text(BatchArray.submission(job, queue: queue ?? "")) + "\n", "submit-job.json", folder)
+    case .local: if !dryRun { try FleetLocal(job).run() }
+    }
+  }
+
+  private var mount: KubernetesJob.Volume? {
+    guard let parts = volume?.split(separator: ":", maxSplits: 1).map(String.init), parts.count == 2, parts[1].hasPrefix("/"),
+      !parts[0].isEmpty
+    else { return nil }
+    return KubernetesJob.Volume(claim: parts[0], path: parts[1])
+  }
+
+  private func job(_ plan: FleetPlan, _ state: FleetState) -> FleetJob {
+    let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+    let words =
+      ["fleet", "run", "--plan", fleet.planPath, "--state", state.directory, "--jobs", "\(jobs)", "--memory", "\(memory.bytes)"]
+      + (workers.map { ["--workers", "\($0)"] } ?? [])
+    return FleetJob(
+      id: String(plan.id.prefix(12)), tasks: plan.tasks, limit: min(limit ?? plan.tasks, plan.tasks),
+      program: program ?? (engine == .k8s || engine == .aws ? "godwit" : own), words: words, state: state.directory,
+      time: time?.seconds, grace: grace, processors: jobs * (workers ?? 1),
+      // The process that watches takes little, and more for a plan of many stores.
+      memory: UInt64(jobs) &* memory.bytes &+ (64 << 20) &+ UInt64(plan.stores.count) &* 2048, retries: retries)
+  }
+
+  private func write(_ text: String, _ name: String, _ folder: String) throws -> String {
+    let path = FilePaths.join(folder, name)
+    try LocalFileSystem().writeDurably(Array(text.utf8), to: path)
+    Console.print(path)
+    return path
+  }
+
+  private func sbatch(_ path: String) throws {
+    // What is said here comes before what sbatch says.
+    fflush(nil)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["sbatch", path]
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw BatchError(
+        .failed, "sbatch did not take the job", hint: "Its script is written: correct the reason, and hand it to sbatch",
+        path: path)
+    }
+  }
+}

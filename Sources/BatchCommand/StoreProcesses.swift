@@ -1,0 +1,128 @@
+import Batch
+@preconcurrency import Dispatch
+import Foundation
+import Streams
+import Synchronization
+
+/// Commands on single stores, each a process of this program: one that fails takes nothing with it.
+final class StoreProcesses: Sendable {
+  struct Outcome {
+    /// The exit code; 128 and the signal's number when a signal ended it.
+    var code: Int32
+    var output: Data
+    var error: String
+  }
+
+  private struct State {
+    var isStopped = false
+    var running: [Int: Process] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  var isStopped: Bool { state.withLock(\.isStopped) }
+
+  /// Has all stop in good order; no further one begins.
+  func stop() {
+    let isAtWork = state.withLock { state in
+      state.isStopped = true
+      for process in state.running.values { process.terminate() }
+      return !state.running.isEmpty
+    }
+    // One that is only just beginning does not hear it.
+    if isAtWork { DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [self] in stop() } }
+  }
+
+  /// Has one stop in good order.
+  func stop(_ place: Int) { state.withLock { $0.running[place]?.terminate() } }
+
+  /// Stops them at SIGINT and SIGTERM as long as the body works.
+  func withStopSignals(_ body: () throws -> Void) rethrows {
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { [self] in stop() }
+      source.resume()
+      return source
+    }
+    defer { for source in signals { source.cancel() } }
+    try body()
+  }
+
+  /// Runs a command to its end; `place` is a number of the caller's. What it says on standard error is among the outcome, or goes to a
+  /// file. Throws `stopped` where it is not begun.
+  func run(_ arguments: [String], _ place: Int, deadline: Date? = nil, log: FileHandle? = nil) throws -> Outcome {
+    if let deadline, deadline <= Date() { throw BatchError(.stopped, "the time is over; not begun") }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = arguments
+    let (output, error) = (Pipe(), Pipe())
+    (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, log ?? error)
+    try state.withLock { state in
+      guard !state.isStopped else { throw BatchError(.stopped, "not begun") }
+      try process.run()
+      state.running[place] = process
+    }
+    // Both at once: a process waits until what it says is read.
+    let said = Mutex(Data())
+    let reader = try log == nil ? Worker { said.withLock { $0 = error.fileHandleForReading.readDataToEndOfFile() } } : nil
+    let found = output.fileHandleForReading.readDataToEndOfFile()
+    _ = reader?.join()
+    let text = String(decoding: said.withLock { $0 }, as: UTF8.self)
+    process.waitUntilExit()
+    state.withLock { $0.running[place] = nil }
+    let isSignal = process.terminationReason == .uncaughtSignal
+    return Outcome(
+      code: process.terminationStatus + (isSignal ? 128 : 0), output: found,
+      error: text.trimmingCharacters(in: .whitespacesAndNewlines))
+  }
+}
+
+/// The command line for one store of many.
+struct StoreCommandWords {
+  /// Options that the command of one store is not given.
+  private static let own: Set = ["--manifest", "--jobs", "--json", "--quiet", "--progress", "--max-runtime", "--deadline"]
+  /// Those that a run which goes on knows.
+  private static let resuming: Set = [
+    "--memory", "--throttle", "--nice", "--workers", "--max-rejects", "--reject-values", "--log-file", "--log-level",
+    "--on-success", "--on-failure", "--on-stop",
+  ]
+
+  var store: String
+  var output: String?
+  /// The options of the whole.
+  var options: [String]
+  var deadline: Date?
+
+  private var end: [String] { (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + ["--json", "--progress", "none"] }
+
+  // The store first: options that take several words would swallow it.
+  var migrate: [String] {
+    ["migrate", store] + Self.options(options, resuming: false) + (output.map { ["--output", $0] } ?? []) + end
+  }
+
+  /// Goes on with an interrupted run.
+  func resume(_ target: String, takeOver: Bool = false) -> [String] {
+    ["resume", target] + Self.options(options, resuming: true) + (takeOver ? ["--take-over"] : []) + end
+  }
+
+  /// The options of the whole command that one store's is given.
+  static func options(_ words: [String], resuming: Bool) -> [String] {
+    var kept: [[String]] = []
+    var isKept = false
+    for word in words {
+      let name = String(word.prefix { $0 != "=" })
+      if word.hasPrefix("--") {
+        isKept = resuming ? Self.resuming.contains(name) : !own.contains(name)
+        if isKept { kept.append([word]) }
+      } else if isKept {
+        kept[kept.count - 1].append(word)
+      }
+    }
+    // A part of a store's rows is the run's own limit already: it is not counted again.
+    if resuming, kept.contains(where: { $0[0].hasPrefix("--max-rejects") && $0.last?.hasSuffix("%") == true }) {
+      kept.removeAll { $0[0].hasPrefix("--max-rejects") || $0[0] == "--reject-values" }
+    }
+    return kept.flatMap { $0 }
+  }
+}
