@@ -4,124 +4,133 @@
 
   /// A connection by libpq.
   final class LibpqSession: PostgresSession {
+    private let pq: Libpq
     private let connection: OpaquePointer
 
     /// Connects. Throws ``PostgresError``; its text has no password.
     init(_ url: String) throws {
-      // What the URL and libpq's own environment do not say. A server that went away without a word is noticed within a minute.
+      let pq = try Libpq.loaded.get()
+      guard let made = Self.open(url, pq) else {
+        throw PostgresError(state: "", message: "no memory for a connection", isConnectionLost: true)
+      }
+      guard pq.PQstatus(made) == CONNECTION_OK else {
+        let message = Self.text(pq.PQerrorMessage(made))
+        pq.PQfinish(made)
+        throw PostgresError(state: Self.state(ofFailed: message), message: message, isConnectionLost: true)
+      }
+      (self.pq, connection) = (pq, made)
+      // Notices would go to standard error.
+      _ = pq.PQsetNoticeProcessor(made, { _, _ in }, nil)
+      // Whatever the URL, the user or the database have set.
+      try execute(
+        "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET timezone = 'UTC'; SET statement_timeout = 0; "
+          + "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = 0")
+    }
+
+    /// A server that went away without a word is noticed within a minute. libpq takes the last of several settings: the URL's own win.
+    private static func open(_ url: String, _ pq: Libpq) -> OpaquePointer? {
       let words = [
-        ("dbname", url), ("application_name", ProgramName.current), ("connect_timeout", "10"), ("keepalives_idle", "20"),
-        ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("client_encoding", "UTF8"),
+        ("application_name", ProgramName.current), ("connect_timeout", "10"), ("keepalives_idle", "20"),
+        ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("dbname", url),
       ]
-      // The URL stands first and its own settings win: libpq takes the last of several, so it is expanded last.
-      let ordered = Array(words.dropFirst()) + [words[0]]
-      var (names, values) = (ordered.map { strdup($0.0) }, ordered.map { strdup($0.1) })
+      var (names, values) = (words.map { strdup($0.0) }, words.map { strdup($0.1) })
       defer { for text in names + values { free(text) } }
       names.append(nil)
       values.append(nil)
-      let made = names.withUnsafeBufferPointer { names in
+      return names.withUnsafeBufferPointer { names in
         values.withUnsafeBufferPointer { values in
           names.withMemoryRebound(to: UnsafePointer<CChar>?.self) { names in
-            values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { PQconnectdbParams(names.baseAddress, $0.baseAddress, 1) }
+            values.withMemoryRebound(to: UnsafePointer<CChar>?.self) {
+              pq.PQconnectdbParams(names.baseAddress, $0.baseAddress, 1)
+            }
           }
         }
       }
-      guard let made else { throw PostgresError(state: "", message: "no memory for a connection", isConnectionLost: true) }
-      guard PQstatus(made) == CONNECTION_OK else {
-        let message = Self.text(PQerrorMessage(made))
-        PQfinish(made)
-        throw PostgresError(state: Self.state(ofFailed: message), message: message, isConnectionLost: true)
-      }
-      connection = made
-      // Notices would go to standard error.
-      PQsetNoticeProcessor(made, { _, _ in }, nil)
-      try execute(
-        "SET standard_conforming_strings = on; SET timezone = 'UTC'; SET statement_timeout = 0; SET lock_timeout = '60s'; "
-          + "SET idle_in_transaction_session_timeout = 0")
     }
 
-    deinit { PQfinish(connection) }
+    deinit { pq.PQfinish(connection) }
 
     func close() {
       // The server ends the transaction at once, and not when its next message cannot be sent.
-      let socket = PQsocket(connection)
+      let socket = pq.PQsocket(connection)
       if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
-    func execute(_ sql: String) throws { PQclear(try run(sql)) }
+    func execute(_ sql: String) throws { pq.PQclear(try run(sql)) }
 
     func rows(_ sql: String) throws -> [[String?]] {
       let result = try run(sql)
-      defer { PQclear(result) }
-      return (0..<PQntuples(result)).map { row in
-        (0..<PQnfields(result)).map { column in
-          PQgetisnull(result, row, column) == 1 ? nil : String(cString: PQgetvalue(result, row, column))
+      defer { pq.PQclear(result) }
+      return (0..<pq.PQntuples(result)).map { row in
+        (0..<pq.PQnfields(result)).map { column in
+          pq.PQgetisnull(result, row, column) == 1 ? nil : pq.PQgetvalue(result, row, column).map { String(cString: $0) }
         }
       }
     }
 
     private func run(_ sql: String, wanting wanted: ExecStatusType? = nil) throws -> OpaquePointer? {
-      let result = PQexec(connection, sql)
-      let status = PQresultStatus(result)
+      let result = pq.PQexec(connection, sql)
+      let status = pq.PQresultStatus(result)
       guard status == wanted ?? (status == PGRES_TUPLES_OK ? PGRES_TUPLES_OK : PGRES_COMMAND_OK) else {
-        defer { PQclear(result) }
+        defer { pq.PQclear(result) }
         throw error(result)
       }
       return result
     }
 
-    func beginCopy(_ sql: String) throws { PQclear(try run(sql, wanting: PGRES_COPY_IN)) }
+    func beginCopy(_ sql: String) throws { pq.PQclear(try run(sql, wanting: PGRES_COPY_IN)) }
 
     func send(_ bytes: UnsafeRawBufferPointer) throws {
       guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
-      guard PQputCopyData(connection, base.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1 else {
+      guard pq.PQputCopyData(connection, base.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1 else {
         throw endOfCopy()
       }
     }
 
     /// What the server said that made it take no more.
     private func endOfCopy() -> PostgresError {
-      PQputCopyEnd(connection, "given up")
-      let result = PQgetResult(connection)
+      _ = pq.PQputCopyEnd(connection, "given up")
+      let result = pq.PQgetResult(connection)
       defer { drain(result) }
       return error(result)
     }
 
-    func endCopy() throws {
-      guard PQputCopyEnd(connection, nil) == 1 else { throw error(nil) }
-      let result = PQgetResult(connection)
+    func endCopy() throws -> UInt64 {
+      guard pq.PQputCopyEnd(connection, nil) == 1 else { throw error(nil) }
+      let result = pq.PQgetResult(connection)
       defer { drain(result) }
-      guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw error(result) }
+      guard pq.PQresultStatus(result) == PGRES_COMMAND_OK else { throw error(result) }
+      return pq.PQcmdTuples(result).flatMap { UInt64(String(cString: $0)) } ?? 0
     }
 
     func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-      PQclear(try run(sql, wanting: PGRES_COPY_OUT))
+      pq.PQclear(try run(sql, wanting: PGRES_COPY_OUT))
       while true {
         var message: UnsafeMutablePointer<CChar>?
-        let count = PQgetCopyData(connection, &message, 0)
+        let count = pq.PQgetCopyData(connection, &message, 0)
         guard count >= 0 else { break }
-        defer { PQfreemem(message) }
+        defer { pq.PQfreemem(message) }
         try body(UnsafeRawBufferPointer(start: message, count: Int(count)))
       }
-      let result = PQgetResult(connection)
+      let result = pq.PQgetResult(connection)
       defer { drain(result) }
-      guard PQresultStatus(result) == PGRES_COMMAND_OK else { throw error(result) }
+      guard pq.PQresultStatus(result) == PGRES_COMMAND_OK else { throw error(result) }
     }
 
     /// A statement is over when it has no more results.
     private func drain(_ result: OpaquePointer?) {
-      PQclear(result)
+      pq.PQclear(result)
       guard result != nil else { return }
-      while let next = PQgetResult(connection) { PQclear(next) }
+      while let next = pq.PQgetResult(connection) { pq.PQclear(next) }
     }
 
     private func error(_ result: OpaquePointer?) -> PostgresError {
       // 'C', PG_DIAG_SQLSTATE: a macro of a character, which Swift does not see.
-      let state = result.flatMap { PQresultErrorField($0, 0x43) }.map { String(cString: $0) } ?? ""
-      let primary = result.flatMap { PQresultErrorField($0, 0x4D) }.map { String(cString: $0) }
-      let detail = result.flatMap { PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
-      let message = primary.map { $0 + detail } ?? Self.text(PQerrorMessage(connection))
-      return PostgresError(state: state, message: message, isConnectionLost: PQstatus(connection) != CONNECTION_OK)
+      let state = result.flatMap { pq.PQresultErrorField($0, 0x43) }.map { String(cString: $0) } ?? ""
+      let primary = result.flatMap { pq.PQresultErrorField($0, 0x4D) }.map { String(cString: $0) }
+      let detail = result.flatMap { pq.PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
+      let message = primary.map { $0 + detail } ?? Self.text(pq.PQerrorMessage(connection))
+      return PostgresError(state: state, message: message, isConnectionLost: pq.PQstatus(connection) != CONNECTION_OK)
     }
 
     private static func text(_ message: UnsafePointer<CChar>?) -> String {

@@ -72,7 +72,10 @@ struct LoadBook {
   func create(_ units: [Unit]) throws {
     try refuseTakenNames()
     try session.execute("BEGIN")
-    try session.execute(statements.createSchema)
+    // Also IF NOT EXISTS takes the right to make schemas.
+    let schemas = try session.rows(
+      "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = \(PostgresNames.literal(schema.options.schema))")
+    if schemas.isEmpty { try session.execute(statements.createSchema) }
     for table in schema.tables.indices { try session.execute(statements.createTable(table)) }
     try session.execute(
       "CREATE TABLE \(name) (unit integer PRIMARY KEY, name text NOT NULL, part_of integer, after bigint, up_to bigint, "
@@ -142,6 +145,13 @@ struct LoadBook {
       throw BatchError(
         .leaseHeld, "another process goes on with this load", hint: "Look for it; this one has left it alone", entity: self.name)
     }
+  }
+
+  /// The server has taken another number of rows than it was sent: something there takes rows away, or adds some.
+  func miscount(of table: Int, sent: UInt64, taken: UInt64) -> BatchError {
+    BatchError(
+      .mismatch, "the server has taken \(taken) of \(sent) rows for \(statements.name(table)); these were not committed",
+      hint: "Look for triggers or rules on the table", entity: schema.tables[table].subject)
   }
 
   /// What followed the rows and is made.

@@ -8,8 +8,8 @@ protocol PostgresSession: AnyObject {
   func beginCopy(_ sql: String) throws
   /// Sends a piece of the data.
   func send(_ bytes: UnsafeRawBufferPointer) throws
-  /// Ends the data; returns when the server has taken all rows. They are durable with their transaction.
-  func endCopy() throws
+  /// Ends the data; returns how many rows the server says that it has taken. They are durable with their transaction.
+  func endCopy() throws -> UInt64
   /// Runs a COPY … TO STDOUT and gives its data message by message.
   func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
   /// Ends the connection; what was not committed is undone by the server.
@@ -28,7 +28,7 @@ struct PostgresError: Error, CustomStringConvertible {
 
   /// May the same work well a little later, without anybody doing anything: the server restarts, or is full of others?
   var isPassing: Bool {
-    isConnectionLost || ["57P01", "57P02", "57P03", "53300", "40001", "40P01"].contains(state) || state.hasPrefix("08")
+    isConnectionLost || ["57P01", "57P02", "57P03", "53300", "40001", "40P01", "55P03"].contains(state) || state.hasPrefix("08")
   }
   /// Is it the server's room that is short: disk or memory?
   var isOutOfRoom: Bool { ["53100", "53200", "53000"].contains(state) }

@@ -21,12 +21,8 @@ struct TableLoad {
   /// Loads all rows behind the unit's position; all of them are durable on return. `told` hears how many more bytes of the source were
   /// read and rows sent, on another thread.
   func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void) throws {
-    let table = book.schema.tables[unit.table]
-    let scan = Handed(
-      value: TableScan(
-        snapshot: store.reader.snapshot, root: store.source(of: table).rootPage, after: unit.position ?? unit.after,
-        rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold))
-    let encoder = CopyRowEncoder(table, store)
+    let scan = Handed(value: scan(of: unit))
+    let encoder = CopyRowEncoder(book.schema.tables[unit.table], store)
     let writer = Handed(value: TableWriter(number, unit, store, book, monitor))
     let pages = BoundedQueue<RowPage>(capacity: 16)
     let buffers = BoundedQueue<CopyBuffer>(capacity: 16)
@@ -53,6 +49,12 @@ struct TableLoad {
         try buffers.push(buffer)
       })
     try writer.value.finish()
+  }
+
+  private func scan(of unit: LoadBook.Unit) -> TableScan {
+    TableScan(
+      snapshot: store.reader.snapshot, root: store.source(of: book.schema.tables[unit.table]).rootPage,
+      after: unit.position ?? unit.after, rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold)
   }
 
   /// Leaves out what lies behind the unit's end; false where nothing is left.
@@ -121,7 +123,8 @@ private final class TableWriter {
   private func commit() throws {
     guard let before = rowsBefore else { return }
     try CopyFormat.trailer.withUnsafeBytes { try book.session.send($0) }
-    try book.session.endCopy()
+    let taken = try book.session.endCopy()
+    guard taken == unit.rows - before else { throw book.miscount(of: unit.table, sent: unit.rows - before, taken: taken) }
     try book.note(unit, number, rowsBefore: before)
     try book.session.execute("COMMIT")
     rowsBefore = nil

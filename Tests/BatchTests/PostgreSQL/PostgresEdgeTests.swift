@@ -183,6 +183,32 @@
       }
     }
 
+    @Test("A row that the server does not take is missed at once, also without the proof")
+    func miscount() throws {
+      let (folder, store) = try store((0..<20).map { (number: Int) in ["ZTEXT": "text \(number)"] })
+      defer { withExtendedLifetime(folder) {} }
+      try TestServer.withSchema("miscount") { session, schema in
+        var (load, source) = try load(store, schema, proves: false)
+        defer { source.close() }
+        // A trigger comes between the tables and their rows.
+        load.connect = { server in
+          let inner = try server.connect()
+          try? session.execute(
+            "CREATE FUNCTION \(schema).lose() RETURNS trigger LANGUAGE plpgsql AS "
+              + "$$BEGIN IF NEW.id = 7 THEN RETURN NULL; END IF; RETURN NEW; END$$")
+          try? session.execute(
+            "CREATE TRIGGER lose BEFORE INSERT ON \(schema).item FOR EACH ROW EXECUTE FUNCTION \(schema).lose()")
+          return inner
+        }
+        try session.execute("CREATE SCHEMA \(schema)")
+        try LoadBook(session: session, schema: load.schema, identity: load.identity).create([LoadBook.Unit()])
+        let error = #expect(throws: BatchError.self) { try load.run() }
+        #expect(
+          error?.code == .mismatch && error?.message.contains("taken 19 of 20 rows") == true, "\(String(describing: error))")
+        #expect(try session.rows("SELECT count(*) FROM \(schema).item").first == ["0"])
+      }
+    }
+
     @Test("A load whose store or options are others than those on the server is refused")
     func foreign() throws {
       let (folder, store) = try store([["ZTEXT": "a"]])
@@ -235,7 +261,7 @@
     func rows(_ sql: String) throws -> [[String?]] { try inner.rows(sql) }
     func beginCopy(_ sql: String) throws { try inner.beginCopy(sql) }
     func send(_ bytes: UnsafeRawBufferPointer) throws { try inner.send(bytes) }
-    func endCopy() throws { throw error }
+    func endCopy() throws -> UInt64 { throw error }
     func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws { try inner.copyOut(sql, body) }
     func close() { inner.close() }
   }

@@ -65,7 +65,7 @@
     func rows(_ sql: String) throws -> [[String?]] { try call { try inner.rows(sql) } }
     func beginCopy(_ sql: String) throws { try call { try inner.beginCopy(sql) } }
     func send(_ bytes: UnsafeRawBufferPointer) throws { try call { try inner.send(bytes) } }
-    func endCopy() throws { try call { try inner.endCopy() } }
+    func endCopy() throws -> UInt64 { try call { try inner.endCopy() } }
     func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
       try call { try inner.copyOut(sql, body) }
     }
