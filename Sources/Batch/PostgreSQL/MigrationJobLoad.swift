@@ -37,6 +37,7 @@ extension MigrationJob {
     if load.isMigrated {
       var request = request
       request.output = folder.store
+      request.memory = Self.besideServer(request.memory)
       do { migrated = try migrate(request, monitor: makeMonitor(request.interval)) } catch {
         // Nothing was begun: the folder would only be in the way.
         if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
@@ -60,7 +61,7 @@ extension MigrationJob {
     }
     var migrated: Report?
     if plan.isMigrated, try folder.migration() != nil {
-      migrated = try resume(folder.store, memory: memory, takeOver: takeOver, monitor: makeMonitor)
+      migrated = try resume(folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, monitor: makeMonitor)
     }
     guard try !plan.isMigrated || fileSystem.status(folder.store) != nil else {
       _ = try folder.remove(rejects: nil)
@@ -92,6 +93,9 @@ extension MigrationJob {
     return true
   }
 
+  /// What a run may take when libpq is in memory, with the libraries that it brings.
+  private static func besideServer(_ memory: MemoryBudget) -> MemoryBudget { MemoryBudget(total: memory.total - (8 << 20)) }
+
   /// Asks the server before any work is done.
   private func refuseServer(_ plan: LoadPlan, _ found: MigrationPlan, _ server: PostgresServer) throws {
     let store = try LoadStore(plan.source, model: found.sourceVersion, fileSystem)
@@ -107,6 +111,7 @@ extension MigrationJob {
     _ folder: LoadFolder, _ server: PostgresServer, _ migrated: Report?, takeOver: Bool = false,
     _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
+    ProcessMemory.giveBack()
     let lease = takeOver ? try Lease.takeOver(folder.job, fileSystem) : try Lease.take(in: folder.job, fileSystem)
     defer { lease.release() }
     var (plan, model) = try folder.read()
