@@ -19,6 +19,10 @@ final class StoreProcesses: Sendable {
   }
 
   private let state = Mutex(State())
+  private let program: String
+
+  /// Of this program, where no other path is given.
+  init(program: String = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path) { self.program = program }
 
   var isStopped: Bool { state.withLock(\.isStopped) }
 
@@ -54,7 +58,7 @@ final class StoreProcesses: Sendable {
   func run(_ arguments: [String], _ place: Int, deadline: Date? = nil, log: FileHandle? = nil) throws -> Outcome {
     if let deadline, deadline <= Date() { throw BatchError(.stopped, "the time is over; not begun") }
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     let (output, error) = (Pipe(), Pipe())
     (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, log ?? error)

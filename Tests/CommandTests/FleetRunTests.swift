@@ -4,6 +4,7 @@ import Streams
 import Testing
 
 @testable import Batch
+@testable import BatchCommand
 
 @Suite("Fleets", .serialized) struct FleetRunTests {
   @Test("Each store ends once: done or failed with the reason; the code is the worst; what has ended is not opened again")
@@ -127,6 +128,34 @@ import Testing
     #expect(try CommandFolder.bytes(fleet.stores[0]) == before)
     let backups = try FileManager.default.contentsOfDirectory(atPath: fleet.folder.path).filter { $0.contains(".backup-") }
     #expect(backups.count == 2, "\(backups)")
+  }
+
+  @Test("A process that outlives its task and finishes while a successor begins: the store is done, and does not fail")
+  func outlived() throws {
+    let fleet = try FleetFolder(rows: [6000], tasks: 1, toOutputs: true)
+    let output = fleet.stores[0] + ".out"
+    let process = try fleet.start(["run"])
+    let migration = try fleet.atWork(output, process)
+    process.send(SIGKILL)
+    kill(migration, SIGKILL)
+    _ = try process.wait()
+    // What the successor starts comes too late by as much as another needs to finish.
+    let program = try "GODWIT_STATE='\(fleet.folder.state)' '\(CommandProcess.path(of: "book-migration"))'"
+    let late = fleet.folder.file("late")
+    try "#!/bin/sh\n\(program) resume '\(output)' --quiet\n\(program) \"$@\"\n".write(
+      toFile: late, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: late)
+    let plan = try FleetPlan(path: fleet.plan)
+    let state = FleetState(plan, planPath: fleet.plan)
+    let run = FleetStoreRun(plan: plan, state: state, processes: StoreProcesses(program: late), deadline: nil, options: [])
+    guard case .taken(let claim) = try state.claims.take(FleetState.name(0), epoch: 2) else {
+      Issue.record("the claim of a task that died is not free")
+      return
+    }
+    let result = try #require(run.run(0, claim))
+    #expect(result.outcome == "done" && result.exitCode == 0, "\(result)")
+    #expect(try fleet.end(0)?.outcome == .done)
+    #expect(try CommandFolder.bytes(output) == fleet.undisturbed(0, rows: 6000))
   }
 
   @Test("A store that another task works on is left to it, and the task ends with 75")

@@ -70,7 +70,7 @@ import Yams
     let bin = folder.file("bin")
     try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
     try Self.script("#!/bin/sh\necho \"$@\" >>\(folder.file("requeued"))\n", bin + "/scontrol")
-    for (code, isRequeued) in [(75, true), (0, false), (30, false), (20, false)] {
+    for (code, isRequeued) in [(75, true), (137, true), (0, false), (30, false), (20, false)] {
       try? FileManager.default.removeItem(atPath: folder.file("requeued"))
       var job = Self.job
       (job.program, job.state) = (folder.file("pro gram"), folder.path)
@@ -146,7 +146,7 @@ import Yams
     #expect(try Yams.load(yaml: bare) is [String: Any] && !bare.contains("volume"))
   }
 
-  @Test("AWS Batch gets an array in which 75 and lost hosts are retried and all else is not; an array of one is none")
+  @Test("AWS Batch gets an array in which 75, signals and lost hosts are retried and all else is not; an array of one is none")
   func batch() throws {
     let definition = BatchArray.definition(Self.job, image: "i", volume: .init(claim: "fs-1", path: "/data"))
     let json = try JSONSerialization.jsonObject(with: Data(JSONOutput.text(definition).utf8)) as? [String: Any]
@@ -156,6 +156,8 @@ import Yams
     let conditions = definition.retryStrategy.evaluateOnExit
     #expect(
       conditions.first == .init(onExitCode: "75", action: "RETRY") && conditions.last == .init(onReason: "*", action: "EXIT"))
+    // Its limit is five.
+    #expect(conditions.map(\.onExitCode) == ["75", nil, "13*", "14*", nil])
     #expect(definition.containerProperties.command.last == "7110s")
     #expect(definition.containerProperties.resourceRequirements.map(\.value) == ["2", "300"])
     #expect(definition.containerProperties.volumes.map(\.name) == definition.containerProperties.mountPoints.map(\.sourceVolume))

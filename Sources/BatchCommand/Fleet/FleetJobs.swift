@@ -34,6 +34,9 @@ struct FleetJob {
 
   /// Codes that another attempt does not change.
   static let final: [Int32] = [1, 11, 12, 20, 22, 30, 64]
+
+  /// A task that was stopped, or was ended by a signal, as where memory is short.
+  static func beginsAgain(_ code: Int32) -> Bool { code == ExitCodes.stopped || code >= 128 }
 }
 
 /// An array job of Slurm.
@@ -60,20 +63,25 @@ enum SlurmScript {
   private static func body(_ job: FleetJob) -> String {
     """
     # One task of a fleet. A signal before the limit has it stop in good order; then it ends with 75, and is queued again.
+    child= stop=
+    trap 'again=1 stop=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null' TERM INT
     state=\(ShellWords.quoted(job.state))
     exec >>"$state/task-$SLURM_ARRAY_TASK_ID.log" 2>&1
     \(([job.program] + job.words).map(ShellWords.quoted).joined(separator: " ")) &
     child=$!
-    trap 'again=1; kill -TERM "$child" 2>/dev/null' TERM INT
-    # A wait that a signal ends says nothing of the child.
+    # A signal may have come before there was a child, and a wait that one ends says nothing of it.
+    [ -z "$stop" ] || kill -TERM "$child" 2>/dev/null
     again=1
     while [ "$again" ]; do
       again=
       wait "$child"
       code=$?
     done
-    if [ "$code" -eq 75 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt \(job.retries) ]; then
-      scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+    # Another attempt is for a task that was stopped, or ended by a signal.
+    if { [ "$code" -eq 75 ] || [ "$code" -ge 128 ]; } && [ "${SLURM_RESTART_COUNT:-0}" -lt \(job.retries) ]; then
+      task="${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+      # The controller may be away for a moment.
+      scontrol requeue "$task" || { sleep 5; scontrol requeue "$task"; }
     fi
     exit "$code"
 
@@ -225,6 +233,8 @@ enum BatchArray {
       attempts: min(10, job.retries + 1),
       evaluateOnExit: [
         .init(onExitCode: "75", action: "RETRY"), .init(onStatusReason: "Host EC2*", action: "RETRY"),
+        // Ended by a signal.
+        .init(onExitCode: "13*", action: "RETRY"), .init(onExitCode: "14*", action: "RETRY"),
         .init(onReason: "*", action: "EXIT"),
       ])
     return Definition(

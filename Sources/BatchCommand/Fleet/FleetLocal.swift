@@ -42,7 +42,7 @@ final class FleetLocal: Sendable {
     }
     defer { try? log.close() }
     var code = ExitCodes.stopped
-    for attempt in 0...job.retries where code == ExitCodes.stopped && !processes.isStopped {
+    for attempt in 0...job.retries where FleetJob.beginsAgain(code) && !processes.isStopped {
       // Who has the store that is left needs time, too.
       for _ in 0..<min(attempt, 10) * 10 where !processes.isStopped { usleep(100_000) }
       code = try processes.run(job.timedWords + ["--shard", "\(task)/\(job.tasks)"], task, log: log).code

@@ -56,7 +56,9 @@ struct FleetStoreRun {
     if let earlier = try finished(store, before) { return try close(earlier, number, &ledger, claim) }
     claim.whenLost { [processes] in processes.stop(number) }
     let ending = judge(try migrate(store, number, claim), store, claim, &ledger)
-    return try close(ending, number, &ledger, claim)
+    // The process of an attempt that died may have lived on for a moment, and finished.
+    let isRefused = ending.outcome == .failed && ending.code == ExitCodes.refused
+    return try close(isRefused ? finished(store, before) ?? ending : ending, number, &ledger, claim)
   }
 
   /// Writes down how an attempt ended, and with it the store, if that has.
