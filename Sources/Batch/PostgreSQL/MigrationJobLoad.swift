@@ -94,7 +94,7 @@ extension MigrationJob {
   }
 
   /// What a run may take when libpq is in memory, with the libraries that it brings.
-  private static func besideServer(_ memory: MemoryBudget) -> MemoryBudget { MemoryBudget(total: memory.total - (8 << 20)) }
+  private static func besideServer(_ memory: MemoryBudget) -> MemoryBudget { MemoryBudget(total: memory.total - (16 << 20)) }
 
   /// Asks the server before any work is done.
   private func refuseServer(_ plan: LoadPlan, _ found: MigrationPlan, _ server: PostgresServer) throws {
