@@ -16,15 +16,17 @@
       guard pq.PQstatus(made) == CONNECTION_OK else {
         let message = Self.text(pq.PQerrorMessage(made))
         pq.PQfinish(made)
-        throw PostgresError(state: Self.state(ofFailed: message), message: message, isConnectionLost: true)
+        let state = Self.state(ofFailed: message)
+        throw PostgresError(state: state, message: message, isConnectionLost: state.isEmpty)
       }
       (self.pq, connection) = (pq, made)
       // Notices would go to standard error.
       _ = pq.PQsetNoticeProcessor(made, { _, _ in }, nil)
-      // Whatever the URL, the user or the database have set.
+      // Whatever the URL, the user or the database have set. A server that lost sight of a client keeps its lock for two hours otherwise.
       try execute(
         "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET timezone = 'UTC'; SET statement_timeout = 0; "
-          + "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = 0")
+          + "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = 0; SET tcp_keepalives_idle = 20; "
+          + "SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3")
     }
 
     /// A server that went away without a word is noticed within a minute. libpq takes the last of several settings: the URL's own win.
@@ -130,12 +132,15 @@
       let primary = result.flatMap { pq.PQresultErrorField($0, 0x4D) }.map { String(cString: $0) }
       let detail = result.flatMap { pq.PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
       let message = primary.map { $0 + detail } ?? Self.text(pq.PQerrorMessage(connection))
-      return PostgresError(state: state, message: message, isConnectionLost: pq.PQstatus(connection) != CONNECTION_OK)
+      // What has no code was not said by the server. libpq calls a connection good that it could not write to, while there is something to read.
+      let isLost = state.isEmpty || pq.PQstatus(connection) != CONNECTION_OK
+      return PostgresError(state: state, message: message, isConnectionLost: isLost)
     }
 
     private static func text(_ message: UnsafePointer<CChar>?) -> String {
       let lines = message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline) ?? []
-      return lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+      let text = lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+      return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
     /// libpq keeps no code of a connection that was refused: of what matters, its words tell.

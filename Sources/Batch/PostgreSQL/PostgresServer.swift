@@ -18,8 +18,8 @@ public struct PostgresServer: Sendable, Equatable {
   }
 
   private static let passwords = [
-    // user:password@
-    ("^([a-z]+://[^:@/?#]*):[^@/?#]*@", "$1@"),
+    // user:password@ as libpq reads it, and what of a password follows an @ that is not escaped.
+    ("^([a-z]+://[^:@/]*):[^@/]*@", "$1@"), ("^([a-z]+://[^:@/]*@)[^@/?]*@", "$1"),
     // ?password=…&
     ("([?&])(ssl)?password=[^&#]*&?", "$1"),
     // password=… among words

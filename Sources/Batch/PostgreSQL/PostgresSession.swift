@@ -21,7 +21,7 @@ struct PostgresError: Error, CustomStringConvertible {
   /// The code (PostgreSQL, Appendix A), empty where the connection itself failed.
   var state: String
   var message: String
-  /// Is the connection gone?
+  /// Is the connection gone, or was there none?
   var isConnectionLost: Bool
 
   var description: String { state.isEmpty ? message : "\(message) (\(state))" }
