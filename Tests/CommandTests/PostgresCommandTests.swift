@@ -221,6 +221,33 @@
       }
     }
 
+    @Test("A stop is heeded while the server does not answer, and the load goes on when it does")
+    func stopsBesideLock() throws {
+      let folder = try CommandFolder()
+      let store = try folder.sample(rows: 40_000, seed: Self.seed)
+      try withSchema { session, schema in
+        let process = try CommandProcess(
+          "book-migration",
+          arguments(store, schema) + ["--checkpoint-every", "30kB", "--throttle", "60krows/s"], in: folder)
+        while process.isRunning, !(try folder.run("book-migration", ["status", store]).output.contains("loading")) {
+          usleep(10_000)
+        }
+        try session.execute("BEGIN; LOCK TABLE \(schema).godwit_load IN ACCESS EXCLUSIVE MODE")
+        let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(schema).godwit_load'::regclass"
+        while process.isRunning, try session.rows(waiting) == [["0"]] { usleep(10_000) }
+        process.send(SIGTERM)
+        // Without the stop the server would make it wait for a minute.
+        for _ in 0..<200 where process.isRunning { usleep(100_000) }
+        #expect(!process.isRunning)
+        process.send(SIGKILL)
+        let stopped = try process.wait()
+        #expect(stopped.code == 75 && stopped.error.contains("stopped on request"), "\(stopped)")
+        try session.execute("ROLLBACK")
+        let end = try folder.run("book-migration", ["resume", store, "--to-postgres", serverURL ?? ""])
+        #expect(end.code == 0 && end.output.contains("verified"), "\(end)")
+      }
+    }
+
     @Test("A stop ends with 75, status tells of the load, and resume finishes it")
     func stop() throws {
       let folder = try CommandFolder()

@@ -6,6 +6,8 @@
   final class LibpqSession: PostgresSession {
     private let pq: Libpq
     private let connection: OpaquePointer
+    /// A descriptor of its own for the connection's socket: libpq closes its one on its own thread.
+    private let socket: Int32
 
     /// Connects. Throws ``PostgresError``; its text has no password.
     init(_ url: String) throws {
@@ -19,7 +21,7 @@
         let state = Self.state(ofFailed: message)
         throw PostgresError(state: state, message: message, isConnectionLost: state.isEmpty)
       }
-      (self.pq, connection) = (pq, made)
+      (self.pq, connection, socket) = (pq, made, fcntl(pq.PQsocket(made), F_DUPFD_CLOEXEC, 0))
       // Notices would go to standard error.
       _ = pq.PQsetNoticeProcessor(made, { _, _ in }, nil)
       // Whatever the URL, the user or the database have set. A server that lost sight of a client keeps its lock for two hours otherwise.
@@ -27,6 +29,9 @@
         "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET timezone = 'UTC'; SET statement_timeout = 0; "
           + "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = 0; SET tcp_keepalives_idle = 20; "
           + "SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3")
+      // Nor does it go on for long with a statement that nobody waits for, if it can look: from 14 on, not on all systems.
+      _ = try? rows(
+        "SELECT set_config(name, '5s', false) FROM pg_catalog.pg_settings WHERE name = 'client_connection_check_interval'")
     }
 
     /// A server that went away without a word is noticed within a minute. libpq takes the last of several settings: the URL's own win.
@@ -50,11 +55,13 @@
       }
     }
 
-    deinit { pq.PQfinish(connection) }
+    deinit {
+      pq.PQfinish(connection)
+      if socket >= 0 { Glibc.close(socket) }
+    }
 
     func close() {
       // The server ends the transaction at once, and not when its next message cannot be sent.
-      let socket = pq.PQsocket(connection)
       if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 

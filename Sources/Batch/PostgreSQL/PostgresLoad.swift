@@ -20,6 +20,20 @@ struct PostgresLoad {
   var leastPart = LoadCrew.standardPart
   var connect: (PostgresServer) throws -> any PostgresSession = { try $0.connect() }
 
+  /// Ends with its owner, or earlier on another thread.
+  private final class OpenSession: @unchecked Sendable {
+    // Sendable by discipline: another thread only calls close(), which any thread may.
+    let session: any PostgresSession
+    var watch: RunMonitor.Watch?
+
+    init(session: any PostgresSession) { self.session = session }
+
+    func end() {
+      watch?.end()
+      session.close()
+    }
+  }
+
   /// What is on the server.
   struct Outcome {
     /// Rows by table.
@@ -68,11 +82,13 @@ struct PostgresLoad {
     var isFirst = !isBegun
     while true {
       do {
-        let session = try connect(server)
-        defer { session.close() }
+        let open = try open()
+        defer { open.end() }
         isFirst = false
-        try PostgresCheck(session: session, schema: schema.options.schema).run()
-        return try body(session, lastSign)
+        try PostgresCheck(session: open.session, schema: schema.options.schema).run()
+        return try body(open.session, lastSign)
+      } catch let error as PostgresError where error.isPassing && monitor.isStopRequested {
+        try monitor.throwIfStopRequested()
       } catch let error as PostgresError where error.isPassing && !isFirst && lastSign.seconds < patience {
         monitor.note { $0.begin("waiting for the server (\(error.message))") }
         try pause(min(1, 0.05 + lastSign.seconds / 4))
@@ -80,6 +96,13 @@ struct PostgresLoad {
         throw explained(error, isFirst: isFirst)
       }
     }
+  }
+
+  /// A session that ends at once when a stop is asked for, whatever its server is at: what was not committed is loaded again.
+  private func open() throws -> OpenSession {
+    let open = OpenSession(session: try connect(server))
+    open.watch = monitor.onStop { open.session.close() }
+    return open
   }
 
   private func pause(_ seconds: Double) throws {
@@ -115,8 +138,10 @@ struct PostgresLoad {
   private func attempt(_ book: LoadBook, _ lastSign: LastSign) throws -> Outcome {
     if try !book.exists() { try book.create(try LoadCrew.units(schema, store, parts: sessions, leastBytes: leastPart)) }
     let progress = LoadProgress(monitor, store: store, schema: schema, lastSign)
-    let others = try (1..<max(1, sessions)).map { _ in try connect(server) }
-    defer { for session in others { session.close() } }
+    var opened: [OpenSession] = []
+    defer { for open in opened { open.end() } }
+    for _ in 1..<max(1, sessions) { opened.append(try open()) }
+    let others = opened.map(\.session)
     try loadUnits(book, others, progress)
     let tables = LoadBook.tables(try book.units(), of: schema)
     try makeConstraints(book, progress)

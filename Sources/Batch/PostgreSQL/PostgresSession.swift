@@ -12,7 +12,7 @@ protocol PostgresSession: AnyObject {
   func endCopy() throws -> UInt64
   /// Runs a COPY … TO STDOUT and gives its data message by message.
   func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
-  /// Ends the connection; what was not committed is undone by the server.
+  /// Ends the connection, on any thread: a call that is under way on another one fails. What was not committed is undone by the server.
   func close()
 }
 

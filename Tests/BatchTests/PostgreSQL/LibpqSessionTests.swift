@@ -49,7 +49,7 @@
     }
   }
 
-  /// Takes one client by a socket in a folder, answers its first statement, then says so many bytes of notices and is gone.
+  /// Takes one client by a socket in a folder, answers its first statements, then says so many bytes of notices and is gone.
   private final class DyingServer {
     let folder: String
     private let listener: Int32
@@ -82,6 +82,9 @@
       _ = write(client, answer, answer.count)
       _ = read(client, &taken, taken.count)
       answer = message("C", Array("SET\0".utf8)) + message("Z", Array("I".utf8))
+      // A session begins with two statements.
+      _ = write(client, answer, answer.count)
+      _ = read(client, &taken, taken.count)
       let notice = message("N", Array("SWARNING\0C57P02\0Mterminating\0\0".utf8))
       for _ in 0..<(bytes / notice.count) { answer += notice }
       _ = write(client, answer, answer.count)
