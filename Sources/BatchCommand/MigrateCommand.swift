@@ -99,13 +99,19 @@ struct ResumeCommand: StoreCommand {
 
   var changed: String? { store }
 
+  func validate() throws {
+    guard toPostgres?.isEmpty != true else {
+      throw ValidationError("--to-postgres takes the address of a server and its database")
+    }
+  }
+
   func run() throws {
     try RunSession(store, operating, outlets).run { job, monitor in
       let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
       let server = toPostgres.map { PostgresServer(url: $0) }
-      if let report = try job.resumeLoad(store, server: server, memory: memory, takeOver: takeOver, monitor: monitor) {
-        return report
-      }
+      let load = try job.resumeLoad(
+        store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, monitor: monitor)
+      if let load { return load }
       return try job.resume(
         store, memory: memory, takeOver: takeOver,
         rejects: rejects.limit, monitor: monitor)

@@ -2,7 +2,13 @@ import Streams
 
 /// Encodes single values as fields of binary COPY.
 struct CopyValues {
-  let store: LoadStore
+  private let store: LoadStore
+  private let longValues: LongValueReader
+
+  init(store: LoadStore) {
+    self.store = store
+    longValues = LongValueReader(snapshot: store.reader.snapshot, limit: 2 * OutsideValue.threshold)
+  }
 
   /// From 2000-01-01, where PostgreSQL's times begin, to 2001-01-01, where Core Data's do, in microseconds.
   private static let epoch: Double = 31_622_400_000_000
@@ -125,9 +131,11 @@ struct CopyValues {
     let isText = SerialType.isText(value.type)
     let isMarked = field.isExternal && !isText
     guard value.byteCount > OutsideValue.threshold || !isMarked else {
-      return try store.longValues.bytes(of: value).withUnsafeBytes { try append($0, isText: isText, field, buffer) }
+      return try longValues.bytes(of: value).withUnsafeBytes { try append($0, isText: isText, field, buffer) }
     }
-    buffer.appendField(.stored(value, skipped: isMarked ? 1 : 0), isText: field.type == .text)
+    // As of short ones: what has no marker is kept as it is.
+    let skipped = try isMarked && longValues.firstByte(of: value) == 1 ? 1 : 0
+    buffer.appendField(.stored(value, skipped: skipped), isText: field.type == .text)
   }
 
   /// A value that may lie in a file beside the store (B.4).

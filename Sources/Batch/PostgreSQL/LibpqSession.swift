@@ -16,7 +16,7 @@
         throw PostgresError(state: "", message: "no memory for a connection", isConnectionLost: true)
       }
       guard pq.PQstatus(made) == CONNECTION_OK else {
-        let message = Self.text(pq.PQerrorMessage(made))
+        let message = Self.withoutAddress(Self.text(pq.PQerrorMessage(made)))
         pq.PQfinish(made)
         let state = Self.state(ofFailed: message)
         throw PostgresError(state: state, message: message, isConnectionLost: state.isEmpty)
@@ -24,14 +24,6 @@
       (self.pq, connection, socket) = (pq, made, fcntl(pq.PQsocket(made), F_DUPFD_CLOEXEC, 0))
       // Notices would go to standard error.
       _ = pq.PQsetNoticeProcessor(made, { _, _ in }, nil)
-      // Whatever the URL, the user or the database have set. A server that lost sight of a client keeps its lock for two hours otherwise.
-      try execute(
-        "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET timezone = 'UTC'; SET statement_timeout = 0; "
-          + "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = 0; SET tcp_keepalives_idle = 20; "
-          + "SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3")
-      // Nor does it go on for long with a statement that nobody waits for, if it can look: from 14 on, not on all systems.
-      _ = try? rows(
-        "SELECT set_config(name, '5s', false) FROM pg_catalog.pg_settings WHERE name = 'client_connection_check_interval'")
     }
 
     /// A server that went away without a word is noticed within a minute. libpq takes the last of several settings: the URL's own win.
@@ -137,7 +129,9 @@
       // 'C', PG_DIAG_SQLSTATE: a macro of a character, which Swift does not see.
       let state = result.flatMap { pq.PQresultErrorField($0, 0x43) }.map { String(cString: $0) } ?? ""
       let primary = result.flatMap { pq.PQresultErrorField($0, 0x4D) }.map { String(cString: $0) }
-      let detail = result.flatMap { pq.PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
+      // Values that come twice are user data: the constraint's name is enough.
+      let detail =
+        state == "23505" ? "" : result.flatMap { pq.PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
       let message = primary.map { $0 + detail } ?? Self.text(pq.PQerrorMessage(connection))
       // What has no code was not said by the server. libpq calls a connection good that it could not write to, while there is something to read.
       let isLost = state.isEmpty || pq.PQstatus(connection) != CONNECTION_OK
@@ -148,6 +142,16 @@
       let lines = message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline) ?? []
       let text = lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
       return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    /// What libpq says of an address that it cannot read has parts of it, with which a password may be.
+    private static func withoutAddress(_ message: String) -> String {
+      let signs = [
+        "percent-encoded", "invalid integer value", "invalid port number", " in URI", "connection info string", "query parameter",
+        "quoted string", "IPv6",
+      ]
+      guard signs.contains(where: message.contains) else { return message }
+      return "the address cannot be read; /, @, :, % and ? in a password are written %2F, %40, %3A, %25 and %3F"
     }
 
     /// libpq keeps no code of a connection that was refused: of what matters, its words tell.

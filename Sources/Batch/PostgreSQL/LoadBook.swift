@@ -45,7 +45,7 @@ struct LoadBook {
     guard found == identity else {
       throw BatchError(
         .refused, "the schema \(schema.options.schema) has the unfinished load of another store, or one with other options",
-        hint: "Finish that one, name another schema with --schema, or drop its tables and \(Self.table). Nothing was written")
+        hint: "Finish that one, name another schema with --schema, or drop its tables and \(Self.table). Nothing was written now")
     }
     return true
   }
@@ -56,6 +56,9 @@ struct LoadBook {
         + "\(PostgresNames.literal(schema.options.schema)) AND c.relname = \(PostgresNames.literal(table))"
     ).isEmpty == false
   }
+
+  /// Are all tables of the load there?
+  func hasTables() throws -> Bool { try schema.tables.map(\.name).allSatisfy(isThere) }
 
   /// Throws `refused` where one of the load's tables is there.
   func refuseTakenNames() throws {
@@ -72,6 +75,20 @@ struct LoadBook {
   func create(_ units: [Unit]) throws {
     try refuseTakenNames()
     try session.execute("BEGIN")
+    try make(units)
+    try session.execute("COMMIT")
+  }
+
+  /// Has the server make everything that will be made, without a row, and take it back: what it refuses it refuses now.
+  func rehearse() throws {
+    try refuseTakenNames()
+    try session.execute("BEGIN")
+    try make([])
+    for constraint in statements.constraints { try session.execute(constraint.sql) }
+    try session.execute("ROLLBACK")
+  }
+
+  private func make(_ units: [Unit]) throws {
     // Also IF NOT EXISTS takes the right to make schemas.
     let schemas = try session.rows(
       "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = \(PostgresNames.literal(schema.options.schema))")
@@ -85,7 +102,6 @@ struct LoadBook {
     }
     let all = ["(-1, \(PostgresNames.literal(identity)), NULL, NULL, NULL)"] + values
     try session.execute("INSERT INTO \(name) (unit, name, part_of, after, up_to) VALUES \(all.joined(separator: ", "))")
-    try session.execute("COMMIT")
   }
 
   private static func sql(_ number: Int64?) -> String { number.map(String.init) ?? "NULL" }

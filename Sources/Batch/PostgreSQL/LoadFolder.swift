@@ -39,10 +39,17 @@ struct LoadFolder {
     return try fileSystem.status(job.plan) != nil
   }
 
-  /// Begins a load, durably. The model is kept as stores keep it, so that every process loads by the same one.
-  func create(_ plan: LoadPlan, _ model: ManagedObjectModel) throws {
+  /// Makes the folder, takes its lease, and removes what a load left in it whose plan is gone. Throws `leaseHeld`.
+  func begin() throws -> Lease {
     try fileSystem.makeDirectory(path)
     try fileSystem.makeDirectory(job.path)
+    let lease = try Lease.take(in: job, fileSystem)
+    if try !exists() { try empty(path, depth: 6, but: job.path) }
+    return lease
+  }
+
+  /// Begins a load, durably. The model is kept as stores keep it, so that every process loads by the same one.
+  func create(_ plan: LoadPlan, _ model: ManagedObjectModel) throws {
     try fileSystem.writeDurably(try ModelCache.encode(model).content, to: self.model)
     try write(plan)
     try fileSystem.syncDirectory(path)
@@ -76,7 +83,8 @@ struct LoadFolder {
     var moved: String?
     if let rejects, FilePaths.directory(of: rejects) == path {
       let target = FilePaths.join(FilePaths.directory(of: path), String(FilePaths.name(of: path).dropFirst()) + ".rejects.jsonl")
-      try fileSystem.rename(rejects, to: target)
+      // A process that died here may have done it.
+      if try fileSystem.status(rejects) != nil { try fileSystem.rename(rejects, to: target) }
       moved = target
     }
     try fileSystem.remove(job.plan)
@@ -86,16 +94,17 @@ struct LoadFolder {
     return moved ?? rejects
   }
 
-  private func empty(_ folder: String, depth: Int) throws {
+  private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {
     guard depth > 0 else { throw BatchError(.refused, "folders are nested deeper than any load makes them", path: folder) }
     for name in try fileSystem.list(folder) {
       let inner = FilePaths.join(folder, name)
+      guard inner != kept else { continue }
       if try fileSystem.statusOfName(inner)?.isDirectory == true {
         try empty(inner, depth: depth - 1)
       } else {
         try fileSystem.remove(inner)
       }
     }
-    try fileSystem.removeDirectory(folder)
+    if kept == nil { try fileSystem.removeDirectory(folder) }
   }
 }

@@ -12,11 +12,11 @@ final class LoadProgress: Sendable {
   private let monitor: RunMonitor
   private let schema: PostgresSchema
   private let bytes: [UInt64]
-  private let lastSign: LastSign
+  private let absence: Absence
   private let state = Mutex(State())
 
-  init(_ monitor: RunMonitor, store: LoadStore, schema: PostgresSchema, _ lastSign: LastSign) {
-    (self.monitor, self.schema, self.lastSign) = (monitor, schema, lastSign)
+  init(_ monitor: RunMonitor, store: LoadStore, schema: PostgresSchema, _ absence: Absence) {
+    (self.monitor, self.schema, self.absence) = (monitor, schema, absence)
     let size = UInt64(store.reader.snapshot.geometry.pageSize)
     bytes = schema.tables.map { table in
       let pages = try? TablePages.count(store.reader.snapshot, root: store.source(of: table).rootPage)
@@ -46,7 +46,7 @@ final class LoadProgress: Sendable {
 
   /// So many more bytes of the source were read, and rows sent. From several threads.
   func told(_ bytes: UInt64, _ rows: UInt64) {
-    lastSign.renew()
+    absence.end()
     let read = state.withLock { state in
       state.bytesRead += bytes
       return state.bytesRead
@@ -58,7 +58,6 @@ final class LoadProgress: Sendable {
   }
 
   func begin(_ constraint: PostgresConstraint, _ number: Int, of count: Int) {
-    lastSign.renew()
     monitor.update { progress in
       progress.begin("making keys and indexes: \(constraint.name)")
       progress.advance(.indexes, to: Double(number) / Double(max(1, count)))
@@ -71,7 +70,7 @@ final class LoadProgress: Sendable {
 
   /// So many more rows were read back. From several threads.
   func proved(_ rows: UInt64) {
-    lastSign.renew()
+    absence.end()
     let done = state.withLock { state in
       state.rowsProved += rows
       return Double(state.rowsProved) / Double(max(1, state.rowsToProve))
@@ -80,14 +79,24 @@ final class LoadProgress: Sendable {
   }
 
   func end() {
-    lastSign.renew()
     monitor.update { $0.estimate.finish(at: $0.seconds) }
   }
 }
 
-/// When a server last did something.
-final class LastSign: Sendable {
-  private let instant = Mutex(ContinuousClock.now)
-  func renew() { instant.withLock { $0 = .now } }
-  var seconds: Double { (ContinuousClock.now - instant.withLock { $0 }) / .seconds(1) }
+/// Since when a server has been away: since the first failure behind its last work.
+final class Absence: Sendable {
+  private let beginning = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// It works.
+  func end() { beginning.withLock { $0 = nil } }
+
+  /// How long it has been away; with the first question it begins to be.
+  var seconds: Double {
+    let now = ContinuousClock.now
+    let since = beginning.withLock { beginning in
+      beginning = beginning ?? now
+      return beginning ?? now
+    }
+    return (now - since) / .seconds(1)
+  }
 }

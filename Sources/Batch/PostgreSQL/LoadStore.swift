@@ -2,14 +2,12 @@ import Streams
 
 /// The store that a load reads.
 final class LoadStore: @unchecked Sendable {
-  // Sendable: `longValues` is for the thread that encodes alone.
+  // Sendable: nothing in it changes until it is closed, when all have ended.
   let reader: StoreReader
   let binding: StoreBinding
   let fileSystem: any FileSystem
   /// What tells it from every other store.
   let fingerprint: [UInt8]
-  /// Reads single values while rows are encoded.
-  let longValues: LongValueReader
   private let externalData: ExternalDataFolder
 
   var path: String { reader.path }
@@ -27,7 +25,6 @@ final class LoadStore: @unchecked Sendable {
     }
     self.fileSystem = fileSystem
     externalData = ExternalDataFolder(store: path)
-    longValues = LongValueReader(snapshot: reader.snapshot, limit: 2 * OutsideValue.threshold)
   }
 
   func close() { reader.close() }

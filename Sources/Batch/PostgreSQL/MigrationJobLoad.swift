@@ -13,7 +13,7 @@ extension MigrationJob {
   ///
   /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
-  /// ``resumeLoad(_:server:memory:takeOver:monitor:)``. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
   /// reached or has such tables, before anything is done.
   public func load(
     _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
@@ -22,46 +22,58 @@ extension MigrationJob {
     guard let folder = try LoadFolder(store: request.source, fileSystem) else {
       throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: request.source)
     }
-    guard try !folder.exists() else {
-      throw BatchError(
-        .refused, "an interrupted load of this store exists",
-        hint: "Run \(ProgramName.current) resume, or remove \(folder.path) and the tables to give it up; nothing was written",
-        path: request.source)
-    }
+    try refuseSecondLoad(folder, request)
     let plan = try self.plan(request)
     let load = try LoadPlan(request, plan, options, server)
     // Hours later would be late.
     try refuseServer(load, plan, server)
+    let lease = try folder.begin()
+    defer { lease.release() }
+    // Another process may have begun one meanwhile.
+    try refuseSecondLoad(folder, request)
     try folder.create(load, plan.targetVersion)
     var migrated: Report?
     if load.isMigrated {
       var request = request
       request.output = folder.store
       request.memory = Self.besideServer(request.memory)
+      // The migrated store goes, so that nothing can be migrated to it again.
+      request.arguments = []
       do { migrated = try migrate(request, monitor: makeMonitor(request.interval)) } catch {
         // Nothing was begun: the folder would only be in the way.
         if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
         throw error
       }
     }
-    return try finish(folder, server, migrated, makeMonitor)
+    return try finish(folder, lease, server, migrated, makeMonitor)
+  }
+
+  private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
+    guard try folder.exists() else { return }
+    throw BatchError(
+      .refused, "an interrupted load of this store exists",
+      hint: "Run \(ProgramName.current) resume, or remove \(folder.path) and the tables to give it up; nothing was written",
+      path: request.source)
   }
 
   /// Goes on with an interrupted load; nil where there is none of this store. `server` has a password that the first command's had, too;
   /// without it libpq asks its environment.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
+    rejects: RejectLimit? = nil,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report? {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
+    let lease = takeOver ? try Lease.takeOver(folder.job, fileSystem) : try Lease.take(in: folder.job, fileSystem)
+    defer { lease.release() }
     var (plan, _) = try folder.read()
-    if let memory {
-      plan.memory = memory.total
-      try folder.write(plan)
-    }
+    plan.memory = memory?.total ?? plan.memory
+    plan.server = server?.withoutPassword ?? plan.server
+    try folder.write(plan)
     var migrated: Report?
-    if plan.isMigrated, try folder.migration() != nil {
-      migrated = try resume(folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, monitor: makeMonitor)
+    if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
+      migrated = try resume(
+        folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, monitor: makeMonitor)
     }
     guard try !plan.isMigrated || fileSystem.status(folder.store) != nil else {
       _ = try folder.remove(rejects: nil)
@@ -69,8 +81,7 @@ extension MigrationJob {
         .refused, "the load had migrated nothing when it ended",
         hint: "Begin it again with \(ProgramName.current) migrate; nothing was written", path: path)
     }
-    let server = server ?? PostgresServer(url: plan.server)
-    return try finish(folder, server, migrated, takeOver: takeOver, makeMonitor)
+    return try finish(folder, lease, server ?? PostgresServer(url: plan.server), migrated, makeMonitor)
   }
 
   /// How far the load of a store is; nil where there is none. Nothing is written, and no server is asked.
@@ -108,12 +119,10 @@ extension MigrationJob {
 
   /// Loads, and removes what the load kept.
   private func finish(
-    _ folder: LoadFolder, _ server: PostgresServer, _ migrated: Report?, takeOver: Bool = false,
+    _ folder: LoadFolder, _ lease: Lease, _ server: PostgresServer, _ migrated: Report?,
     _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     ProcessMemory.giveBack()
-    let lease = takeOver ? try Lease.takeOver(folder.job, fileSystem) : try Lease.take(in: folder.job, fileSystem)
-    defer { lease.release() }
     var (plan, model) = try folder.read()
     let monitor = makeMonitor(plan.interval)
     lease.guardRun(monitor)
@@ -121,17 +130,31 @@ extension MigrationJob {
     defer { pulse.end() }
     let store = try LoadStore(plan.isMigrated ? folder.store : plan.source, model: model, fileSystem)
     defer { store.close() }
-    let load = PostgresLoad(
+    var load = PostgresLoad(
       schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server,
       proves: plan.verification != .none,
       rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
-    let outcome = plan.isFinished ? PostgresLoad.Outcome() : try load.run()
-    plan.isFinished = true
-    try folder.write(plan)
+    let noted = plan
+    load.expectsBook = plan.isOnServer
+    load.didBegin = { try folder.write(noted.onServer) }
+    let outcome = try plan.outcome ?? load.run()
+    plan.outcome = outcome
+    try folder.write(plan.onServer)
     try load.finish()
     pulse.end()
+    let migrated = migrated ?? (plan.isMigrated ? earlier(folder, plan) : nil)
     let rejects = try folder.remove(rejects: migrated?.rejects?.path)
     return report(plan, outcome, migrated, rejects: rejects, rowsLoaded: monitor.progress.rows)
+  }
+
+  /// What the migration in front came to, where another process has finished it.
+  private func earlier(_ folder: LoadFolder, _ plan: LoadPlan) -> Report? {
+    guard let run = try? report(folder.store) else { return nil }
+    var report = Report(
+      destination: folder.store, sourceVersion: plan.sourceVersion, targetVersion: plan.version, steps: max(1, run.path.count))
+    report.rejects = run.rejects.map { RejectReport(count: $0.count, path: $0.path) }
+    report.rowsRead = run.rowsRead
+    return report
   }
 
   private func report(
@@ -167,8 +190,10 @@ struct LoadPlan: Codable, Equatable {
   var seconds: Double?
   var bytes: UInt64?
   var verification: VerificationMode
-  /// Is everything loaded and proved? Then the book on the server is all that is left.
-  var isFinished = false
+  /// Has the server the tables and the book? Then one without them is another server.
+  private(set) var isOnServer = false
+  /// What was loaded and proved: then the book on the server is all that is left.
+  var outcome: PostgresLoad.Outcome?
 
   init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ options: PostgresOptions, _ server: PostgresServer) throws {
     source = try JobDirectory(destination: request.source).destination
@@ -182,6 +207,11 @@ struct LoadPlan: Codable, Equatable {
     }
   }
 
+  var onServer: LoadPlan {
+    var plan = self
+    plan.isOnServer = true
+    return plan
+  }
   /// When transactions end.
   var interval: RunMonitor.Interval { bytes.map { .bytes($0) } ?? .seconds(seconds ?? 1) }
   /// Where the rows go, for people.

@@ -12,7 +12,7 @@ struct PostgresLoad {
   let monitor: RunMonitor
   /// Was there a load before this process? Then a server that cannot be reached is one that is away.
   var isBegun = false
-  /// Seconds for which a server may be away, counted from the last sign of progress.
+  /// Seconds for which a server may be away, counted from the first failure behind the last progress.
   var patience = 60.0
   /// Sessions that load and prove at a time: one is busy with its server's processor most of the time.
   var sessions = 2
@@ -34,8 +34,13 @@ struct PostgresLoad {
     }
   }
 
+  /// Were tables and book made already? Then a server without them is another one.
+  var expectsBook = false
+  /// Called when they are there.
+  var didBegin: () throws -> Void = {}
+
   /// What is on the server.
-  struct Outcome {
+  struct Outcome: Codable, Equatable {
     /// Rows by table.
     var rows: [String: UInt64] = [:]
     /// Bytes of the tables and their indexes.
@@ -44,6 +49,12 @@ struct PostgresLoad {
   }
 
   private var statements: PostgresStatements { PostgresStatements(schema: schema) }
+
+  private static var otherServer: BatchError {
+    BatchError(
+      .refused, "the server has nothing of this load",
+      hint: "Is it the one that the load was begun with, and its database? Name it with --to-postgres. Nothing was written now")
+  }
 
   /// The load's own name: its store's bytes, and its statements.
   var identity: String {
@@ -57,14 +68,14 @@ struct PostgresLoad {
   /// Throws ``BatchError``: `refused` for a server that does not let anybody in or has such tables, `stopped` where the load can go on
   /// later, `mismatch`, `failed` for a value that does not fit, `leaseHeld`.
   func run() throws -> Outcome {
-    try withSession { session, lastSign in try attempt(LoadBook(session: session, schema: schema, identity: identity), lastSign) }
+    try withSession { session, absence in try attempt(LoadBook(session: session, schema: schema, identity: identity), absence) }
   }
 
   /// Refuses what would be refused later: a server that cannot be reached, tables that are there. Nothing is written.
   func check() throws {
     try withSession { session, _ in
       let book = LoadBook(session: session, schema: schema, identity: identity)
-      if try !book.exists() { try book.refuseTakenNames() }
+      if try !book.exists() { try book.rehearse() }
     }
   }
 
@@ -72,28 +83,36 @@ struct PostgresLoad {
   func finish() throws {
     try withSession { session, _ in
       let book = LoadBook(session: session, schema: schema, identity: identity)
-      if try book.exists() { try book.remove() }
+      guard try book.exists() else {
+        guard try book.hasTables() else { throw Self.otherServer }
+        return
+      }
+      guard try book.units().allSatisfy(\.isDone) else {
+        throw BatchError(
+          .mismatch, "the server has lost rows that it had confirmed", hint: "Is fsync off there? Drop the tables and load again")
+      }
+      try book.remove()
     }
   }
 
   /// Calls a body with a session; again with another one as long as the server is away for less than its time.
-  private func withSession<R>(_ body: (any PostgresSession, LastSign) throws -> R) throws -> R {
-    let lastSign = LastSign()
+  private func withSession<R>(_ body: (any PostgresSession, Absence) throws -> R) throws -> R {
+    let absence = Absence()
     var isFirst = !isBegun
     while true {
       do {
         let open = try open()
         defer { open.end() }
         isFirst = false
+        try SessionSettings.apply(to: open.session)
         try PostgresCheck(session: open.session, schema: schema.options.schema).run()
-        return try body(open.session, lastSign)
-      } catch let error as PostgresError where error.isPassing && monitor.isStopRequested {
-        try monitor.throwIfStopRequested()
-      } catch let error as PostgresError where error.isPassing && !isFirst && lastSign.seconds < patience {
-        monitor.note { $0.begin("waiting for the server (\(error.message))") }
-        try pause(min(1, 0.05 + lastSign.seconds / 4))
+        return try body(open.session, absence)
       } catch let error as PostgresError {
-        throw explained(error, isFirst: isFirst)
+        guard error.isPassing, !isFirst else { throw explained(error, isFirst: isFirst) }
+        try wait(absence, error.message) { explained(error, isFirst: false) }
+      } catch let error as BatchError where error.code == .leaseHeld && isBegun {
+        // Of a connection that was lost the server may not know it yet.
+        try wait(absence, error.message) { error }
       }
     }
   }
@@ -105,8 +124,13 @@ struct PostgresLoad {
     return open
   }
 
-  private func pause(_ seconds: Double) throws {
-    let end = ContinuousClock.now + .seconds(seconds)
+  /// Waits a moment for another attempt. Throws when a stop is asked for, and the error when all patience is over.
+  private func wait(_ absence: Absence, _ reason: String, orThrow error: () -> any Error) throws {
+    try monitor.throwIfStopRequested()
+    let away = absence.seconds
+    guard away < patience else { throw error() }
+    monitor.note { $0.begin("waiting for the server (\(reason))") }
+    let end = ContinuousClock.now + .seconds(min(1, 0.05 + away / 4))
     while ContinuousClock.now < end {
       try monitor.throwIfStopRequested()
       usleep(50_000)
@@ -130,21 +154,28 @@ struct PostgresLoad {
         hint: "Is the server running, and is the address right?\(written)")
     case _ where error.isPassing:
       return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "When it is back, \(resume)")
+    case _ where !isBegun:
+      return BatchError(.refused, "\(name) refused a statement: \(error)", hint: "Mend what it says. Nothing was written")
     default:
       return BatchError(.failed, "\(name) refused a statement: \(error)", hint: "Mend what it says; then \(resume)")
     }
   }
 
-  private func attempt(_ book: LoadBook, _ lastSign: LastSign) throws -> Outcome {
-    if try !book.exists() { try book.create(try LoadCrew.units(schema, store, parts: sessions, leastBytes: leastPart)) }
-    let progress = LoadProgress(monitor, store: store, schema: schema, lastSign)
+  private func attempt(_ book: LoadBook, _ absence: Absence) throws -> Outcome {
+    if try !book.exists() {
+      guard !expectsBook else { throw Self.otherServer }
+      try book.create(try LoadCrew.units(schema, store, parts: sessions, leastBytes: leastPart))
+    }
+    try didBegin()
+    let progress = LoadProgress(monitor, store: store, schema: schema, absence)
     var opened: [OpenSession] = []
     defer { for open in opened { open.end() } }
     for _ in 1..<max(1, sessions) { opened.append(try open()) }
     let others = opened.map(\.session)
+    try others.forEach(SessionSettings.apply)
     try loadUnits(book, others, progress)
     let tables = LoadBook.tables(try book.units(), of: schema)
-    try makeConstraints(book, progress)
+    try makeConstraints(book, progress, absence)
     if proves { try prove(book, others, tables, progress) }
     var outcome = Outcome(notes: schema.notes + remarks(tables))
     for unit in tables { outcome.rows[schema.tables[unit.table].name] = unit.rows }
@@ -185,13 +216,14 @@ struct PostgresLoad {
     return sum.first?.first.flatMap(\.self).flatMap { UInt64($0) } ?? 0
   }
 
-  private func makeConstraints(_ book: LoadBook, _ progress: LoadProgress) throws {
+  private func makeConstraints(_ book: LoadBook, _ progress: LoadProgress, _ absence: Absence) throws {
     let all = statements.constraints
     let made = try book.madeConstraints()
     for (number, planned) in all.enumerated() where !made.contains(planned.sql) {
       try monitor.throwIfStopRequested()
       progress.begin(planned, number, of: all.count)
       try ConstraintMaker(book: book).make(planned, number)
+      absence.end()
     }
   }
 
@@ -205,43 +237,5 @@ struct PostgresLoad {
       try proof.prove(unit) { progress.proved($0) }
     }
     progress.end()
-  }
-}
-
-/// What a server must be, before anything is asked of it.
-struct PostgresCheck {
-  let session: any PostgresSession
-  let schema: String
-
-  /// The least version: it has sha256().
-  private static let leastVersion = 110_000
-
-  func run() throws {
-    let found = try session.rows(
-      "SELECT current_setting('server_version_num'), current_setting('server_encoding'), current_setting('server_version')")
-    guard let row = found.first, row.count == 3, let version = row[0].flatMap({ Int($0) }) else { return }
-    guard version >= Self.leastVersion else {
-      throw BatchError(
-        .refused, "the server is PostgreSQL \(row[2] ?? "")", hint: "It takes version 11 or later. Nothing was written")
-    }
-    guard row[1] == "UTF8" else {
-      throw BatchError(
-        .refused, "the database's encoding is \(row[1] ?? "unknown")",
-        hint: "Texts of a store need a database in UTF8: CREATE DATABASE … ENCODING 'UTF8'. Nothing was written")
-    }
-    try lock()
-  }
-
-  /// One process at a time: the server keeps the lock as long as the session is there.
-  private func lock() throws {
-    let number = Int64(bitPattern: UInt64(JobRegistry.hex("godwit \(schema)"), radix: 16) ?? 0)
-    // The session of a process that was killed may be there for a moment.
-    for attempt in 0..<50 {
-      if try session.rows("SELECT pg_try_advisory_lock(\(number))").first?.first == "t" { return }
-      if attempt < 49 { usleep(100_000) }
-    }
-    throw BatchError(
-      .leaseHeld, "another process loads into the schema \(schema) of this database",
-      hint: "Wait for it to end; pg_stat_activity tells where it runs")
   }
 }

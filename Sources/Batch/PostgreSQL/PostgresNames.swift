@@ -48,7 +48,13 @@ enum PostgresNames {
 
 /// Gives out names that are short enough and unlike all before.
 struct PostgresNameBook {
-  private var used: Set<String> = []
+  /// Columns that every table has (PostgreSQL, "System Columns").
+  static let systemColumns: Set = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
+
+  private var used: Set<String>
+
+  /// Gives out none of `used`.
+  init(used: Set<String> = []) { self.used = used }
 
   /// `wanted`, or the first of `others` that is free, or one with a number behind it; of a name that is too long, its beginning and a
   /// hash of the whole.

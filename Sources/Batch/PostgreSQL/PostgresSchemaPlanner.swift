@@ -58,7 +58,7 @@ struct PostgresSchemaPlanner {
 
   /// The columns of a table: its key, the entity in the table of a root, and the properties.
   private func columns(of entity: String, _ table: EntityTable, hasKinds: Bool) -> [PostgresColumn] {
-    var book = PostgresNameBook()
+    var book = PostgresNameBook(used: PostgresNameBook.systemColumns)
     let wanted = table.columns.enumerated().filter { belongs($1.role, to: entity) }
     let own = Set(wanted.map { snakeCase($1.role) })
     let keyName = isSnakeCase ? (own.contains("id") ? "pk" : "id") : "Z_PK"
@@ -154,7 +154,7 @@ struct PostgresSchemaPlanner {
 
   private mutating func addLinks(_ join: JoinTable, _ place: Int) {
     let (source, target) = (join.relationship.entity, join.inverse.entity)
-    var book = PostgresNameBook()
+    var book = PostgresNameBook(used: PostgresNameBook.systemColumns)
     func column(_ wanted: String, _ original: String, _ references: Int?) -> PostgresColumn {
       PostgresColumn(
         name: book.take(isSnakeCase ? wanted : original), type: .bigint, source: .link(original),

@@ -20,10 +20,12 @@ public struct PostgresServer: Sendable, Equatable {
   private static let passwords = [
     // user:password@ as libpq reads it, and what of a password follows an @ that is not escaped.
     ("^([a-z]+://[^:@/]*):[^@/]*@", "$1@"), ("^([a-z]+://[^:@/]*@)[^@/?]*@", "$1"),
+    // One with a / that is not escaped, which libpq takes for the end of the host.
+    ("^([a-z]+://[^:@/]*):[^@?]*/[^@?]*@", "$1@"),
     // ?password=…&
     ("([?&])(ssl)?password=[^&#]*&?", "$1"),
     // password=… among words
-    ("(^|\\s)(ssl)?password\\s*=\\s*('([^'\\\\]|\\\\.)*'|[^\\s']\\S*)", "$1"),
+    ("(^|\\s)(ssl)?password\\s*=\\s*('([^'\\\\]|\\\\.)*'|[^\\s'](\\\\.|[^\\s\\\\])*)", "$1"),
   ]
 
   func connect() throws -> any PostgresSession {

@@ -33,3 +33,21 @@ struct PostgresError: Error, CustomStringConvertible {
   /// Is it the server's room that is short: disk or memory?
   var isOutOfRoom: Bool { ["53100", "53200", "53000"].contains(state) }
 }
+
+/// What a load's session is like, whatever the URL, the user or the database have set.
+enum SessionSettings {
+  private static let all = [
+    "client_encoding = 'UTF8'", "standard_conforming_strings = on", "timezone = 'UTC'", "statement_timeout = 0",
+    "lock_timeout = '60s'",
+    "idle_in_transaction_session_timeout = 0", "synchronous_commit = on",
+    // A server that lost sight of a client would keep its lock for two hours.
+    "tcp_keepalives_idle = 20", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3",
+  ]
+
+  static func apply(to session: any PostgresSession) throws {
+    try session.execute(all.map { "SET \($0)" }.joined(separator: "; "))
+    // Nor does it go on for long with a statement that nobody waits for, if it can look: from 14 on, not on all systems.
+    _ = try? session.rows(
+      "SELECT set_config(name, '5s', false) FROM pg_catalog.pg_settings WHERE name = 'client_connection_check_interval'")
+  }
+}

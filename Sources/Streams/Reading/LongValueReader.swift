@@ -29,6 +29,14 @@ public final class LongValueReader: LongValues {
     }
   }
 
+  /// A value's first byte, of one that has some. Throws `damagedDatabase`.
+  public func firstByte(of value: LongValue) throws -> UInt8 {
+    var cursor = try begin(value, rowid: 0)
+    var byte: UInt8 = 0
+    if value.byteCount > 0 { try copy(1, from: &cursor, to: &byte) }
+    return byte
+  }
+
   /// Gives a value's bytes piece by piece, so many at a time; whatever its length. Throws `damagedDatabase`.
   public func forEachPiece(of value: LongValue, bytes: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     var cursor = try begin(value, rowid: 0)

@@ -12,9 +12,12 @@
       TestServer.isThere)
     func settings() throws {
       let session = try LibpqSession(TestServer.url ?? "")
-      let names = ["tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "statement_timeout"]
+      try SessionSettings.apply(to: session)
+      let names = [
+        "synchronous_commit", "tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "statement_timeout",
+      ]
       let settings = names.map { "current_setting('\($0)')" }.joined(separator: ", ")
-      #expect(try session.rows("SELECT \(settings)") == [["20", "10", "3", "0"]])
+      #expect(try session.rows("SELECT \(settings)") == [["on", "20", "10", "3", "0"]])
     }
 
     @Test(
@@ -43,6 +46,7 @@
     func lastWords(bytes: Int) throws {
       let server = try DyingServer(bytes)
       let session = try LibpqSession("host=\(server.folder) user=u dbname=d gssencmode=disable")
+      try SessionSettings.apply(to: session)
       #expect(server.end() == nil)
       let error = #expect(throws: PostgresError.self) { try session.execute("SELECT 1") }
       #expect(error?.isPassing == true && error?.isConnectionLost == true, "\(String(describing: error))")

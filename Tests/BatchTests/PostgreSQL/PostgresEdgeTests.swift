@@ -238,6 +238,7 @@
       try TestServer.withSchema("errors") { _, schema in
         var (load, source) = try load(store, schema)
         defer { source.close() }
+        load.isBegun = true
         load.connect = {
           FailingSession(try $0.connect(), PostgresError(state: state, message: "said so", isConnectionLost: false))
         }
