@@ -42,6 +42,8 @@ final class RunSession {
     let report = try body(job) { interval in
       let made = RunMonitor(interval: interval)
       options.apply(to: made, started: date)
+      // A load follows its migration: a stop that came too late for that is for the load.
+      if monitor.value?.isStopRequested == true { made.requestStop() }
       monitor.value = made
       signals = StopSignals(made)
       return made

@@ -55,6 +55,8 @@ final class LoadCrew: Sendable {
         try load.run(number, units[number]) { [progress] in progress.told($0, $1) }
       } catch {
         state.withLock { state in if state.failure == nil { state.failure = error } }
+        // Others may wait for what its transaction holds.
+        load.book.session.close()
       }
     }
   }

@@ -68,7 +68,6 @@ extension MigrationJob {
     defer { lease.release() }
     var (plan, _) = try folder.read()
     plan.memory = memory?.total ?? plan.memory
-    plan.server = server?.withoutPassword ?? plan.server
     try folder.write(plan)
     var migrated: Report?
     if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
@@ -134,12 +133,15 @@ extension MigrationJob {
       schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server,
       proves: plan.verification != .none,
       rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
-    let noted = plan
     load.expectsBook = plan.isOnServer
-    load.didBegin = { try folder.write(noted.onServer) }
+    // It is that server only when it has shown it.
+    plan.server = server.withoutPassword
+    plan.isOnServer = true
+    let begun = plan
+    load.didBegin = { try folder.write(begun) }
     let outcome = try plan.outcome ?? load.run()
     plan.outcome = outcome
-    try folder.write(plan.onServer)
+    try folder.write(plan)
     try load.finish()
     pulse.end()
     let migrated = migrated ?? (plan.isMigrated ? earlier(folder, plan) : nil)
@@ -191,7 +193,7 @@ struct LoadPlan: Codable, Equatable {
   var bytes: UInt64?
   var verification: VerificationMode
   /// Has the server the tables and the book? Then one without them is another server.
-  private(set) var isOnServer = false
+  var isOnServer = false
   /// What was loaded and proved: then the book on the server is all that is left.
   var outcome: PostgresLoad.Outcome?
 
@@ -207,11 +209,6 @@ struct LoadPlan: Codable, Equatable {
     }
   }
 
-  var onServer: LoadPlan {
-    var plan = self
-    plan.isOnServer = true
-    return plan
-  }
   /// When transactions end.
   var interval: RunMonitor.Interval { bytes.map { .bytes($0) } ?? .seconds(seconds ?? 1) }
   /// Where the rows go, for people.

@@ -209,6 +209,38 @@
       }
     }
 
+    @Test("What the server would refuse after the rows it refuses before them: an index's name, a table's")
+    func rehearsal() throws {
+      let (folder, store) = try store([["ZTEXT": "a"]])
+      defer { withExtendedLifetime(folder) {} }
+      try TestServer.withSchema("rehearsed") { session, schema in
+        try session.execute("CREATE SCHEMA \(schema); CREATE TABLE \(schema).old (number integer)")
+        try session.execute("CREATE INDEX item_parent_id_idx ON \(schema).old (number)")
+        let (load, source) = try load(store, schema)
+        defer { source.close() }
+        let error = #expect(throws: BatchError.self) { try load.check() }
+        #expect(error?.code == .refused && error?.message.contains("item_parent_id_idx") == true, "\(String(describing: error))")
+        try session.execute("DROP TABLE \(schema).old")
+        try load.check()
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = '\(schema)'"
+        #expect(try session.rows(tables) == [["0"]])
+      }
+    }
+
+    @Test(
+      "External values without Core Data's marker arrive as they are, whatever their length",
+      arguments: [100, 262_143, 262_144, 300_000])
+    func unmarked(bytes: Int) throws {
+      let values = [[0x07], [0x01]].map { Data($0 + [UInt8](repeating: 0x55, count: bytes)) }
+      let (folder, store) = try store(values.map { ["ZDATA": $0] })
+      defer { withExtendedLifetime(folder) {} }
+      try TestServer.withSchema("unmarked") { session, schema in
+        _ = try run(store, schema)
+        let found = try session.rows("SELECT length(data), get_byte(data, 0) FROM \(schema).item ORDER BY id")
+        #expect(found == [["\(bytes + 1)", "7"], ["\(bytes)", "85"]])
+      }
+    }
+
     @Test("A load whose store or options are others than those on the server is refused")
     func foreign() throws {
       let (folder, store) = try store([["ZTEXT": "a"]])

@@ -35,6 +35,8 @@ import Testing
     let names = [book.take(long), book.take(long + "x"), book.take(long)]
     #expect(Set(names).count == 3)
     for name in names { #expect(name.utf8.count <= 63) }
+    var columns = PostgresNameBook(used: PostgresNameBook.systemColumns)
+    #expect(columns.take("xmin", or: ["item_xmin"]) == "item_xmin" && columns.take("ctid") == "ctid_2")
   }
 
   @Test(
