@@ -21,7 +21,9 @@ struct TableLoad {
   /// Loads all rows behind the unit's position; all of them are durable on return. `told` hears how many more bytes of the source were
   /// read and rows sent, on another thread.
   func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void) throws {
-    let scan = Handed(value: scan(of: unit))
+    let source = SourceRows(store, book.schema.tables[unit.table], rowLimit: rowLimit)
+    if let position = unit.position { try source.expect(position, after: position == .min ? nil : position - 1) }
+    let scan = Handed(value: PartScan(source, after: unit.position ?? unit.after, upTo: unit.upTo))
     let encoder = CopyRowEncoder(book.schema.tables[unit.table], store)
     let writer = Handed(value: TableWriter(number, unit, store, book, monitor))
     let pages = BoundedQueue<RowPage>(capacity: 16)
@@ -29,7 +31,7 @@ struct TableLoad {
     try Pipeline<Page, CopyBuffer>.run(
       read: {
         let (page, before) = (pages.tryPop() ?? RowPage(), scan.value.bytesRead)
-        guard try scan.value.next(into: page), Self.keep(page, upTo: unit.upTo) else { return nil }
+        guard try scan.value.next(into: page) else { return nil }
         return Page(rows: page, bytesRead: scan.value.bytesRead - before)
       },
       transform: { [monitor, throwIfFailed] page in
@@ -49,24 +51,6 @@ struct TableLoad {
         try buffers.push(buffer)
       })
     try writer.value.finish()
-  }
-
-  private func scan(of unit: LoadBook.Unit) -> TableScan {
-    TableScan(
-      snapshot: store.reader.snapshot, root: store.source(of: book.schema.tables[unit.table]).rootPage,
-      after: unit.position ?? unit.after, rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold)
-  }
-
-  /// Leaves out what lies behind the unit's end; false where nothing is left.
-  private static func keep(_ page: RowPage, upTo last: Int64?) -> Bool {
-    guard let last, page.rowid(page.count - 1) > last else { return true }
-    var (low, high) = (0, page.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if page.rowid(middle) > last { high = middle } else { low = middle + 1 }
-    }
-    page.keep(low)
-    return low > 0
   }
 }
 
