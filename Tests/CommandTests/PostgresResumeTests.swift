@@ -44,7 +44,7 @@
           "--max-rejects", "50%",
         ]
         try killed(folder, "godwit", store, words)
-        let end = try folder.run("godwit", ["resume", store, "--json"])
+        let end = try folder.run("godwit", ["resume", store, "--json", "--to-postgres", serverURL ?? ""])
         #expect(end.code == 10, "\(end)")
         let summary = try #require(try JSONSerialization.jsonObject(with: Data(end.output.utf8)) as? [String: Any])
         let rejects = try #require(summary["rejects"] as? [String: Any])
