@@ -11,7 +11,9 @@ enum Aftermath {
   /// A sentence to follow the error's own text; empty when that says it already.
   static func text(_ path: String?, after error: any Error) -> String {
     let own = "\(error)".lowercased()
-    guard !own.contains("nothing was written"), !own.contains("source is untouched"), !own.contains("goes on behind") else {
+    guard !own.contains("nothing was written"), !own.contains("source is untouched"), !own.contains("goes on behind"),
+      !own.contains("stay, unfinished")
+    else {
       return ""
     }
     return ". " + state(path)

@@ -58,7 +58,10 @@ struct MigrateCommand: StoreCommand {
   }
 
   func run() throws {
-    guard let store else { return try ManifestRun(Manifest(path: manifest ?? ""), jobs: jobs, operating).run() }
+    guard let store else {
+      try PostgresArguments.refuseDestination(in: models.mappings)
+      return try ManifestRun(Manifest(path: manifest ?? ""), jobs: jobs, operating).run()
+    }
     var request = try models.request(store, output: output)
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.interval = checkpointEvery.interval
@@ -73,9 +76,13 @@ struct MigrateCommand: StoreCommand {
     if postgres.ddlOnly { return try postgres.printScript(request) }
     var outlets = outlets
     if !explain.isEmpty { outlets.logLevel = .trace }
+    let destination = try postgres.destination(request)
+    guard destination == nil || keepBackups == nil else {
+      throw ValidationError("--keep-backups does not go with a load: the store stays")
+    }
     try RunSession(store, operating, outlets).run { job, monitor in
-      guard let server = postgres.server else { return try job.migrate(request, monitor: monitor(request.interval)) }
-      return try job.load(request, to: server, postgres.options, monitor: monitor)
+      guard let destination else { return try job.migrate(request, monitor: monitor(request.interval)) }
+      return try job.load(request, to: destination.server, destination.options, monitor: monitor)
     }
   }
 }

@@ -36,13 +36,15 @@ struct PlanCommand: StoreCommand {
     var plan = try job.plan(request)
     let forecast = try rehearse(job, request, &plan)
     if let graph { try draw(plan, graph) }
-    let ddl = postgres.url != nil || postgres.ddlOnly ? try postgres.script(job, &plan) : nil
+    let destination = try postgres.destination(request)
+    let ddl = destination != nil || postgres.ddlOnly ? try postgres.script(&plan) : nil
     var text = PlanText(plan, forecast)
     text.ddl = ddl
+    text.destination = destination.map { "\($0.server.withoutPassword), schema \($0.options.schema)" }
     if postgres.ddlOnly, !json { return Console.print(ddl ?? "") }
     Console.print(json ? try text.json() : text.text)
     if let forecast { try job.refuse(request, forecast) }
-    if check, plan.isUpToDate { throw ExitCode(ExitCodes.nothingToDo) }
+    if check, plan.isUpToDate, destination == nil { throw ExitCode(ExitCodes.nothingToDo) }
   }
 
   /// What a sample cannot be migrated for does not make the plan wrong.

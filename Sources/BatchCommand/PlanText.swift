@@ -28,6 +28,8 @@ struct PlanText: Codable {
   var diskNeeded: UInt64
   var forecast: MigrationForecast?
   var notes: [String]
+  /// The server that gets the result, and the schema there.
+  var destination: String?
   /// The tables of PostgreSQL, where the result would go there.
   var ddl: String?
 
@@ -75,7 +77,10 @@ struct PlanText: Codable {
   }
 
   var text: String {
-    guard !steps.isEmpty else { return (["\(store): at version \(version), nothing to do"] + ddlLines).joined(separator: "\n") }
+    guard !steps.isEmpty else {
+      let work = destination == nil ? "nothing to do" : "no step to make"
+      return (["\(store): at version \(version), \(work)"] + ddlLines).joined(separator: "\n")
+    }
     var lines = ["\(store): version \(version) to \(target)"]
     for (index, step) in steps.enumerated() {
       lines.append("step \(index + 1): \(step.from) to \(step.to), \(step.inferred ? "inferred" : "mapped") (\(step.reason))")
@@ -92,5 +97,7 @@ struct PlanText: Codable {
     return (lines + notes.map { "note: \($0)" } + ddlLines).joined(separator: "\n")
   }
 
-  private var ddlLines: [String] { ddl.map { ["the tables of PostgreSQL:", "", $0] } ?? [] }
+  private var ddlLines: [String] {
+    (destination.map { ["the result goes to \($0)"] } ?? []) + (ddl.map { ["the tables of PostgreSQL:", "", $0] } ?? [])
+  }
 }

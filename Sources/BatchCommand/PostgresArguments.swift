@@ -19,10 +19,11 @@ struct PostgresArguments: ParsableArguments {
   var names: PostgresOptions.Names?
   @Flag(name: .long, help: "Print the tables as SQL, and do nothing else.") var ddlOnly = false
 
-  var server: PostgresServer? { url.map { PostgresServer(url: $0) } }
+  private var isAsked: Bool { schema != nil || inheritance != nil || names != nil }
 
-  var options: PostgresOptions {
-    var options = PostgresOptions()
+  /// What the command says counts before what a mapping file says.
+  private func options(_ base: PostgresOptions?) -> PostgresOptions {
+    var options = base ?? PostgresOptions()
     options.schema = schema ?? options.schema
     options.inheritance = inheritance ?? options.inheritance
     options.names = names ?? options.names
@@ -30,25 +31,45 @@ struct PostgresArguments: ParsableArguments {
   }
 
   func validate() throws {
-    guard (1..<64).contains(options.schema.utf8.count) else { throw ValidationError("--schema takes a name of 1 to 63 bytes") }
+    guard schema.map(PostgresOptions.isSchema) ?? true else { throw ValidationError("--schema takes a name of 1 to 63 bytes") }
     guard url?.isEmpty != true else { throw ValidationError("--to-postgres takes the address of a server and its database") }
-    guard url != nil || ddlOnly || (schema == nil && inheritance == nil && names == nil) else {
-      throw ValidationError("--schema, --inheritance and --names are for --to-postgres or --ddl-only")
+  }
+
+  /// Where the result of a request goes, when it goes to a server. A store that the command names comes before what a mapping file says.
+  func destination(_ request: MigrationJob.Request) throws -> PostgresDestination? {
+    if let url { return PostgresDestination(server: PostgresServer(url: url), options: options(nil)) }
+    let job = MigrationJob(policies: GodwitCommand.policies)
+    if request.output == nil, var found = try job.destination(of: request) {
+      found.options = options(found.options)
+      return found
     }
+    guard !isAsked || ddlOnly else {
+      throw ValidationError(
+        "--schema, --inheritance and --names are for --to-postgres, a mapping file's destination, or --ddl-only")
+    }
+    return nil
   }
 
   /// The SQL for a plan's tables; what has no counterpart becomes a note of the plan.
-  func script(_ job: MigrationJob, _ plan: inout MigrationPlan) throws -> String {
-    let (sql, notes) = try job.postgresScript(plan, options)
+  func script(_ plan: inout MigrationPlan) throws -> String {
+    let base = url == nil ? plan.destination?.options : nil
+    let (sql, notes) = try MigrationJob(policies: GodwitCommand.policies).postgresScript(plan, options(base))
     plan.notes += notes
     return sql
   }
 
   /// Prints the tables that a request's result would get.
   func printScript(_ request: MigrationJob.Request) throws {
-    let job = MigrationJob(policies: GodwitCommand.policies)
-    var plan = try job.plan(request)
-    Console.print(try script(job, &plan))
+    var plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
+    Console.print(try script(&plan))
+  }
+
+  /// Refuses mapping files that name a server, where many stores are migrated: the first one would take the tables.
+  static func refuseDestination(in mappings: [String]) throws {
+    guard let path = try mappings.first(where: MappingModelReader.namesDestination) else { return }
+    throw BatchError(
+      .refused, "a mapping file names a server for the result, which is for one store at a time",
+      hint: "Take the destination out of it, or migrate the stores one by one; nothing was written", path: path)
   }
 }
 

@@ -152,6 +152,15 @@
         try refused(
           arguments(store, schema, url: "postgres://godwit:wrongword@127.0.0.1:1/godwit"), "127.0.0.1:1", "cannot be reached")
         try refused(arguments(store, schema, url: url.replacing("/godwit", with: "/nowhere", maxReplacements: 9)), "nowhere")
+        try session.execute("CREATE DATABASE latin_\(schema) ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        defer { try? session.execute("DROP DATABASE latin_\(schema)") }
+        try refused(
+          arguments(store, schema, url: url.dropLast("godwit".count) + "latin_\(schema)"), "LATIN1", "UTF8")
+        try session.execute("CREATE ROLE poor_\(schema) LOGIN PASSWORD 'godwit'")
+        defer { try? session.execute("DROP ROLE poor_\(schema)") }
+        let poor = url.replacing("godwit:godwit@", with: "poor_\(schema):godwit@")
+        try refused(arguments(store, schema, url: poor), "permission denied for database", "rights")
+        try refused(arguments(store, "public", url: poor), "permission denied for schema public", "rights")
         try session.execute("CREATE SCHEMA \(schema); CREATE TABLE \(schema).book (id bigint); CREATE TABLE \(schema).file ()")
         try refused(arguments(store, schema), "book, file", "--schema")
         #expect(try session.rows("SELECT count(*) FROM \(schema).book").first == ["0"])

@@ -198,6 +198,11 @@ public struct MigrationJob: Sendable {
     var countsRows = false
     if case .percent = request.rejects?.most { countsRows = true }
     let plan = try plan(request, countsRows: countsRows)
+    guard plan.destination == nil || request.output != nil else {
+      throw BatchError(
+        .refused, "a mapping file names a server for the result, and the store would be replaced",
+        hint: "Load it with load(_:to:_:monitor:), or name an output; nothing was written", path: sourcePath)
+    }
     guard !plan.isUpToDate else {
       return Report(
         destination: sourcePath, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)

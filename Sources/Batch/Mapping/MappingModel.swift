@@ -20,6 +20,8 @@ public struct MappingModel: Sendable, Equatable {
   public var destinationChecksum: String?
   /// Are entities that both versions have and no mapping names mapped by name?
   public var mapsOthers = false
+  /// A server that gets the result instead of another store, where this mapping model leads to the target version.
+  public var destination: PostgresDestination?
 
   /// Makes a mapping model.
   public init(name: String, entityMappings: [EntityMapping]) {

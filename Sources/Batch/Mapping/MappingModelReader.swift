@@ -42,6 +42,14 @@ public enum MappingModelReader {
     }
   }
 
+  /// Does a mapping model, or one of a folder, name a server for the result? Only those with the word are read.
+  public static func namesDestination(_ path: String) throws -> Bool {
+    let paths = PackageFolders.isFolder(path) ? try documents(below: path) : [path]
+    return try paths.contains {
+      try isFile($0) && MappingDocument.holds("destination", $0) && MappingFileReader.read($0).destination != nil
+    }
+  }
+
   /// The files beside a mapping model that it reads.
   static func tableFiles(of path: String) throws -> [String] { isFile(path) ? try MappingFileReader.tableFiles(path) : [] }
 

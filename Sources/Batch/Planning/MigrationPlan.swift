@@ -32,6 +32,8 @@ public struct MigrationPlan: Sendable {
   public var diskNeeded: UInt64
   /// What a person should know before running it.
   public var notes: [String]
+  /// The server that a mapping file which leads to the target version names for the result.
+  public var destination: PostgresDestination?
 
   /// True when the store already has the target version.
   public var isUpToDate: Bool { steps.isEmpty }
@@ -105,7 +107,18 @@ public struct MigrationPlanner: Sendable {
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: rows, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
-      diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes)
+      diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
+      destination: try server(for: destination))
+  }
+
+  private func server(for target: ManagedObjectModel) throws -> PostgresDestination? {
+    let named = mappings.filter { $0.destination != nil && VersionGraph.leads($0, to: target) }
+    if let other = named.first(where: { $0.destination != named[0].destination }) {
+      throw BatchError(
+        .badMapping, "the mapping models \(named[0].name) and \(other.name) name two destinations for \(target.name)",
+        hint: "Leave one of them out, or say where the result goes with --output or --to-postgres")
+    }
+    return named.first?.destination
   }
 
   private func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {

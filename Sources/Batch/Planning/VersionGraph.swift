@@ -91,13 +91,26 @@ struct VersionGraph {
   }
 
   private func places(_ known: [String: [UInt8]], _ name: String?, _ checksum: String?, _ entities: [String]) -> [Int] {
-    versions.indices.filter { place in
-      guard entities.allSatisfy({ hashes[place][$0] != nil }) else { return false }
-      if let checksum { return ManagedObjectModel.versionChecksum(hashes[place]) == checksum }
-      // Without hashes only the name of the version is left; without both a mapping model would fit anything.
-      guard !known.isEmpty else { return versions[place].name == name }
-      return known.allSatisfy { hashes[place][$0.key] == $0.value }
-    }
+    versions.indices.filter { Self.fits(versions[$0].name, hashes[$0], known, name, checksum, entities) }
+  }
+
+  /// Does a mapping model lead to a version?
+  static func leads(_ mapping: MappingModel, to version: ManagedObjectModel) -> Bool {
+    fits(
+      version.name, version.versionHashes, mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
+      mapping.entityMappings.compactMap(\.destinationEntity))
+  }
+
+  /// Is a version the one that a mapping model knows by hashes, name or checksum?
+  private static func fits(
+    _ version: String, _ hashes: [String: [UInt8]], _ known: [String: [UInt8]], _ name: String?, _ checksum: String?,
+    _ entities: [String]
+  ) -> Bool {
+    guard entities.allSatisfy({ hashes[$0] != nil }) else { return false }
+    if let checksum { return ManagedObjectModel.versionChecksum(hashes) == checksum }
+    // Without hashes only the name of the version is left; without both a mapping model would fit anything.
+    guard !known.isEmpty else { return version == name }
+    return known.allSatisfy { hashes[$0.key] == $0.value }
   }
 
   private func reason(unused mapping: MappingModel) -> String {

@@ -26,6 +26,11 @@ struct ConstraintMaker {
     switch (constraint.kind, error.state) {
     case (.validation, "23503"):
       return "\(constraint.name) stays NOT VALID, as keys lead to no row: \(error.message)"
+    // Of a join table that others wrote to: rowids are never so.
+    case (.primaryKey, "23505"):
+      return "\(constraint.name) has no primary key, as rows come twice: \(error.message)"
+    case (.primaryKey, "23502"):
+      return "\(constraint.name) has no primary key, as keys are missing: \(error.message)"
     case (.unique, "23505"):
       return "\(constraint.name) is not made, as values come twice: \(error.message)"
     // A row of an index has a third of a page at most.

@@ -146,8 +146,8 @@ enum OutsideValue {
     }
   }
 
-  /// Values of so many bytes or more go outside the buffer, and the proof reads their SHA-256.
-  static let threshold = 256 << 10
+  /// Values of so many bytes or more go outside the buffer, and the proof reads their SHA-256: so a row has few bytes, whatever it holds.
+  static let threshold = MemoryBudget.longValueBytes
   /// The longest value that PostgreSQL takes in a row.
   static let maximum = (1 << 30) - (1 << 16)
 }

@@ -20,7 +20,9 @@ final class LoadCrew: Sendable {
   /// The units of a load that begins: large tables fall into as many parts as there are sessions.
   static func units(_ schema: PostgresSchema, _ store: LoadStore, parts: Int, leastBytes: UInt64) throws -> [LoadBook.Unit] {
     try schema.tables.indices.flatMap { table -> [LoadBook.Unit] in
-      let (snapshot, root) = (store.reader.snapshot, store.source(of: schema.tables[table]).rootPage)
+      let source = store.source(of: schema.tables[table])
+      let (snapshot, root) = (store.reader.snapshot, source.rootPage)
+      guard !source.isWithoutRowid else { return [LoadBook.Unit(table: table)] }
       let bytes = try TablePages.count(snapshot, root: root) * UInt64(snapshot.geometry.pageSize)
       guard parts > 1, bytes >= leastBytes else { return [LoadBook.Unit(table: table)] }
       // More than are needed, so that parts have about the same size.

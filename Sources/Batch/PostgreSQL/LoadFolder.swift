@@ -41,11 +41,20 @@ struct LoadFolder {
 
   /// Makes the folder, takes its lease, and removes what a load left in it whose plan is gone. Throws `leaseHeld`.
   func begin() throws -> Lease {
-    try fileSystem.makeDirectory(path)
-    try fileSystem.makeDirectory(job.path)
-    let lease = try Lease.take(in: job, fileSystem)
-    if try !exists() { try empty(path, depth: 6, but: job.path) }
-    return lease
+    var attempt = 0
+    while true {
+      do {
+        try fileSystem.makeDirectory(path)
+        try fileSystem.makeDirectory(job.path)
+        let lease = try Lease.take(in: job, fileSystem)
+        if try !exists() { try empty(path, depth: 6, but: job.path) }
+        return lease
+      } catch let error as StreamsError where error.code == .inputOutput && attempt < 20 {
+        // Another process that gives its load up takes the folders along.
+        attempt += 1
+        usleep(10_000)
+      }
+    }
   }
 
   /// Begins a load, durably. The model is kept as stores keep it, so that every process loads by the same one.
@@ -89,9 +98,19 @@ struct LoadFolder {
     }
     try fileSystem.remove(job.plan)
     try fileSystem.syncDirectory(job.path)
-    try empty(path, depth: 6)
+    try empty(path, depth: 6, but: job.path)
+    try empty(job.path, depth: 6, but: job.lease)
+    // Behind the lease another process may begin a load, and keeps the folders.
+    try fileSystem.remove(job.lease)
+    for folder in [job.path, path] { try removeIfEmpty(folder) }
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
     return moved ?? rejects
+  }
+
+  private func removeIfEmpty(_ folder: String) throws {
+    do { try fileSystem.removeDirectory(folder) } catch let error as StreamsError {
+      guard try !fileSystem.list(folder).isEmpty else { throw error }
+    }
   }
 
   private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {

@@ -11,7 +11,8 @@ struct LoadProof {
   private var schema: PostgresSchema { book.schema }
 
   /// Tables of fewer blocks are read by one session.
-  private static let leastBlocks: UInt64 = 1000
+  var leastBlocks = Self.standardBlocks
+  static let standardBlocks: UInt64 = 1000
   /// The first server that finds a range of rows by their places.
   private static let rangeVersion = 140_000
 
@@ -39,7 +40,7 @@ struct LoadProof {
     let name = PostgresNames.literal(PostgresStatements(schema: schema).name(table))
     let found = try book.session.rows(
       "SELECT pg_relation_size(\(name)) / current_setting('block_size')::bigint, current_setting('server_version_num')")
-    guard let row = found.first, row.count == 2, let blocks = row[0].flatMap({ UInt64($0) }), blocks >= Self.leastBlocks,
+    guard let row = found.first, row.count == 2, let blocks = row[0].flatMap({ UInt64($0) }), blocks >= leastBlocks,
       let version = row[1].flatMap({ Int($0) }), version >= Self.rangeVersion
     else { return [""] }
     let share = blocks / UInt64(sessions.count)

@@ -9,6 +9,12 @@ extension MigrationJob {
     return (PostgresStatements(schema: schema).script, schema.notes)
   }
 
+  /// The server that a request's mapping files name for its result; nil where none does. Nothing is written.
+  public func destination(of request: Request) throws -> PostgresDestination? {
+    guard try request.mappings.contains(where: MappingModelReader.namesDestination) else { return nil }
+    return try plan(request).destination
+  }
+
   /// Migrates a store, if its version is not the target's, and loads the result into PostgreSQL. The store itself stays as it is.
   ///
   /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its

@@ -18,6 +18,8 @@ struct PostgresLoad {
   var sessions = 2
   /// Tables from so many bytes on are loaded in parts.
   var leastPart = LoadCrew.standardPart
+  /// Tables from so many of the server's blocks on are read back in parts.
+  var leastBlocks = LoadProof.standardBlocks
   var connect: (PostgresServer) throws -> any PostgresSession = { try $0.connect() }
 
   /// Ends with its owner, or earlier on another thread.
@@ -231,7 +233,7 @@ struct PostgresLoad {
     _ book: LoadBook, _ others: [any PostgresSession], _ tables: [LoadBook.Unit], _ progress: LoadProgress
   ) throws {
     progress.foreseeProof(tables.reduce(0) { $0 + $1.rows })
-    let proof = LoadProof(book: book, sessions: [book.session] + others, monitor: monitor)
+    let proof = LoadProof(book: book, sessions: [book.session] + others, monitor: monitor, leastBlocks: leastBlocks)
     for unit in tables {
       progress.beginProof(unit.table)
       try proof.prove(unit) { progress.proved($0) }

@@ -2,7 +2,6 @@
 struct PostgresSchemaPlanner {
   private let layout: StoreLayout
   private let options: PostgresOptions
-  private let shape: RelationshipShape
   private var names = PostgresNameBook()
   private var tables: [PostgresTable] = []
   /// Entities whose keys are in a table, by its place.
@@ -20,7 +19,7 @@ struct PostgresSchemaPlanner {
       layout = try StoreLayout(model: model, purpose: .reading)
       notes = ["no index of the model is made: \(error.message)"]
     }
-    var planner = PostgresSchemaPlanner(layout: layout, options: options, shape: RelationshipShape(model: model))
+    var planner = PostgresSchemaPlanner(layout: layout, options: options)
     planner.notes = notes
     return planner.plan()
   }

@@ -32,13 +32,13 @@ struct PostgresStatements {
     let tables = schema.tables.indices
     return tables.map { primaryKey($0) } + schema.indexes.map(index)
       + schema.foreignKeys.flatMap { foreignKey($0.table, $0.column, $0.name) }
-      + tables.map { PostgresConstraint(kind: .statistics, name: schema.tables[$0].name, table: $0, sql: "ANALYZE \(name($0))") }
+      + tables.map { PostgresConstraint(kind: .statistics, name: schema.tables[$0].name, sql: "ANALYZE \(name($0))") }
   }
 
   private func primaryKey(_ table: Int) -> PostgresConstraint {
     let keys = (0..<schema.tables[table].keyCount).map { column(table, $0) }.joined(separator: ", ")
     return PostgresConstraint(
-      kind: .primaryKey, name: schema.tables[table].name, table: table,
+      kind: .primaryKey, name: schema.tables[table].name,
       sql: "ALTER TABLE \(name(table)) ADD PRIMARY KEY (\(keys))")
   }
 
@@ -50,7 +50,7 @@ struct PostgresStatements {
       index.isUnique
       ? "ALTER TABLE \(self.name(index.table)) ADD CONSTRAINT \(name) UNIQUE (\(list))"
       : "CREATE INDEX \(name) ON \(self.name(index.table)) (\(list))"
-    return PostgresConstraint(kind: index.isUnique ? .unique : .index, name: index.name, table: index.table, sql: sql)
+    return PostgresConstraint(kind: index.isUnique ? .unique : .index, name: index.name, sql: sql)
   }
 
   /// Lets columns have NULL, as the store has rows without values that the model requires.
@@ -68,8 +68,8 @@ struct PostgresStatements {
       + "REFERENCES \(self.name(target)) (\(column(target, 0))) NOT VALID"
     let validate = "ALTER TABLE \(self.name(table)) VALIDATE CONSTRAINT \(quoted)"
     return [
-      PostgresConstraint(kind: .foreignKey, name: name, table: table, sql: add),
-      PostgresConstraint(kind: .validation, name: name, table: table, sql: validate),
+      PostgresConstraint(kind: .foreignKey, name: name, sql: add),
+      PostgresConstraint(kind: .validation, name: name, sql: validate),
     ]
   }
 
@@ -89,6 +89,5 @@ struct PostgresConstraint: Sendable, Equatable {
   var kind: Kind
   /// What it makes, or for which table.
   var name: String
-  var table: Int
   var sql: String
 }

@@ -3,18 +3,20 @@ import Streams
 /// The rows of a table of the source, and of its parts.
 struct SourceRows: Sendable {
   private let store: LoadStore
-  private let root: UInt32
+  private let table: TableSchema
   private let entity: String
   private let rowLimit: Int
 
   init(_ store: LoadStore, _ table: PostgresTable, rowLimit: Int) {
     (self.store, self.rowLimit) = (store, rowLimit)
-    (root, entity) = (store.source(of: table).rootPage, table.subject)
+    (self.table, entity) = (store.source(of: table), table.subject)
   }
 
-  func scan(after row: Int64?) -> TableScan {
-    TableScan(
-      snapshot: store.reader.snapshot, root: root, after: row, rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold)
+  /// Rows of a table WITHOUT ROWID, as other tools make of join tables, have their numbers in the place of rowids.
+  func scan(after row: Int64?) throws -> RowScan {
+    try RowScan(
+      snapshot: store.reader.snapshot, root: table.rootPage, isWithoutRowid: table.isWithoutRowid, after: row,
+      rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold)
   }
 
   /// Is that the first row behind another one also for who looks it up, nil at the end? Damaged keys of interior pages would hide rows
@@ -35,16 +37,16 @@ struct SourceRows: Sendable {
 /// Reads a part of a table.
 final class PartScan {
   private let rows: SourceRows
-  private let scan: TableScan
+  private let scan: RowScan
   private let last: Int64?
   private var isOver = false
 
   var bytesRead: UInt64 { scan.bytesRead }
 
   /// The rows behind one, up to another one; nil for the table's beginning and end.
-  init(_ rows: SourceRows, after: Int64?, upTo last: Int64?) {
+  init(_ rows: SourceRows, after: Int64?, upTo last: Int64?) throws {
     (self.rows, self.last) = (rows, last)
-    scan = rows.scan(after: after)
+    scan = try rows.scan(after: after)
   }
 
   /// Fills a page with the next rows; false at the end.

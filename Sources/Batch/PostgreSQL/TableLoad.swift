@@ -23,7 +23,7 @@ struct TableLoad {
   func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void) throws {
     let source = SourceRows(store, book.schema.tables[unit.table], rowLimit: rowLimit)
     if let position = unit.position { try source.expect(position, after: position == .min ? nil : position - 1) }
-    let scan = Handed(value: PartScan(source, after: unit.position ?? unit.after, upTo: unit.upTo))
+    let scan = Handed(value: try PartScan(source, after: unit.position ?? unit.after, upTo: unit.upTo))
     let encoder = CopyRowEncoder(book.schema.tables[unit.table], store)
     let writer = Handed(value: TableWriter(number, unit, store, book, monitor))
     let pages = BoundedQueue<RowPage>(capacity: 16)

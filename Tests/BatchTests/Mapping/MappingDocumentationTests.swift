@@ -11,7 +11,7 @@ struct MappingDocumentationTests {
   func examples() throws {
     let text = try String(contentsOfFile: Self.docs + "/mapping-files.md", encoding: .utf8)
     let blocks = text.components(separatedBy: "```yaml\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
-    #expect(blocks.count == 5)
+    #expect(blocks.count == 6)
     for block in blocks {
       let model = try MappingText.read(block, tables: ["Countries.csv": "code,name\nDE,Germany\n"])
       #expect(!model.entityMappings.isEmpty)

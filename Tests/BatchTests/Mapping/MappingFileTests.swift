@@ -102,6 +102,17 @@ struct MappingFileTests {
       ("from: A\nto: B\nentities: [{ to: File, objects: [{ create: File }] }]", "Add the key from"),
       ("from: A\nto: B\nentities: [User, User]", "another entity mapping has the name UserToUser"),
       ("from: { hashes: { A: xy } }\nto: B\nentities: []", "the version hash of A has to be 64 hexadecimal digits"),
+      ("from: A\nto: B\ndestination: {}\nentities: []", "line 3: a destination names no server. Add the key postgres"),
+      ("from: A\nto: B\ndestination: { url: x }\nentities: []", "a destination has no key url"),
+      (
+        "from: A\nto: B\ndestination: { postgres: \"postgres://a:b@c/d\" }\nentities: []",
+        "line 3: a password does not belong into a mapping file. Give it by PGPASSWORD"
+      ),
+      ("from: A\nto: B\ndestination: { postgres: x, names: camel }\nentities: []", "Allowed are snake-case, core-data"),
+      (
+        "from: A\nto: B\ndestination: { postgres: x, schema: \(String(repeating: "s", count: 64)) }\nentities: []",
+        "schema has to be a name of 1 to 63 bytes"
+      ),
       ("from: A\nto: B\ntables: { t: ../t.csv }\nentities: []", "in the folder of the mapping file"),
     ])
   func errors(text: String, wanted: String) {

@@ -229,7 +229,7 @@
 
     @Test(
       "External values without Core Data's marker arrive as they are, whatever their length",
-      arguments: [100, 262_143, 262_144, 300_000])
+      arguments: [100, OutsideValue.threshold - 1, OutsideValue.threshold, 300_000])
     func unmarked(bytes: Int) throws {
       let values = [[0x07], [0x01]].map { Data($0 + [UInt8](repeating: 0x55, count: bytes)) }
       let (folder, store) = try store(values.map { ["ZDATA": $0] })

@@ -37,7 +37,7 @@
       var load = PostgresLoad(
         schema: try PostgresSchemaPlanner.plan(model, options), store: source, server: TestServer.server, proves: true,
         rowLimit: 4 << 20, monitor: RunMonitor(interval: .bytes(500)), isBegun: false)
-      (load.sessions, load.leastPart) = (sessions, 1024)
+      (load.sessions, load.leastPart, load.leastBlocks) = (sessions, 1024, 1)
       if let fuse { load.connect = { FaultySession(try $0.connect(), fuse) } }
       let outcome = try load.run()
       try load.finish()

@@ -9,7 +9,9 @@ struct MappingFileObject {
   var allowed: String { "Allowed are \(keys.joined(separator: ", "))" }
 
   static let file = MappingFileObject(
-    title: "the file", definition: "file", keys: ["$schema", "from", "to", "tables", "entities", "others"])
+    title: "the file", definition: "file", keys: ["$schema", "from", "to", "destination", "tables", "entities", "others"])
+  static let destination = MappingFileObject(
+    title: "a destination", definition: "destination", keys: ["postgres", "schema", "inheritance", "names"])
   static let version = MappingFileObject(
     title: "a version", definition: "version", keys: ["name", "checksum", "hashes"])
   static let table = MappingFileObject(title: "a table", definition: "table", keys: ["file", "key", "value"])
@@ -31,7 +33,7 @@ struct MappingFileObject {
       "lookup", "in", "if", "then", "else", "default", "expression",
     ])
 
-  static let all = [file, version, table, entity, object, target, value]
+  static let all = [file, destination, version, table, entity, object, target, value]
 
   /// The key that is written most like a name; nil when none comes near.
   static func nearest(_ name: String, in keys: [String]) -> String? {

@@ -1,0 +1,45 @@
+/// Reads and writes the destination in a mapping file: a server of PostgreSQL, and how its tables are to be.
+enum DestinationReader {
+  static func read(_ node: MappingNode) throws -> PostgresDestination {
+    let fields = try node.fields(.destination)
+    guard let postgres = fields["postgres"] else {
+      throw node.failure("a destination names no server", "Add the key postgres, with postgres://USER@HOST/DATABASE")
+    }
+    var destination = PostgresDestination(server: PostgresServer(url: try postgres.text("postgres")))
+    // Such files are shared, and a run keeps a copy.
+    guard destination.server.withoutPassword == destination.server.url else {
+      throw postgres.failure("a password does not belong into a mapping file", "Give it by PGPASSWORD or in ~/.pgpass")
+    }
+    if let node = fields["schema"] {
+      destination.options.schema = try node.text("schema")
+      guard PostgresOptions.isSchema(destination.options.schema) else {
+        throw node.failure("schema has to be a name of 1 to 63 bytes")
+      }
+    }
+    if let node = fields["inheritance"] { destination.options.inheritance = try choice(node, "inheritance") }
+    if let node = fields["names"] { destination.options.names = try choice(node, "names") }
+    return destination
+  }
+
+  private static func choice<Choice: RawRepresentable & CaseIterable>(
+    _ node: MappingNode, _ key: String
+  ) throws -> Choice where Choice.RawValue == String {
+    let allowed = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+    guard let choice = Choice(rawValue: try node.text(key)) else {
+      throw node.failure("\(key) has none of its values", "Allowed are \(allowed)")
+    }
+    return choice
+  }
+
+  /// The lines of a mapping file.
+  static func lines(_ destination: PostgresDestination) -> [String] {
+    let (options, standard) = (destination.options, PostgresOptions())
+    let others = [
+      options.schema == standard.schema ? nil : ("schema", options.schema),
+      options.inheritance == standard.inheritance ? nil : ("inheritance", options.inheritance.rawValue),
+      options.names == standard.names ? nil : ("names", options.names.rawValue),
+    ]
+    let entries = [("postgres", destination.server.url)] + others.compactMap(\.self)
+    return ["destination:"] + entries.map { "  \($0): \(MappingFileWriter.quoted($1))" }
+  }
+}
