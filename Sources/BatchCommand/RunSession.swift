@@ -43,7 +43,7 @@ final class RunSession {
       let made = RunMonitor(interval: interval)
       options.apply(to: made, started: date)
       // A load follows its migration: a stop that came too late for that is for the load.
-      if monitor.value?.isStopRequested == true { made.requestStop() }
+      monitor.value?.handStop(to: made)
       monitor.value = made
       signals = StopSignals(made)
       return made

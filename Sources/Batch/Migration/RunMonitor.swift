@@ -41,6 +41,14 @@ public final class RunMonitor: Sendable {
     // Under the lock, so that whoever ends its watch knows that nobody is about to call it.
     watches.withLock { for body in $0.values { body() } }
   }
+  /// Hands a stop that came too late for this run on to the one that follows it. One that was meant for this run alone, as it had lost
+  /// its lease, ends with it.
+  public func handStop(to next: RunMonitor) {
+    guard isStopRequested else { return }
+    let reason = reason.withLock { $0 }
+    if reason == nil || (reason as? BatchError)?.code == .stopped { next.requestStop(because: reason) }
+  }
+
   /// Was a stop asked for?
   public var isStopRequested: Bool { stop.load(ordering: .relaxed) }
   /// What ``onStop(_:)`` gives: to be ended before what its body touches goes away.

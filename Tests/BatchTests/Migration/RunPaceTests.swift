@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 import Synchronization
 import Testing
 
@@ -102,5 +103,21 @@ struct RunPaceTests {
     monitor.tick(now: Date() + 101)
     let error = #expect(throws: BatchError.self) { try monitor.throwIfStopRequested() }
     #expect(error?.code == .stopped && error?.message.contains("06:00") == true && error?.hint?.contains("resume") == true)
+  }
+
+  @Test("A stop that came too late for a run is one for the run behind it, with its reason; that for a lost lease is not")
+  func handedStops() {
+    func next(_ reason: (any Error)?, isAsked: Bool = true) -> String? {
+      let (first, second) = (RunMonitor(), RunMonitor())
+      if isAsked { first.requestStop(because: reason) }
+      first.handStop(to: second)
+      do { try second.throwIfStopRequested() } catch { return (error as? BatchError)?.message }
+      return nil
+    }
+    #expect(next(nil, isAsked: false) == nil)
+    #expect(next(nil) == "the migration stopped on request")
+    #expect(next(BatchError(.stopped, "it is six o'clock")) == "it is six o'clock")
+    #expect(next(BatchError(.leaseHeld, "another process has it")) == nil)
+    #expect(next(StreamsError(.inputOutput, "the directory is gone")) == nil)
   }
 }
