@@ -14,10 +14,11 @@ struct PostgresSchemaPlanner {
   /// Plans the tables of a model. Throws as ``StoreLayout`` does.
   static func plan(_ model: ManagedObjectModel, _ options: PostgresOptions) throws -> PostgresSchema {
     var notes: [String] = []
+    let model = PostgresIndexPlanner.withoutTrees(model, &notes)
     let layout: StoreLayout
     do { layout = try StoreLayout(model: model) } catch let error as BatchError where error.code == .refused {
       layout = try StoreLayout(model: model, purpose: .reading)
-      notes = ["no index of the model is made: \(error.message)"]
+      notes.append("no index of the model is made: \(error.message)")
     }
     var planner = PostgresSchemaPlanner(layout: layout, options: options)
     planner.notes = notes
@@ -174,68 +175,5 @@ struct PostgresSchemaPlanner {
       PostgresTable(
         name: names.take(isSnakeCase ? "\(ownName)_\(relationship)" : join.name), rows: .links(join: place),
         subject: join.relationship.description, columns: columns, keyCount: 2))
-  }
-}
-
-/// Makes indexes of PostgreSQL of those that the store has.
-struct PostgresIndexPlanner {
-  let layout: StoreLayout
-  let tables: [PostgresTable]
-  var names: PostgresNameBook
-  private(set) var indexes: [PostgresIndex] = []
-  private(set) var notes: [String] = []
-
-  init(layout: StoreLayout, tables: [PostgresTable], names: PostgresNameBook) {
-    (self.layout, self.tables, self.names) = (layout, tables, names)
-  }
-
-  mutating func add() {
-    for index in layout.indexes { add(index) }
-  }
-
-  private mutating func add(_ index: IndexLayout) {
-    let candidates = tables.indices.lazy.compactMap { [self] table in columns(index, in: table).map { (table, $0) } }
-    guard let (table, columns) = candidates.first else {
-      notes.append("\(index.name) is not made: its columns are not all in one table")
-      return
-    }
-    let name = ([tables[table].name] + columns.map { tables[table].columns[$0].name }).joined(separator: "_")
-    // A store has one for every relationship and one for every index of the model: they may be over the same columns.
-    let made = PostgresIndex(
-      name: "", table: table, columns: columns, descending: index.columns.map(\.isDescending), isUnique: index.isUnique)
-    guard !indexes.contains(where: { $0.covers(made) }) else { return }
-    indexes.append(made)
-    indexes[indexes.count - 1].name = names.take(name + (index.isUnique ? "_key" : "_idx"))
-  }
-
-  /// The places of an index's columns in a table; nil where one of them is not there.
-  private func columns(_ index: IndexLayout, in place: Int) -> [Int]? {
-    let table = tables[place]
-    let found: [Int?]
-    switch table.rows {
-    case .objects(let entityTable, _):
-      let original = layout.entityTables[entityTable]
-      guard original.name == index.table else { return nil }
-      found = index.columns.map { column in
-        table.columns.firstIndex { candidate in
-          switch candidate.source {
-          case .column(let position, _): original.columns[position].name == column.name
-          case .entityName, .entityNumber: column.name == "Z_ENT"
-          case .key: column.name == "Z_PK"
-          case .link: false
-          }
-        }
-      }
-    case .links(let join):
-      guard layout.joinTables[join].name == index.table else { return nil }
-      found = index.columns.map { column in table.columns.firstIndex { $0.source == .link(column.name) } }
-    }
-    return found.contains(nil) ? nil : found.compactMap(\.self)
-  }
-}
-
-extension PostgresIndex {
-  fileprivate func covers(_ other: PostgresIndex) -> Bool {
-    table == other.table && columns == other.columns && descending == other.descending && isUnique == other.isUnique
   }
 }

@@ -82,6 +82,23 @@ import Testing
     ] { #expect(script.contains(wanted), "\(wanted)\n\(script)") }
   }
 
+  @Test("An R-tree, which has no counterpart, is a note; all other indexes and keys are made")
+  func trees() throws {
+    var model = Self.model
+    let place = try #require(model.entities.firstIndex { $0.name == "Tag" })
+    model.entities[place].indexes = [
+      .init(name: "byPlace", elements: [.init(property: "weight", type: "RTree")]),
+      .init(name: "byWeight", elements: [.init(property: "weight")]),
+    ]
+    model.entities[place].uniquenessConstraints = [["id"]]
+    let schema = try PostgresSchemaPlanner.plan(model, PostgresOptions())
+    #expect(schema.notes == ["byPlace of Tag is not made: it is an R-tree"])
+    let script = PostgresStatements(schema: schema).script
+    for wanted in ["ADD CONSTRAINT tag_id_key UNIQUE (id);", "CREATE INDEX tag_weight_idx", "party_name_key UNIQUE (name)"] {
+      #expect(script.contains(wanted), "\(script)")
+    }
+  }
+
   @Test("Names with quotes, words of SQL and great length stay names", arguments: PostgresOptions.Inheritance.allCases)
   func hostileNames(inheritance: PostgresOptions.Inheritance) throws {
     var options = PostgresOptions()
