@@ -39,16 +39,14 @@ struct LoadFolder {
     return try fileSystem.status(job.plan) != nil
   }
 
-  /// Makes the folder, takes its lease, and removes what a load left in it whose plan is gone. Throws `leaseHeld`.
+  /// Makes the folder and takes its lease. Throws `leaseHeld`.
   func begin() throws -> Lease {
     var attempt = 0
     while true {
       do {
         try fileSystem.makeDirectory(path)
         try fileSystem.makeDirectory(job.path)
-        let lease = try Lease.take(in: job, fileSystem)
-        if try !exists() { try empty(path, depth: 6, but: job.path) }
-        return lease
+        return try Lease.take(in: job, fileSystem)
       } catch let error as StreamsError where error.code == .inputOutput && attempt < 20 {
         // Another process that gives its load up takes the folders along.
         attempt += 1
@@ -57,8 +55,9 @@ struct LoadFolder {
     }
   }
 
-  /// Begins a load, durably. The model is kept as stores keep it, so that every process loads by the same one.
+  /// Begins a load, durably; what another one left goes. The model is kept as stores keep it, so that every process loads by the same one.
   func create(_ plan: LoadPlan, _ model: ManagedObjectModel) throws {
+    try empty(path, depth: 6, but: job.path)
     try fileSystem.writeDurably(try ModelCache.encode(model).content, to: self.model)
     try write(plan)
     try fileSystem.syncDirectory(path)

@@ -55,11 +55,17 @@ extension MigrationJob {
   }
 
   private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
-    guard try folder.exists() else { return }
+    guard try folder.exists(), (try? hasDoneNothing(folder)) != true else { return }
     throw BatchError(
       .refused, "an interrupted load of this store exists",
       hint: "Run \(ProgramName.current) resume, or remove \(folder.path) and the tables to give it up; nothing was written",
       path: request.source)
+  }
+
+  /// Did a load end before anything was migrated? Then there is nothing to go on with.
+  private func hasDoneNothing(_ folder: LoadFolder) throws -> Bool {
+    guard try folder.read().plan.isMigrated, try fileSystem.status(folder.store) == nil else { return false }
+    return try folder.migration().map { try !isBegun($0) } ?? true
   }
 
   /// Goes on with an interrupted load; nil where there is none of this store. `server` has a password that the first command's had, too;
@@ -80,7 +86,7 @@ extension MigrationJob {
       migrated = try resume(
         folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, monitor: makeMonitor)
     }
-    guard try !plan.isMigrated || fileSystem.status(folder.store) != nil else {
+    guard try !hasDoneNothing(folder) else {
       _ = try folder.remove(rejects: nil)
       throw BatchError(
         .refused, "the load had migrated nothing when it ended",

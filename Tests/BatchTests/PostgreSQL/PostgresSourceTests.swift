@@ -64,6 +64,33 @@
       }
     }
 
+    @Test("A load that ended before anything was migrated is in nobody's way: resume says so, and another one begins anew")
+    func barelyBegun() throws {
+      let folder = try MigrationFolder(MigrationModels.all)
+      let store = try folder.sample("V1", rows: 200, seed: 43)
+      let place = try #require(try LoadFolder(store: store, LocalFileSystem()))
+      func begin() throws {
+        let request = folder.request(store)
+        let plan = try folder.job().plan(request)
+        let lease = try place.begin()
+        defer { lease.release() }
+        try place.create(try LoadPlan(request, plan, PostgresOptions(), TestServer.server), plan.targetVersion)
+        try LocalFileSystem().makeDirectory(place.path + "/.store.sqlite.godwit")
+      }
+      try begin()
+      let error = #expect(throws: BatchError.self) { try folder.job().resumeLoad(store) { RunMonitor(interval: $0) } }
+      #expect(
+        error?.code == .refused && error?.hint?.contains("Begin it again") == true
+          && !FileManager.default.fileExists(atPath: place.path))
+      try begin()
+      try TestServer.withSchema("begun") { session, schema in
+        var options = PostgresOptions()
+        options.schema = schema
+        let report = try folder.job().load(folder.request(store), to: TestServer.server, options) { RunMonitor(interval: $0) }
+        #expect(report.isVerified && !FileManager.default.fileExists(atPath: place.path))
+      }
+    }
+
     @Test("Files beside a store come along when it is migrated in front of its load")
     func migratedFiles() throws {
       var item = EntityDescription(name: "Item")
