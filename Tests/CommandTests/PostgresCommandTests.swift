@@ -6,18 +6,13 @@
 
   @testable import Batch
 
-  /// The server that `scripts/test` starts where PostgreSQL is installed.
-  private let serverURL = ProcessInfo.processInfo.environment["GODWIT_POSTGRES"]
-  private let hasServer: ConditionTrait = .enabled(
-    "GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one"
-  ) { serverURL != nil }
-
   /// A server for one test alone, which may crash.
   private final class OwnServer {
     let url: String
     private let folder: CommandFolder
     private let path: String
-    private let port = Int.random(in: 40_001..<60_000)
+    /// Below those that the system gives to connections.
+    private let port = Int.random(in: 20_000..<32_000)
     private static let script = URL(fileURLWithPath: ExampleFolder.models).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("scripts/postgres-up").path
 
@@ -47,19 +42,12 @@
     }
   }
 
-  @Suite("Loads by the command", .serialized, hasServer)
+  @Suite("Loads by the command", .serialized, LoadServer.isThere)
   struct PostgresCommandTests {
     private static let seed: UInt64 = 20_261_123
 
-    private func withSchema(_ body: (any PostgresSession, String) throws -> Void) throws {
-      let session = try LibpqSession(serverURL ?? "")
-      let schema = "command_\(UInt32.random(in: 0 ... .max))"
-      defer { try? session.execute("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
-      try body(session, schema)
-    }
-
     private func arguments(_ store: String, _ schema: String, url: String? = nil) -> [String] {
-      ["migrate", store] + CommandFolder.models + ["--to-postgres", url ?? serverURL ?? "", "--schema", schema]
+      ["migrate", store] + CommandFolder.models + ["--to-postgres", url ?? LoadServer.url, "--schema", schema]
     }
 
     /// What each table holds, as a digest that the server makes.
@@ -83,7 +71,7 @@
       // But for the folder's time, as another one was in it.
       func tree() throws -> [String: String] { try folder.tree().filter { !$0.key.isEmpty } }
       let before = try tree()
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         let outcome = try folder.run("book-migration", arguments(store, schema) + ["--json", "--checkpoint-every", "100kB"])
         #expect(outcome.code == 0, "\(outcome)")
         #expect(try tree() == before)
@@ -116,10 +104,10 @@
               + "ON n.oid = c.connamespace WHERE n.nspname = '\(schema)' ORDER BY 1")
           + session.rows("SELECT indexname FROM pg_indexes WHERE schemaname = '\(schema)' ORDER BY 1")
       }
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         #expect(try folder.run("book-migration", arguments(store, schema)).code == 0)
         let wanted = try shape(session, schema)
-        try withSchema { _, other in
+        try LoadServer.withSchema { _, other in
           let printed = try folder.run("book-migration", arguments(store, other) + ["--ddl-only"])
           #expect(printed.code == 0, "\(printed)")
           let planned = try folder.run("book-migration", ["plan"] + arguments(store, other).dropFirst() + ["--no-rehearsal"])
@@ -136,7 +124,7 @@
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 100, seed: Self.seed)
       let before = try folder.tree()
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         func refused(_ arguments: [String], _ words: String...) throws {
           let outcome = try folder.run("book-migration", arguments)
           #expect(outcome.code == 20, "\(outcome)")
@@ -145,7 +133,7 @@
           #expect(!outcome.error.contains("godwit:godwit") && !outcome.error.contains("wrongword"))
           #expect(try folder.tree() == before)
         }
-        let url = serverURL ?? ""
+        let url = LoadServer.url
         try refused(
           arguments(store, schema, url: url.replacing("godwit:godwit@", with: "godwit:wrongword@")),
           "password authentication failed")
@@ -172,19 +160,19 @@
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 12_000, seed: Self.seed)
       let every = ["--checkpoint-every", "30kB"]
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         let start = ContinuousClock.now
         #expect(try folder.run("book-migration", arguments(store, schema) + every).code == 0)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let wanted = try contents(session, schema)
         var (random, kills) = (ExampleRandom(state: Self.seed), 0)
         for run in 0..<5 {
-          try withSchema { _, other in
+          try LoadServer.withSchema { _, other in
             var killed = 0
             while true {
               // Killed before anything was begun, it begins anew.
               let isBegun = try !folder.run("book-migration", ["status", store]).output.contains("no migration")
-              let words = isBegun ? ["resume", store, "--to-postgres", serverURL ?? ""] : arguments(store, other) + every
+              let words = isBegun ? ["resume", store, "--to-postgres", LoadServer.url] : arguments(store, other) + every
               let process = try CommandProcess("book-migration", words, in: folder)
               if killed < 4 {
                 usleep(UInt32(seconds * 1e6 * Double(1 + random.next(9)) / 10))
@@ -210,16 +198,10 @@
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 40_000, seed: Self.seed)
       let server = try OwnServer(folder)
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         #expect(try folder.run("book-migration", arguments(store, schema)).code == 0)
         let wanted = try contents(session, schema)
-        let process = try CommandProcess(
-          "book-migration",
-          arguments(store, "crashed", url: server.url) + ["--checkpoint-every", "30kB", "--throttle", "60krows/s"],
-          in: folder)
-        while process.isRunning, !(try folder.run("book-migration", ["status", store]).output.contains("loading")) {
-          usleep(10_000)
-        }
+        let process = try folder.loading("book-migration", store, arguments(store, "crashed", url: server.url))
         for _ in 0..<2 {
           usleep(150_000)
           try server.crash()
@@ -234,13 +216,8 @@
     func stopsBesideLock() throws {
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 40_000, seed: Self.seed)
-      try withSchema { session, schema in
-        let process = try CommandProcess(
-          "book-migration",
-          arguments(store, schema) + ["--checkpoint-every", "30kB", "--throttle", "60krows/s"], in: folder)
-        while process.isRunning, !(try folder.run("book-migration", ["status", store]).output.contains("loading")) {
-          usleep(10_000)
-        }
+      try LoadServer.withSchema { session, schema in
+        let process = try folder.loading("book-migration", store, arguments(store, schema))
         try session.execute("BEGIN; LOCK TABLE \(schema).godwit_load IN ACCESS EXCLUSIVE MODE")
         let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(schema).godwit_load'::regclass"
         while process.isRunning, try session.rows(waiting) == [["0"]] { usleep(10_000) }
@@ -252,7 +229,7 @@
         let stopped = try process.wait()
         #expect(stopped.code == 75 && stopped.error.contains("stopped on request"), "\(stopped)")
         try session.execute("ROLLBACK")
-        let end = try folder.run("book-migration", ["resume", store, "--to-postgres", serverURL ?? ""])
+        let end = try folder.run("book-migration", ["resume", store, "--to-postgres", LoadServer.url])
         #expect(end.code == 0 && end.output.contains("verified"), "\(end)")
       }
     }
@@ -261,20 +238,15 @@
     func stop() throws {
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 40_000, seed: Self.seed)
-      try withSchema { session, schema in
-        let process = try CommandProcess(
-          "book-migration",
-          arguments(store, schema) + ["--checkpoint-every", "30kB", "--throttle", "60krows/s"], in: folder)
-        while process.isRunning, !(try folder.run("book-migration", ["status", store]).output.contains("loading")) {
-          usleep(10_000)
-        }
+      try LoadServer.withSchema { session, schema in
+        let process = try folder.loading("book-migration", store, arguments(store, schema))
         let control = try folder.run("book-migration", ["ctl", "stop", store])
         #expect(control.code == 0, "\(control)")
         let stopped = try process.wait()
         #expect(stopped.code == 75 && stopped.error.contains("resume"), "\(stopped)")
         let again = try folder.run("book-migration", arguments(store, schema))
         #expect(again.code == 20 && again.error.contains("interrupted load"), "\(again)")
-        let end = try folder.run("book-migration", ["resume", store, "--to-postgres", serverURL ?? ""])
+        let end = try folder.run("book-migration", ["resume", store, "--to-postgres", LoadServer.url])
         #expect(end.code == 0 && end.output.contains("verified"), "\(end)")
         #expect(try session.rows("SELECT count(*) FROM \(schema).book").first != ["0"])
       }

@@ -4,8 +4,6 @@
 
   @testable import Batch
 
-  private let serverURL = ProcessInfo.processInfo.environment["GODWIT_POSTGRES"]
-
   @Suite("Destinations in mapping files", .serialized) struct PostgresDestinationTests {
     private static let models = ["--models", ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"]
     private static let nowhere = "postgres://app@127.0.0.1:1/library"
@@ -27,28 +25,27 @@
 
     @Test(
       "A result goes where the mapping file says, as the file says, but for what the command says",
-      .enabled("GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one") { serverURL != nil }
-    )
+      LoadServer.isThere)
     func loads() throws {
       let folder = try CommandFolder()
-      let schema = "destination_\(UInt32.random(in: 0 ... .max))"
-      let session = try LibpqSession(serverURL ?? "")
-      let schemas = [schema, schema + "_2", schema + "_3"]
-      defer { for name in schemas { try? session.execute("DROP SCHEMA IF EXISTS \(name) CASCADE") } }
-      let url = (serverURL ?? "").replacing("godwit:godwit@", with: "godwit@")
-      let words = try mapping(folder, ["postgres: \(url)", "schema: \(schema)", "inheritance: class", "names: core-data"])
-      let password = ["/usr/bin/env", "PGPASSWORD=godwit"]
-      for (version, name, others) in [
-        ("Plain 1", "ZROW", []), ("Plain 1", "row", ["--schema", schemas[1], "--names", "snake-case"]),
-        ("Plain 2", "ZROW", ["--schema", schemas[2]]),
-      ] {
-        let store = try sample(folder, "\(name)-\(version).sqlite", version: version)
-        let before = try Data(contentsOf: URL(fileURLWithPath: store))
-        let end = try folder.run("godwit", ["migrate", store] + words + others, launcher: password)
-        #expect(end.code == 0, "\(end)")
-        let place = others.first { $0.hasPrefix("destination_") } ?? schema
-        #expect(try session.rows("SELECT count(*) FROM \(place).\"\(name)\"") == [["300"]])
-        #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+      try LoadServer.withSchema { session, schema in
+        let schemas = [schema, schema + "_2", schema + "_3"]
+        defer { for name in schemas.dropFirst() { try? session.execute("DROP SCHEMA IF EXISTS \(name) CASCADE") } }
+        let url = LoadServer.url.replacing("godwit:godwit@", with: "godwit@")
+        let words = try mapping(folder, ["postgres: \(url)", "schema: \(schema)", "inheritance: class", "names: core-data"])
+        let password = ["/usr/bin/env", "PGPASSWORD=godwit"]
+        for (version, name, others) in [
+          ("Plain 1", "ZROW", []), ("Plain 1", "row", ["--schema", schemas[1], "--names", "snake-case"]),
+          ("Plain 2", "ZROW", ["--schema", schemas[2]]),
+        ] {
+          let store = try sample(folder, "\(name)-\(version).sqlite", version: version)
+          let before = try Data(contentsOf: URL(fileURLWithPath: store))
+          let end = try folder.run("godwit", ["migrate", store] + words + others, launcher: password)
+          #expect(end.code == 0, "\(end)")
+          let place = others.first { $0.hasPrefix(schema) } ?? schema
+          #expect(try session.rows("SELECT count(*) FROM \(place).\"\(name)\"") == [["300"]])
+          #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+        }
       }
     }
 

@@ -5,11 +5,7 @@
 
   @testable import Batch
 
-  private let serverURL = ProcessInfo.processInfo.environment["GODWIT_POSTGRES"]
-
-  @Suite(
-    "Memory of a load",
-    .enabled("GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one") { serverURL != nil })
+  @Suite("Memory of a load", LoadServer.isThere)
   struct PostgresMemoryTests {
     private static let columns = (0..<15).map { "part\($0)" }
 
@@ -34,19 +30,18 @@
     func wideRows() throws {
       let folder = try CommandFolder()
       let (store, models) = try store(folder)
-      let session = try LibpqSession(serverURL ?? "")
-      let schema = "memory_\(UInt32.random(in: 0 ... .max))"
-      defer { try? session.execute("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
-      // A process counts from what its parent had; so the program is started by a small one.
-      let outcome = try folder.run(
-        "godwit", ["migrate", store, "--models", models, "--to-postgres", serverURL ?? "", "--schema", schema, "--json"],
-        launcher: ["/bin/sh", "-c", "\"$@\"; exit $?", "sh"])
-      #expect(outcome.code == 0, "\(outcome)")
-      struct Summary: Decodable { var peakMemory: Int }
-      let peak = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8)).peakMemory
-      #expect(peak <= 64 << 20, "\(peak >> 10) KiB")
-      let lengths = Self.columns.map { "sum(length(\($0)))" }.joined(separator: " + ")
-      #expect(try session.rows("SELECT count(*), \(lengths) FROM \(schema).wide") == [["40", "\(40 * 15 * 200_000)"]])
+      try LoadServer.withSchema { session, schema in
+        // A process counts from what its parent had; so the program is started by a small one.
+        let outcome = try folder.run(
+          "godwit", ["migrate", store, "--models", models, "--to-postgres", LoadServer.url, "--schema", schema, "--json"],
+          launcher: ["/bin/sh", "-c", "\"$@\"; exit $?", "sh"])
+        #expect(outcome.code == 0, "\(outcome)")
+        struct Summary: Decodable { var peakMemory: Int }
+        let peak = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8)).peakMemory
+        #expect(peak <= 64 << 20, "\(peak >> 10) KiB")
+        let lengths = Self.columns.map { "sum(length(\($0)))" }.joined(separator: " + ")
+        #expect(try session.rows("SELECT count(*), \(lengths) FROM \(schema).wide") == [["40", "\(40 * 15 * 200_000)"]])
+      }
     }
   }
 #endif

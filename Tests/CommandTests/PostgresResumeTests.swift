@@ -5,27 +5,15 @@
 
   @testable import Batch
 
-  private let serverURL = ProcessInfo.processInfo.environment["GODWIT_POSTGRES"]
-
-  @Suite(
-    "Loads that another process goes on with", .serialized,
-    .enabled("GODWIT_POSTGRES names no server: `export GODWIT_POSTGRES=$(scripts/postgres-up)` starts one") { serverURL != nil })
+  @Suite("Loads that another process goes on with", .serialized, LoadServer.isThere)
   struct PostgresResumeTests {
-    private func withSchema(_ body: (any PostgresSession, String) throws -> Void) throws {
-      let session = try LibpqSession(serverURL ?? "")
-      let schema = "resume_\(UInt32.random(in: 0 ... .max))"
-      defer { try? session.execute("DROP SCHEMA IF EXISTS \(schema) CASCADE") }
-      try body(session, schema)
-    }
-
     private func load(_ store: String, _ schema: String) -> [String] {
-      ["migrate", store] + CommandFolder.models + ["--to-postgres", serverURL ?? "", "--schema", schema]
+      ["migrate", store] + CommandFolder.models + ["--to-postgres", LoadServer.url, "--schema", schema]
     }
 
     /// Begins a load and kills it while rows are sent.
     private func killed(_ folder: CommandFolder, _ program: String, _ store: String, _ words: [String]) throws {
-      let process = try CommandProcess(program, words + ["--checkpoint-every", "30kB", "--throttle", "20krows/s"], in: folder)
-      while process.isRunning, !(try folder.run(program, ["status", store]).output.contains("loading")) { usleep(10_000) }
+      let process = try folder.loading(program, store, words, rate: "20krows/s")
       process.send(SIGKILL)
       #expect(try process.wait().code == 128 + SIGKILL)
     }
@@ -37,14 +25,14 @@
       let model = ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"
       #expect(
         try folder.run("godwit", ["sample", model, "--version", "Plain 2", "--rows", "40000", "--output", store]).code == 0)
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         let words = [
-          "migrate", store, "--models", model, "--versions", "Plain 2,Plain 1", "--to-postgres", serverURL ?? "", "--schema",
+          "migrate", store, "--models", model, "--versions", "Plain 2,Plain 1", "--to-postgres", LoadServer.url, "--schema",
           schema,
           "--max-rejects", "50%",
         ]
         try killed(folder, "godwit", store, words)
-        let end = try folder.run("godwit", ["resume", store, "--json", "--to-postgres", serverURL ?? ""])
+        let end = try folder.run("godwit", ["resume", store, "--json", "--to-postgres", LoadServer.url])
         #expect(end.code == 10, "\(end)")
         let summary = try #require(try JSONSerialization.jsonObject(with: Data(end.output.utf8)) as? [String: Any])
         let rejects = try #require(summary["rejects"] as? [String: Any])
@@ -60,20 +48,20 @@
     func otherServer() throws {
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 10_000, seed: 5)
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         let other = "other_\(schema)"
         try session.execute("CREATE DATABASE \(other)")
         defer { try? session.execute("DROP DATABASE \(other)") }
         try killed(folder, "book-migration", store, load(store, schema))
         let url =
-          (serverURL ?? "").split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+          LoadServer.url.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
           + "/\(other)"
         let refused = try folder.run("book-migration", ["resume", store, "--to-postgres", url])
         #expect(refused.code == 20 && refused.error.contains("the server has nothing of this load"), "\(refused)")
         let tables = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '\(schema)'"
         #expect(try LibpqSession(url).rows(tables) == [["0"]])
         #expect(try folder.run("book-migration", ["resume", store, "--to-postgres", ""]).code == 64)
-        let end = try folder.run("book-migration", ["resume", store, "--to-postgres", serverURL ?? ""])
+        let end = try folder.run("book-migration", ["resume", store, "--to-postgres", LoadServer.url])
         #expect(end.code == 0, "\(end)")
       }
     }
@@ -82,7 +70,7 @@
     func twoAtOnce() throws {
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 20_000, seed: 6)
-      try withSchema { session, schema in
+      try LoadServer.withSchema { session, schema in
         let processes = try ["a", "b", "c"].map {
           try CommandProcess("book-migration", load(store, "\(schema)_\($0)"), in: folder)
         }
