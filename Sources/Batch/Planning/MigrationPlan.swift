@@ -116,7 +116,7 @@ public struct MigrationPlanner: Sendable {
     if let other = named.first(where: { $0.destination != named[0].destination }) {
       throw BatchError(
         .badMapping, "the mapping models \(named[0].name) and \(other.name) name two destinations for \(target.name)",
-        hint: "Leave one of them out, or say where the result goes with --output or --to-postgres")
+        hint: "Leave one of the destinations out")
     }
     return named.first?.destination
   }
