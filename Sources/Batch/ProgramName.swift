@@ -1,5 +1,13 @@
-/// The program that runs, for what errors advise: a program of one's own has its own name.
+/// What the program is called in advice: a program with policies of its own has the same commands under another name.
 enum ProgramName {
   /// The last part of the path that it was started by.
   static let current = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "godwit"
+
+  /// A command of the program, whole and between backticks: pasted into a POSIX shell it does what the message says.
+  static func command(_ words: String...) -> String { command(words) }
+
+  /// See ``command(_:)-(String...)``.
+  static func command(_ words: [String]) -> String {
+    "`" + ([current] + words).map(ShellWords.quoted).joined(separator: " ") + "`"
+  }
 }

@@ -11,31 +11,22 @@ enum Aftermath {
   /// A sentence to follow the error's own text; empty when that says it already.
   static func text(_ path: String?, after error: any Error) -> String {
     let own = "\(error)".lowercased()
-    guard !own.contains("nothing was written"), !own.contains("source is untouched"), !own.contains("goes on behind"),
-      !own.contains("stay, unfinished")
-    else {
-      return ""
-    }
+    // A message between backticks is the way on already.
+    guard !own.contains("nothing was written"), !own.contains("goes on behind"), !own.contains("stay, unfinished"), !own.contains("`\(name) ")
+    else { return "" }
     return ". " + state(path)
   }
 
+  private static var name: String { GodwitCommand.configuration.commandName ?? "godwit" }
+
   // Asked of the disk and not of the error: the same error comes before and after the first write.
   private static func state(_ path: String?) -> String {
+    guard let path else { return "Nothing was written" }
     let job = MigrationJob(policies: GodwitCommand.policies)
-    if let path, let load = try? job.loadStatus(path), load.phase == "loading" {
+    if let load = try? job.loadStatus(path), load.phase == "loading" {
       return
         "The store is untouched; the rows that were committed stay at \(load.destination ?? "the server"), and resume goes on behind them"
     }
-    guard let path, let status = try? StatusCommand.status(job, path) else {
-      return "Nothing was written"
-    }
-    switch status.state {
-    case .none: return "Nothing was written"
-    case .running: return "Nothing was written by this process"
-    case .interrupted:
-      return "The source is untouched; the run so far is kept beside \(status.destination ?? path), and resume goes on from there"
-    case .cutOver:
-      return "The old store is whole, under its own name or the backup's; the new one waits beside \(status.destination ?? path)"
-    }
+    return job.aftermath(of: path)
   }
 }

@@ -71,7 +71,7 @@ final class ManifestRun: Sendable {
     let started = ContinuousClock.now
     let target = entry.output ?? entry.store
     let status = try? MigrationJob(policies: GodwitCommand.policies).status(target)
-    let isResumed = status?.state == .interrupted || status?.state == .cutOver
+    let isResumed = [.interrupted, .failed, .cutOver, .finished].contains(status?.state)
     var result = ManifestResult(store: entry.store, output: entry.output, exitCode: 75, isResumed: isResumed, seconds: 0)
     do {
       let command = StoreCommandWords(

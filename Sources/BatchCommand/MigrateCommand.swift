@@ -20,7 +20,7 @@ struct MigrateCommand: StoreCommand {
   @Option(
     name: .long, help: "How many backups of the store stay, the new one included: a number, or an age as 30d; without it all.")
   var keepBackups: BackupLimit?
-  @Option(name: .long, help: "Peak memory, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
+  @Option(name: .long, help: "Peak memory, for example 64M.") var memory = ByteCount.standardMemory
   @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).")
   var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
   @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
@@ -35,6 +35,7 @@ struct MigrateCommand: StoreCommand {
   @Option(name: .long, help: "Migrate all stores that a file lists: a store a line, and its output behind a tab.")
   var manifest: String?
   @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
+  @Flag(name: .long, help: "Give up an interrupted migration to the same path, and begin anew.") var restart = false
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions
 
@@ -51,6 +52,9 @@ struct MigrateCommand: StoreCommand {
     guard postgres.url == nil || (manifest == nil && output == nil && keepBackups == nil) else {
       throw ValidationError(
         "--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it")
+    }
+    guard !restart || (store != nil && postgres.url == nil) else {
+      throw ValidationError("--restart begins the migration of one store anew; --manifest and --to-postgres do not go with it")
     }
     guard !postgres.ddlOnly || store != nil else { throw ValidationError("--ddl-only takes one store") }
     guard explain.isEmpty || outlets.logFile != nil else { throw ValidationError("--explain needs --log-file") }
@@ -71,7 +75,8 @@ struct MigrateCommand: StoreCommand {
     request.indexBuilding = indexBuilder
     request.keepsBackups = keepBackups
     request.rejects = rejects.limit
-    request.arguments = models.arguments + extras.arguments + parts.arguments
+    request.arguments = models.arguments + extras.arguments + parts.arguments + ownArguments
+    request.restarts = restart
     request.explains = explain
     if postgres.ddlOnly { return try postgres.printScript(request) }
     var outlets = outlets
@@ -84,6 +89,19 @@ struct MigrateCommand: StoreCommand {
       guard let destination else { return try job.migrate(request, monitor: monitor(request.interval)) }
       return try job.load(request, to: destination.server, destination.options, monitor: monitor)
     }
+  }
+}
+
+extension MigrateCommand {
+  /// Options besides those of models, history and parts that a run which is begun anew needs again, where they are not the defaults.
+  fileprivate var ownArguments: [String] {
+    var words: [String] = []
+    if memory.bytes != ByteCount.standardMemory.bytes { words += ["--memory", "\(memory.bytes)"] }
+    if checkpointEvery.interval != RunMonitor.standardInterval { words += ["--checkpoint-every", checkpointEvery.text] }
+    if verify != .fast { words += ["--verify", verify.rawValue] }
+    if indexBuilder != .engine { words += ["--index-builder", indexBuilder.rawValue] }
+    if let keepBackups { words += ["--keep-backups", keepBackups.text] }
+    return words + rejects.arguments
   }
 }
 

@@ -110,6 +110,8 @@ extension ExtrasOptions.History: ExpressibleByArgument {}
 /// A number of bytes: 1048576, 64M, 64MiB, 100kB.
 struct ByteCount: ExpressibleByArgument {
   let bytes: UInt64
+  /// Peak memory without --memory.
+  static let standardMemory = ByteCount(bytes: 64 << 20)
 
   init(bytes: UInt64) { self.bytes = bytes }
 
@@ -130,6 +132,14 @@ struct CheckpointInterval: ExpressibleByArgument {
   let interval: RunMonitor.Interval
 
   init(interval: RunMonitor.Interval) { self.interval = interval }
+
+  /// As an argument again.
+  var text: String {
+    switch interval {
+    case .seconds(let seconds): "\(Int((seconds * 1000).rounded()))ms"
+    case .bytes(let bytes): "\(bytes)"
+    }
+  }
 
   init?(argument: String) {
     let digits = argument.prefix { $0.isNumber || $0 == "." }

@@ -13,6 +13,11 @@ struct RejectArguments: ParsableArguments {
 
   var limit: RejectLimit? { maxRejects.map { RejectLimit($0.most, withValues: rejectValues) } }
 
+  var arguments: [String] {
+    guard let maxRejects else { return [] }
+    return ["--max-rejects", maxRejects.text] + (rejectValues ? ["--reject-values"] : [])
+  }
+
   func validate() throws {
     if rejectValues, maxRejects == nil { throw ValidationError("--reject-values needs --max-rejects") }
   }

@@ -27,13 +27,15 @@ struct CleanCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "clean", abstract: "Removes working files of abandoned runs, and backups over a limit.",
     discussion: """
-      Runs that are alive stay, and so do those that resume could finish, but for --all. Without --keep-backups all backups stay. \
-      No store is touched.
+      Runs that are alive stay, and so do those that resume could finish, but for --all. Without --keep-backups all backups stay, and \
+      without --keep-rolled-back all stores that a rollback set aside. No store is touched.
       """)
 
   @Argument(help: "A directory, or a store.") var path = "."
   @Flag(name: .long, help: "Give up interrupted runs too that could go on.") var all = false
   @Option(name: .long, help: "How many backups of each store stay: a number, or an age as 30d.") var keepBackups: BackupLimit?
+  @Option(name: .long, help: "How many stores that a rollback set aside stay, of each store: a number, or an age as 30d.")
+  var keepRolledBack: BackupLimit?
   @Flag(name: .long, help: "Remove what finished migrations left for report, too; without it where their store is gone.")
   var reports = false
   @Flag(name: .long, help: "Only say what would be removed.") var dryRun = false
@@ -43,13 +45,14 @@ struct CleanCommand: StoreCommand {
 
   func run() throws {
     let report = try MigrationJob(policies: GodwitCommand.policies)
-      .clean(path, all: all, backups: keepBackups, reports: reports, dryRun: dryRun)
+      .clean(path, all: all, backups: keepBackups, setAside: keepRolledBack, reports: reports, dryRun: dryRun)
     if json { return Console.print(try JSONOutput.text(report)) }
     func line(_ verb: String, _ item: MigrationJob.CleanReport.Item) -> String {
       "\(verb) \(item.path): \(item.reason); \(Console.size(item.bytes))"
     }
     let verb = dryRun ? "would remove" : "removed"
-    let lines = report.removed.map { line(verb, $0) } + report.kept.map { line("kept", $0) }
+    let removed = report.removed.flatMap { [line(verb, $0)] + ($0.files ?? []).map { "  \($0)" } }
+    let lines = removed + report.kept.map { line("kept", $0) }
     let bytes = report.removed.reduce(0) { $0 + $1.bytes }
     Console.print((lines + ["\(dryRun ? "to be freed" : "freed"): \(Console.size(bytes))"]).joined(separator: "\n"))
   }

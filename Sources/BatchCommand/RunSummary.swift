@@ -6,6 +6,7 @@ struct RunSummary: Codable {
   var format = 1
   var destination: String
   var backup: String?
+  var removedBackups: [String]?
   var targetVersion: String
   var steps: Int
   var rowsRead: UInt64
@@ -25,6 +26,7 @@ struct RunSummary: Codable {
   init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
     destination = report.destination
     backup = report.backup
+    removedBackups = report.removedBackups.isEmpty ? nil : report.removedBackups
     targetVersion = report.targetVersion
     steps = report.steps
     rowsRead = report.rowsRead
@@ -44,10 +46,13 @@ struct RunSummary: Codable {
   func json() throws -> String { try JSONOutput.text(self) }
 
   var text: String {
-    guard steps > 0 else { return "\(destination): already at version \(targetVersion), nothing to do" }
+    guard steps > 0 else {
+      return (["\(destination): already at version \(targetVersion), nothing to do"] + notes.map { "note: \($0)" }).joined(separator: "\n")
+    }
     let version = targetVersion.isEmpty ? "the new store is in place" : "version \(targetVersion)"
     var lines = ["\(destination): \(version), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]
     if let backup { lines.append("backup: \(backup)") }
+    lines += (removedBackups ?? []).map { "removed, over the limit of backups: \($0)" }
     lines.append(
       "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")

@@ -48,6 +48,7 @@ struct StatusCommand: StoreCommand {
     add("step", status.step.map { "\($0), \(status.rowsRead ?? 0) rows read in it\(phase)" })
     add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
     add("progress", status.progress.map { ProgressText($0).line })
-    return (lines + status.problems.map { "  problem: \($0)" }).joined(separator: "\n")
+    lines += status.problems.map { "  problem: \($0)" }
+    return (lines + [status.advice].compactMap { $0 }).joined(separator: "\n")
   }
 }

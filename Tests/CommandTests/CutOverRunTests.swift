@@ -35,7 +35,7 @@ import Testing
     }
     try Data("{".utf8).write(to: URL(fileURLWithPath: job.plan))
     let status = try folder.run("godwit", ["status", store])
-    #expect(status.output.contains("cut-over") && status.output.contains("finished without the plan"), "\(status)")
+    #expect(status.output.contains(isDone ? "finished" : "cut-over") && status.output.contains("resume \(store)`"), "\(status)")
     #expect(!status.output.contains("untouched") && !status.output.contains("start again"), "\(status)")
     let outcome = try folder.run("godwit", ["resume", store])
     #expect(outcome.code == 0, "\(outcome)")

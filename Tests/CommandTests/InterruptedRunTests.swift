@@ -30,7 +30,7 @@ struct InterruptedRunTests {
     process.send(SIGSTOP)
     // The kernel stops the process in its own time; what it still writes is no change by the others.
     usleep(200_000)
-    let words = [job, "process \(process.pid)", "is running this job", "wait for it", "nothing was written"]
+    let words = [job, "process \(process.pid)", "is at work on this store", "wait until it ends", "resume --take-over \(store)"]
     for arguments in [["migrate", store] + CommandFolder.models, ["resume", store]] {
       try expectRefusal(21, words, arguments, in: folder)
     }
@@ -130,7 +130,7 @@ struct InterruptedRunTests {
     _ = try folder.interrupted(store)
     try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 5)], ofItemAtPath: store)
     let outcome = try folder.run("book-migration", ["resume", store])
-    #expect(outcome.code == 22 && outcome.error.contains("time of change"), "\(outcome)")
+    #expect(outcome.code == 22 && outcome.error.contains("was written to since"), "\(outcome)")
   }
 
   enum Damage: String, CaseIterable {
@@ -193,7 +193,7 @@ struct InterruptedRunTests {
     let source = try CommandFolder.bytes(store)
     let outcome = try folder.run("book-migration", ["resume", store])
     #expect(outcome.code == 22, "\(outcome)")
-    for word in [store, "source changed", "start again", "source is untouched"] {
+    for word in [store, "was written to since", "migrate \(store)", "--restart`", "nothing was written"] {
       #expect(outcome.error.contains(word), "\(word): \(outcome.error)")
     }
     #expect(try CommandFolder.bytes(store) == source)
@@ -209,8 +209,8 @@ struct InterruptedRunTests {
 
   @Test("Another migration of the store is refused while one is interrupted")
   func secondMigration() throws {
-    let job = try folder.interrupted(store)
-    let words = [job, "interrupted migration", "resume", "nothing was written"]
+    _ = try folder.interrupted(store)
+    let words = [store, "interrupted migration", "resume \(store)`", "clean --all \(store)`", "nothing was written"]
     // The lease is asked for, which names who asked: all else stays.
     let before = try folder.tree().filter { !$0.key.hasSuffix("/lease") && !$0.key.isEmpty }
     let outcome = try folder.run("book-migration", ["migrate", store] + CommandFolder.models)
@@ -259,7 +259,7 @@ struct InterruptedRunTests {
       let (process, job) = try folder.running(store)
       let outcome = try reading(store, whenever: process) ?? process.wait()
       if outcome.code == 20 {
-        for word in [store, "open in another process", "Close every program", "old store is whole"] {
+        for word in [store, "open in another process", "Close every program", "resume \(store)`"] {
           #expect(outcome.error.contains(word), "\(word): \(outcome.error)")
         }
         return job

@@ -12,6 +12,10 @@ extension MigrationJob {
       public var reason: String
       /// Its bytes. Of a file with several names they are free only when the last one goes.
       public var bytes: UInt64
+      /// Of a directory that would be removed, every file in it; nil otherwise.
+      public var files: [String]?
+
+      init(path: String, reason: String, bytes: UInt64) { (self.path, self.reason, self.bytes) = (path, reason, bytes) }
     }
     /// What was removed, or would be.
     public var removed: [Item] = []
@@ -25,12 +29,14 @@ extension MigrationJob {
   ///
   /// - Parameters:
   ///   - path: a directory, or the destination of runs.
-  ///   - all: give up interrupted runs that could go on, too; their sources are as they were.
+  ///   - all: give up interrupted runs that could go on, too, and finish those whose new store has its name; no store is touched.
   ///   - backups: how many backups of each store stay; nil leaves all.
+  ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
   ///   - reports: remove what stays of finished runs for their reports, too.
   ///   - dryRun: only look.
   public func clean(
-    _ path: String, all: Bool = false, backups limit: BackupLimit? = nil, reports: Bool = false, dryRun: Bool = false
+    _ path: String, all: Bool = false, backups limit: BackupLimit? = nil, setAside: BackupLimit? = nil, reports: Bool = false,
+    dryRun: Bool = false
   ) throws -> CleanReport {
     let isDirectory = try fileSystem.status(path)?.isDirectory == true
     let directory = try JobDirectory.resolve(isDirectory ? path : FilePaths.directory(of: path))
@@ -40,9 +46,11 @@ extension MigrationJob {
       guard let destination = Self.destination(ofJob: name, in: directory), store.map({ $0 == destination }) ?? true,
         try fileSystem.statusOfName(FilePaths.join(directory, name))?.isDirectory == true
       else { continue }
-      try clean(try JobDirectory(destination: destination).current(fileSystem), all, dryRun, &report)
+      try cleanRun(try JobDirectory(destination: destination), all ? .cleanAll : .clean, dryRun, &report)
     }
-    try cleanBackups(directory, store, limit, dryRun, &report)
+    for (kind, limit) in [(StoreBackup.Kind.replaced, limit), (.setAside, setAside)] {
+      try cleanBackups(directory, store, kind, limit, dryRun, &report)
+    }
     try cleanRecords(directory, store, reports, dryRun, &report)
     return report
   }
@@ -72,55 +80,77 @@ extension MigrationJob {
     }
   }
 
-  private func clean(_ job: JobDirectory, _ all: Bool, _ dryRun: Bool, _ report: inout CleanReport) throws {
-    var item = CleanReport.Item(path: job.path, reason: "", bytes: try bytes(job.path, depth: 0))
-    let (isUseless, reason) = try judge(job, all)
-    item.reason = reason
+  private func cleanRun(_ job: JobDirectory, _ command: LifeCommand, _ dryRun: Bool, _ report: inout CleanReport) throws {
+    guard let (life, isUseless) = try judge(job, command) else { return }
+    let size = try bytes(job.path, depth: 0)
+    var item = CleanReport.Item(path: job.path, reason: reason(life, job, isUseless), bytes: size)
     guard isUseless else { return report.kept.append(item) }
+    if dryRun { item.files = try files(job.path, depth: 0) }
     report.removed.append(item)
     guard !dryRun else { return }
-    let lease = try Lease.take(in: job, fileSystem)
+    guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { return }
     defer { lease.release() }
     // Once more under the lease: somebody may have gone on with it meanwhile.
-    guard try judge(job, all, hasLease: true).isUseless else {
+    guard let again = try judge(job, command, isOwn: true), again.isUseless else {
       report.removed.removeLast()
       return report.kept.append(item)
     }
-    try giveUp(job, lease)
+    if again.life.answer(to: command) == .finish {
+      _ = try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).resume()
+    }
+    guard let kept = try giveUp(job, lease) else { return }
+    let bytes = try fileSystem.statusOfName(kept)?.size ?? 0
+    report.kept.append(CleanReport.Item(path: kept, reason: "has the store as it was before the run", bytes: bytes))
   }
 
-  /// Removes a job directory with what the run left elsewhere. The caller has the lease.
-  func giveUp(_ job: JobDirectory, _ lease: Lease) throws {
-    if let plan = try? JobPlan.read(job, fileSystem) {
-      if !plan.isInPlace, try fileSystem.statusOfName(plan.destination) == nil {
-        try ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination)
-      }
-      JobRegistry(fileSystem).forget(source: plan.source)
+  /// Nil where there is no run any more.
+  private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (life: RunLife, isUseless: Bool)? {
+    let life = try RunLife.look(job, fileSystem, isOwn: isOwn)
+    switch life.answer(to: command) {
+    case .nothing: return nil
+    case .giveUp, .giveUpFirst, .finish: return (life, true)
+    case .keep where life.phase == .working && !life.isOwned: return (life, try isWithoutCheckpoint(job.current(fileSystem)))
+    default: return (life, false)
     }
-    try job.remove(fileSystem, under: lease)
   }
 
-  private func judge(_ job: JobDirectory, _ all: Bool, hasLease: Bool = false) throws -> (isUseless: Bool, reason: String) {
-    if !hasLease, case .live(let owner) = try Lease.inspect(job, fileSystem) {
-      return (false, "is running\(owner.map { ", process \($0.pid) on \($0.host)" } ?? "")")
-    }
-    if try fileSystem.status(job.cutOver) != nil {
-      return (false, "is at its cut-over, which resume finishes")
-    }
-    if try fileSystem.status(job.plan) == nil { return (true, "has no plan: nothing was begun, or all is done") }
-    if all { return (true, "is interrupted, and given up") }
+  /// Has the run no checkpoint that it could go on from?
+  private func isWithoutCheckpoint(_ job: JobDirectory) throws -> Bool {
     do {
-      let found = try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable()
-      return found == nil ? (true, "is interrupted and has no checkpoint") : (false, "is interrupted, and resume goes on with it")
+      return try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() == nil
     } catch let error as StreamsError where error.code == .damagedCheckpoint {
-      return (true, "is interrupted, and its checkpoints are damaged")
+      return true
+    }
+  }
+
+  private func reason(_ life: RunLife, _ job: JobDirectory, _ isUseless: Bool) -> String {
+    if life.isOwned {
+      let owner: LeaseOwner? = if case .live(let owner)? = try? Lease.inspect(job, fileSystem) { owner } else { nil }
+      return "is running\(owner.map { ", process \($0.pid) on \($0.host)" } ?? "")"
+    }
+    let goOn = "; go on with \(ProgramName.command("resume", job.destination))"
+    let giveUp = "; give it up with \(ProgramName.command("clean", "--all", job.destination))"
+    switch life.phase {
+    case .none, .leased: return "has no plan: nothing was begun, or all is done"
+    case .renamed, .done: return "is done" + (isUseless ? "" : goOn)
+    case .unreadable: return "cannot be read" + (isUseless ? ", and given up" : giveUp)
+    case .working, .failed, .cutOver:
+      switch life.store {
+      case .missing: return "is interrupted, and its store is missing" + (isUseless ? "" : giveUp)
+      case .written, .replaced: return "is interrupted, and its store was \(life.store == .written ? "written to" : "replaced") since"
+        + (isUseless ? "" : giveUp)
+      case .asItWas where isUseless && (try? isWithoutCheckpoint(job.current(fileSystem))) == true:
+        return "is interrupted, and has no checkpoint that can be read"
+      case .asItWas: return isUseless ? "is interrupted, and given up" : "is interrupted" + (life.phase == .failed ? giveUp : goOn)
+      }
     }
   }
 
   private func cleanBackups(
-    _ directory: String, _ store: String?, _ limit: BackupLimit?, _ dryRun: Bool, _ report: inout CleanReport
+    _ directory: String, _ store: String?, _ kind: StoreBackup.Kind, _ limit: BackupLimit?, _ dryRun: Bool,
+    _ report: inout CleanReport
   ) throws {
-    let backups = try StoreBackup.all(in: directory, fileSystem).filter { store == nil || $0.store == store }
+    let backups = try StoreBackup.all(in: directory, fileSystem).filter { $0.kind == kind && (store == nil || $0.store == store) }
     let now = Date().timeIntervalSinceReferenceDate
     for (_, backups) in Dictionary(grouping: backups, by: \.store).sorted(by: { $0.key < $1.key }) {
       let surplus = limit?.surplus(backups, now: now) ?? []
@@ -140,9 +170,18 @@ extension MigrationJob {
     let job = try JobDirectory(destination: backup.store).current(fileSystem)
     if try job.exists(fileSystem), try CutOverJournal.read(job, fileSystem) != nil {
       throw BatchError(
-        .refused, "a cut-over of this store is not finished", hint: "Finish it with resume first", path: backup.store)
+        .refused, "a cut-over of this store is not finished",
+        hint: "Finish it first with \(ProgramName.command("resume", backup.store))", path: backup.store)
     }
     try backup.remove(fileSystem)
+  }
+
+  private func files(_ path: String, depth: Int) throws -> [String] {
+    guard depth < 8 else { return [path] }
+    return try fileSystem.list(path).flatMap { name in
+      let inner = FilePaths.join(path, name)
+      return try fileSystem.statusOfName(inner)?.isDirectory == true ? files(inner, depth: depth + 1) : [inner]
+    }
   }
 
   private func bytes(_ path: String, depth: Int) throws -> UInt64 {

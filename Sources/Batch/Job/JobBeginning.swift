@@ -6,28 +6,16 @@ extension MigrationJob {
   /// Refuses what would be refused at the end: a run does not work for hours for that.
   func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, now: Double, memory: MemoryBudget) throws {
     try refuseMemory(memory, plan.source, MemoryLimit())
-    if isInPlace { try refuseTakenBackup(job.destination + "." + StoreBackup.suffix(.replaced, now)) }
-    if !isInPlace, try fileSystem.statusOfName(job.destination) != nil {
-      throw BatchError(
-        .refused, "the output exists already", hint: "Choose another path, or remove the file; nothing was written",
-        path: job.destination)
-    }
-    if !isInPlace, try ExternalDataCopy.exists(for: plan.source, fileSystem),
-      try ExternalDataCopy.exists(for: job.destination, fileSystem)
-    {
-      throw BatchError(
-        .refused, "a folder of external data lies where the output's would be",
-        hint:
-          "Choose another path, or move the folder away (an interrupted migration to this path may have left it); nothing was written",
-        path: ExternalDataFolder(store: job.destination).path)
-    }
+    if isInPlace { try refuseTakenBackup(StoreBackup.path(of: job.destination, suffix: StoreBackup.suffix(.replaced, now))) }
+    if !isInPlace { try refuseTakenNames(plan, job) }
     let directory = FilePaths.directory(of: job.destination)
     try refuseDisk(plan.diskNeeded, plan.source, directory)
-    guard access(directory, W_OK) == 0 else {
+    guard mayWrite(directory) else {
       throw BatchError(
         .refused, "the directory cannot be written",
         hint: "Choose another place with --output, or run as a user who may write there; nothing was written", path: directory)
     }
+    if isInPlace { try refuseUnwritable(plan.source) }
   }
 
   /// Refuses what a forecast says does not fit: by disk and memory, as a migration would before it begins. Throws `refused`.
@@ -55,6 +43,47 @@ extension MigrationJob {
       hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
   }
 
+  /// As this process's user, whatever the real one is.
+  private func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
+
+  private func refuseUnwritable(_ store: String) throws {
+    guard !mayWrite(store) else { return }
+    throw BatchError(
+      .refused, "this user may read the store but not replace it",
+      hint: "Run as its owner, or write the result elsewhere with --output; nothing was written", path: store)
+  }
+
+  /// The output's name is free, and so is the folder that its external data would have: that may be another store's, whose name differs in its
+  /// extension alone.
+  func refuseTakenNames(_ plan: MigrationPlan, _ job: JobDirectory) throws {
+    guard try fileSystem.statusOfName(job.destination) == nil else {
+      throw BatchError(
+        .refused, "the output exists already", hint: "Choose another path, or move the file away; nothing was written",
+        path: job.destination)
+    }
+    let folder = ExternalDataFolder(store: job.destination)
+    guard try fileSystem.statusOfName(folder.path) == nil else {
+      throw BatchError(
+        .refused, "a folder of external data lies where the output's would be",
+        hint: "Choose another name for the output, or move the folder away if no store needs it; nothing was written",
+        path: folder.path)
+    }
+    let models = plan.steps.flatMap { [$0.origin, $0.destination] }
+    let hasValues = models.contains { $0.entities.contains { $0.attributes.contains(where: \.allowsExternalBinaryDataStorage) } }
+    guard hasValues, let other = try storeSharing(folder, but: job.destination) else { return }
+    throw BatchError(
+      .refused, "the output would share its folder of external data with \(FilePaths.name(of: other))",
+      hint: "Choose a name that differs in more than its extension; nothing was written", path: job.destination)
+  }
+
+  private func storeSharing(_ folder: ExternalDataFolder, but destination: String) throws -> String? {
+    let directory = FilePaths.directory(of: folder.path)
+    return try fileSystem.list(directory).map { FilePaths.join(directory, $0) }.first { path in
+      guard path != destination, ExternalDataFolder(store: path) == folder else { return false }
+      return try fileSystem.status(path)?.isRegularFile == true && FileKind.isDatabase(path, fileSystem)
+    }
+  }
+
   private func refuseTakenBackup(_ path: String) throws {
     for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
       throw BatchError(
@@ -63,17 +92,17 @@ extension MigrationJob {
     }
   }
 
-  /// Files of external data are linked, but for a destination on another file system.
+  /// Files of external data are linked, but for a destination on another file system than the folder, which may be a symbolic link.
   private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
-    let devices = [FilePaths.directory(of: source), directory].map { try? fileSystem.status($0)?.device }
-    return devices[0] == devices[1] ? 0 : try ExternalDataCopy(fileSystem: fileSystem).bytes(of: source)
+    let folder = try fileSystem.status(ExternalDataFolder(store: source).path)
+    guard let folder, try folder.device != fileSystem.status(directory)?.device else { return 0 }
+    return try ExternalDataCopy(fileSystem: fileSystem).bytes(of: source)
   }
 
-  /// Writes down the plan, with copies of everything that it refers to.
-  func begin(_ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String, now: Double) throws -> JobPlan {
-    // As strict as the run itself: a store that is in use is refused before anything is written.
-    let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
-    defer { reader.close() }
+  /// Writes down the plan, with copies of everything that it refers to. `seen` is the source as it is under the run's lock.
+  func begin(
+    _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String, _ seen: StoreSighting, now: Double
+  ) throws -> JobPlan {
     // The version's name, not "the current one": the run does not ask again which one that is.
     let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
     var run = JobPlan(
@@ -92,13 +121,12 @@ extension MigrationJob {
       planFingerprint: PlanFingerprint.hex(
         try PlanFingerprint.of(
           steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: now)),
-      sourceFingerprint: PlanFingerprint.hex(try SourceFingerprint.of(reader.snapshot)),
-      sourceModified: try fileSystem.status(source)?.modified,
+      sourceFingerprint: seen.state.fingerprint, sourceModified: seen.state.modified, sourceInode: seen.inode,
       policies: try policyVersions(plan.steps))
     run.rejects = request.rejects.map { limit in
       RejectPlan(limit: limit.count(rows: plan.rows.reduce(0) { $0 + $1.rows }), withValues: limit.withValues)
     }
-    if request.rejects != nil, !request.arguments.isEmpty { run.arguments = request.arguments }
+    if !request.arguments.isEmpty { run.arguments = request.arguments }
     switch request.interval {
     case .seconds(let seconds): run.checkpointSeconds = seconds
     case .bytes(let bytes): run.checkpointBytes = bytes

@@ -52,6 +52,9 @@ public struct JobDirectory: Sendable, Equatable {
   public var recovered: String { working("recovered") }
   var recoveredAgain: String { working("recovered-again") }
 
+  /// Why the run ended, where going on would end the same way.
+  var failure: String { working("failure.json") }
+
   /// What others ask of the process that runs the job, and how far that says it is.
   var control: String { file("control.json") }
   var progress: String { working("progress.json") }
@@ -135,7 +138,8 @@ public struct JobDirectory: Sendable, Equatable {
   /// `leaseHeld`, and removes nothing, where another process has the lease by now.
   ///
   /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can go on. The journal of the cut-over
-  /// goes last: while it is there, whoever comes next sees a finished job and not a new one.
+  /// goes behind all else but the lease: while it is there, whoever comes next sees a finished job and not a new one. The lease goes last:
+  /// until then nobody else has the directory, and who takes it then finds an empty one.
   func remove(_ fileSystem: any FileSystem, under lease: Lease) throws {
     guard try exists(fileSystem) else { return }
     try lease.withoutSuccessor { try empty($0, fileSystem) }
@@ -151,15 +155,19 @@ public struct JobDirectory: Sendable, Equatable {
     try empty(held, depth: 8, fileSystem)
     let (left, named) = (try fileSystem.status(held), try fileSystem.statusOfName(path))
     guard left?.device == named?.device, left?.inode == named?.inode else { return }
-    try fileSystem.removeDirectory(path)
+    do { try fileSystem.removeDirectory(path) } catch {
+      // Behind the lease another process may have begun a run here: it keeps the directory.
+      guard try fileSystem.statusOfName(path) != nil, try !fileSystem.list(path).isEmpty else { throw error }
+    }
   }
 
   private func empty(_ path: String, depth: Int, _ fileSystem: any FileSystem) throws {
     guard depth > 0 else {
       throw BatchError(.refused, "directories are nested deeper than any run makes them", path: path)
     }
-    let last = FilePaths.name(of: cutOver)
-    for name in try fileSystem.list(path).sorted(by: { $0 != last && $1 == last }) {
+    let last = [FilePaths.name(of: cutOver), FilePaths.name(of: lease)]
+    func rank(_ name: String) -> Int { last.firstIndex(of: name) ?? -1 }
+    for name in try fileSystem.list(path).sorted(by: { rank($0) < rank($1) }) {
       let inner = FilePaths.join(path, name)
       if try fileSystem.statusOfName(inner)?.isDirectory == true {
         try empty(inner, depth: depth - 1, fileSystem)

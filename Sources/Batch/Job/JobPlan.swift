@@ -45,7 +45,7 @@ struct JobPlan: Codable, Equatable {
   var keepsBackups: BackupLimit?
   /// How many objects that cannot be migrated are set aside; nil where the first one ends the run.
   var rejects: RejectPlan?
-  /// Options of the command that asked for the run, where it sets objects aside: all but the store's path and the output.
+  /// Options of the command that asked for the run: all but the store's path and the output. Nil where there was no command.
   var arguments: [String]?
   /// What a person should know, as the plan says it.
   var notes: [String]
@@ -54,6 +54,8 @@ struct JobPlan: Codable, Equatable {
   var sourceFingerprint: String
   /// Last change of the source's main file, nanoseconds since 1970: in WAL mode a write can leave fingerprint and log as they were.
   var sourceModified: Int64?
+  /// The number of its file, which tells a store that was replaced from one that was written to.
+  var sourceInode: UInt64?
   /// Policy class names and versions.
   var policies: [String: String]
 
@@ -98,17 +100,14 @@ struct JobPlan: Codable, Equatable {
       guard plan.format == currentFormat else {
         throw BatchError(
           .badCheckpoint, "the run was begun by another version of the program (plan format \(plan.format))",
-          hint: "Finish it with that version, or remove the job directory and start again", path: job.plan)
+          hint: "Finish it with that version, or give it up with \(ProgramName.command("clean", "--all", job.destination))",
+          path: job.plan)
       }
       return plan.moved(to: job)
     } catch let error as DecodingError {
-      // Behind the swap the source has another name, and the directory tells which: it must not be removed then.
-      let isAtCutOver = try CutOver(fileSystem: fileSystem, job: job).isPending()
       throw BatchError(
         .badCheckpoint, "the plan of the run is damaged",
-        hint: isAtCutOver
-          ? "Run \(ProgramName.current) resume: the cut-over was begun, and is finished without the plan"
-          : "Remove the job directory and start again; the source is untouched",
+        hint: "Give the run up with \(ProgramName.command("clean", "--all", job.destination)), then migrate again",
         path: job.plan, cause: error)
     }
   }

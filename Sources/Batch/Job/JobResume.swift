@@ -2,7 +2,8 @@ import Foundation
 import Streams
 
 extension MigrationJob {
-  /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none.
+  /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none, or when another store is under
+  /// the destination's name by now; and `badCheckpoint` when its source was written to or replaced.
   ///
   /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. With `takeOver` a process that has the lease
   /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
@@ -10,38 +11,73 @@ extension MigrationJob {
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
-    let found = try JobRegistry(fileSystem).find(path)
-    guard let job = found, try isBegun(job) else {
-      if let found { try removeLeftover(found) }
-      throw BatchError(
-        .refused, "no interrupted migration of this store is known", hint: "Start one with \(ProgramName.current) migrate",
-        path: path)
-    }
-    let lease = takeOver ? try Lease.takeOver(job, fileSystem) : try Lease.take(in: job, fileSystem)
+    guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else { throw noRun(path) }
     defer { lease.release() }
-    try job.refuseLinks(fileSystem)
-    guard var plan = try plan(of: job) else { return try endRemoval(job.current(fileSystem), lease) }
-    if let memory { plan.memory = memory.total }
-    if let rejects {
-      guard case .count(let limit) = rejects.most else {
-        throw BatchError(
-          .refused, "a run that goes on can be given a number of rejects, not a part of a store that is not counted again",
-          hint: "Give a number, as --max-rejects 100", path: path)
-      }
-      plan.rejects = RejectPlan(limit: limit, withValues: rejects.withValues || plan.rejects?.withValues == true)
+    let life = try RunLife.look(job, fileSystem, isOwn: true)
+    let answer = life.answer(to: .resume)
+    switch answer {
+    case .refuse(let way): throw refusal(life, way, job, resumes: true)
+    case .goOn, .finish, .cutOverAgain: try job.refuseLinks(fileSystem)
+    default:
+      try job.remove(fileSystem, under: lease)
+      throw noRun(path)
     }
-    let monitor = makeMonitor(plan.interval)
-    lease.guardRun(monitor)
+    if answer == .finish { return try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
     do {
-      let run = MigrationRun(
-        job: try workingDirectory(of: job, lease, monitor), lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
-        monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics)
-      return try run.run()
+      var plan = try changed(JobPlan.read(job, fileSystem), memory, rejects, path)
+      if answer == .cutOverAgain { try takeBackCutOver(&plan, job.current(fileSystem)) }
+      try fileSystem.remove(job.failure)
+      return try goOn(plan, job, lease, makeMonitor(plan.interval))
     } catch {
       // What else goes wrong follows from that.
       try lease.throwIfReplaced()
       throw error
     }
+  }
+
+  private func noRun(_ path: String) -> BatchError {
+    BatchError(
+      .refused, "no interrupted migration of this store is known", hint: "Start one with \(ProgramName.current) migrate", path: path)
+  }
+
+  /// Nil where the directory has gone: its run has ended.
+  private func lease(of job: JobDirectory, _ takeOver: Bool) throws -> Lease? {
+    guard takeOver else { return try Lease.takeIfThere(in: job, fileSystem) }
+    do { return try Lease.takeOver(job, fileSystem) } catch {
+      guard try job.exists(fileSystem) else { return nil }
+      throw error
+    }
+  }
+
+  private func changed(_ plan: JobPlan, _ memory: MemoryBudget?, _ rejects: RejectLimit?, _ path: String) throws -> JobPlan {
+    var plan = plan
+    if let memory { plan.memory = memory.total }
+    guard let rejects else { return plan }
+    guard case .count(let limit) = rejects.most else {
+      throw BatchError(
+        .refused, "a run that goes on can be given a number of rejects, not a part of a store that is not counted again",
+        hint: "Give a number, as --max-rejects 100", path: path)
+    }
+    plan.rejects = RejectPlan(limit: limit, withValues: rejects.withValues || plan.rejects?.withValues == true)
+    return plan
+  }
+
+  /// The cut-over was for another file than the one that has the store's name now. The run goes on in front of it, and looks at its source.
+  private func takeBackCutOver(_ plan: inout JobPlan, _ job: JobDirectory) throws {
+    _ = try CutOver(fileSystem: fileSystem, job: job).undo()
+    // A backup of the first cut-over may have stayed, and keeps its name.
+    plan.backupSuffix = StoreBackup.suffix(.replaced, Date().timeIntervalSinceReferenceDate.rounded())
+    try plan.write(to: job, fileSystem)
+    try fileSystem.remove(job.cutOver)
+    try fileSystem.syncDirectory(job.path)
+  }
+
+  private func goOn(_ plan: JobPlan, _ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor) throws -> Report {
+    lease.guardRun(monitor)
+    return try MigrationRun(
+      job: try workingDirectory(of: job, lease, monitor), lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
+      monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics
+    ).run()
   }
 
   /// The job's directory as this process may write to it: not to files that an owner elsewhere has open.
@@ -51,25 +87,5 @@ extension MigrationJob {
     if lease.isFromElsewhere { job = try job.succeeding(fileSystem) }
     try job.copyWorkingFiles(fileSystem, monitor)
     return job
-  }
-
-  /// Nil where the cut-over is all that is left, which needs no plan: its directory is half removed, or the plan is damaged.
-  private func plan(of job: JobDirectory) throws -> JobPlan? {
-    guard try fileSystem.status(job.plan) != nil else { return nil }
-    do {
-      return try JobPlan.read(job, fileSystem)
-    } catch let error as BatchError where error.code == .badCheckpoint && error.cause is DecodingError {
-      if try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).isPending() { return nil }
-      throw error
-    }
-  }
-
-  /// Without a plan little can be reported.
-  private func endRemoval(_ job: JobDirectory, _ lease: Lease) throws -> Report {
-    let finished = try CutOver(fileSystem: fileSystem, job: job).resume()
-    try job.remove(fileSystem, under: lease)
-    return Report(
-      destination: job.destination, backup: finished?.backup, sourceVersion: "", targetVersion: "", steps: 1,
-      bytes: try fileSystem.status(job.destination)?.size ?? 0)
   }
 }

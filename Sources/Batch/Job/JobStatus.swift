@@ -11,8 +11,12 @@ public struct JobStatus: Sendable, Codable, Equatable {
     case running
     /// No process holds the lease; `resume` goes on.
     case interrupted
+    /// An error ended it that would come again: see ``JobStatus/problems``.
+    case failed
     /// The new store is being put in place; `resume` finishes it.
     case cutOver = "cut-over"
+    /// The new store has its name; `resume` removes what is left of the run.
+    case finished
   }
 
   /// What is going on.
@@ -39,8 +43,10 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var secondsSinceSign: Double?
   /// Seconds since the newest checkpoint was published.
   public var secondsSinceCheckpoint: Double?
-  /// What is wrong with files of the job.
+  /// What is wrong with the run, its files and its store.
   public var problems: [String] = []
+  /// What to do, with the whole command that leads on; nil where nothing has to be done.
+  public var advice: String?
 }
 
 extension MigrationJob {
@@ -48,9 +54,11 @@ extension MigrationJob {
   public func status(_ path: String) throws -> JobStatus {
     guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
     var status = try ownership(of: job)
-    if status.state == .interrupted, try CutOver(fileSystem: fileSystem, job: job).isPending() { status.state = .cutOver }
-    // Before its plan and after its end a run is nothing that could go on; a kill can leave either.
-    if status.state == .interrupted, try fileSystem.status(job.plan) == nil { return JobStatus(state: .none) }
+    let life = try RunLife.look(job, fileSystem)
+    // Before its plan a run is nothing that could go on; a kill can leave that.
+    guard life.isOwned || ![.none, .leased].contains(life.phase) else { return JobStatus(state: .none) }
+    if !life.isOwned { try add(life, job, &status) }
+    guard try fileSystem.status(job.plan) != nil else { return status }
     do {
       let plan = try JobPlan.read(job, fileSystem)
       (status.source, status.target) = (plan.source, plan.targetVersion)
@@ -63,6 +71,26 @@ extension MigrationJob {
       status.problems.append("\(error)")
     }
     return status
+  }
+
+  /// What has become of a run that nobody works on, and of its store.
+  private func add(_ life: RunLife, _ job: JobDirectory, _ status: inout JobStatus) throws {
+    switch life.phase {
+    case .none, .leased, .working, .unreadable: status.state = .interrupted
+    case .failed: status.state = .failed
+    case .cutOver, .renamed: status.state = .cutOver
+    case .done: status.state = .finished
+    }
+    if life.phase == .done || life.phase == .renamed {
+      let result = try CutOver(fileSystem: fileSystem, job: job).result()
+      status.target = result.facts?.targetVersion
+      do { try result.throwIfReplaced(fileSystem) } catch let error as BatchError { status.problems.append(error.message) }
+      status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
+    } else if case .refuse(let way) = life.answer(to: .migrate) {
+      let refusal = refusal(life, way, job)
+      if life.phase == .failed || life.store != .asItWas { status.problems.append(refusal.message) }
+      status.advice = refusal.hint?.replacing("; nothing was written", with: "")
+    }
   }
 
   /// Who has a job's directory, and what that process says.

@@ -19,6 +19,8 @@ public final class Lease: Sendable {
   private let fileSystem: any FileSystem
   private let heartbeat: Heartbeat
   private let monitor = Mutex<RunMonitor?>(nil)
+  /// Has this process removed the directory, and the lease with it?
+  private let isEnded = Mutex(false)
 
   /// `directory` is the one that the file was opened in.
   init(
@@ -48,6 +50,7 @@ public final class Lease: Sendable {
   /// Throws `leaseHeld` when another process has taken the lease, and what the disk throws when that cannot be known: this process
   /// must write nothing more.
   func throwIfReplaced() throws {
+    if isEnded.withLock({ $0 }) { return }
     var successor: LeaseOwner?
     if try fileSystem.status(job.lease) != nil {
       let bytes = try fileSystem.readAll(job.lease, cap: 4096)
@@ -57,40 +60,82 @@ public final class Lease: Sendable {
     let who = successor.map { "process \($0.pid) on \($0.host)" } ?? "another process"
     throw BatchError(
       .leaseHeld, "\(who) has taken this run over, as this one gave no sign of life",
-      hint: "Leave it to that process; nothing was written since by this one", path: job.lease)
+      hint: "Leave it to that process, which \(ProgramName.command("status", job.destination)) tells of; nothing was written since by this one",
+      path: job.lease)
   }
 
-  /// Takes the lease, without waiting. Throws `leaseHeld` naming the owner when another holds it.
+  /// Takes the lease of a job directory that is there. Throws `leaseHeld` naming the owner when another process holds it, and `inputOutput`
+  /// when there is no directory.
   public static func take(in job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
-    try take(in: job, fileSystem, fromElsewhere: false)
+    guard let lease = try takeIfThere(in: job, fileSystem) else {
+      throw StreamsError(.inputOutput, "there is no job directory", path: job.path)
+    }
+    return lease
   }
 
-  static func take(in job: JobDirectory, _ fileSystem: any FileSystem, fromElsewhere: Bool) throws -> Lease {
-    // Another try only when the file that was locked lost its name meanwhile, since its owner ended the job.
-    for attempt in 0..<16 {
-      let directory = try fileSystem.hold(job.path)
-      let file = try fileSystem.open(job.lease, .updateOrCreate)
+  /// Makes the job directory where there is none, and takes its lease: whoever removes the directory at that moment does not get in the way.
+  ///
+  /// Throws `leaseHeld` when another process holds it, and `refused` when something else is in the directory's place.
+  static func begin(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
+    for _ in 0..<mostAttempts {
+      if try !job.exists(fileSystem) { try fileSystem.makeDirectory(job.path) }
+      if let lease = try takeIfThere(in: job, fileSystem) { return lease }
+    }
+    throw vanishes(job)
+  }
+
+  /// Takes the lease, or returns nil where the directory is not there, or goes at this moment: its run has ended.
+  ///
+  /// A lease that another process holds is waited for a fifth of a second: it may be about to end, or only looking.
+  static func takeIfThere(in job: JobDirectory, _ fileSystem: any FileSystem, fromElsewhere: Bool = false) throws -> Lease? {
+    var (waits, failures) = (0, 0)
+    for _ in 0..<mostAttempts {
+      guard try job.exists(fileSystem) else { return nil }
+      let directory: HeldDirectory
+      let file: any File
+      do {
+        directory = try fileSystem.hold(job.path)
+        file = try fileSystem.open(job.lease, .updateOrCreate)
+      } catch {
+        // Its owner may be removing the directory just now. What fails for another reason fails again.
+        failures += 1
+        guard failures < mostFailures else { throw error }
+        continue
+      }
       guard try file.lock(.exclusive, start: 0, length: 1) else {
         file.close()
-        // A process that is just being started holds all files of its parent for a moment, and with them their locks.
-        if attempt < 8 {
-          usleep(25_000)
-          continue
-        }
-        throw held(try LeaseOwner.read(job.lease, fileSystem), job)
+        guard waits < mostWaits else { throw held(try? LeaseOwner.read(job.lease, fileSystem), job) }
+        waits += 1
+        usleep(25_000)
+        continue
       }
       let owner = LeaseOwner.current(epoch: try nextEpoch(file, job, fileSystem))
       try write(owner, to: file)
-      // By both ways: the directory may have got its name only just now.
-      if try [job.lease, FilePaths.join(directory.path, FilePaths.name(of: job.lease))].allSatisfy({ path in
-        try fileSystem.status(path) != nil && LeaseOwner.read(path, fileSystem) == owner
-      }) {
-        try fileSystem.syncDirectory(job.path)
+      if isNamed(owner, directory, job, fileSystem) {
+        try fileSystem.syncDirectory(directory.path)
         return Lease(owner, file, in: directory, job, fileSystem, isFromElsewhere: fromElsewhere)
       }
       file.close()
     }
-    throw BatchError(.failed, "the lease file vanishes again and again", path: job.lease)
+    throw vanishes(job)
+  }
+
+  private static let mostAttempts = 64
+  private static let mostFailures = 8
+  private static let mostWaits = 8
+
+  /// Has the file that was locked its name still? Looked at by both ways: the directory may have got its name only just now.
+  private static func isNamed(
+    _ owner: LeaseOwner, _ directory: HeldDirectory, _ job: JobDirectory, _ fileSystem: any FileSystem
+  ) -> Bool {
+    [job.lease, FilePaths.join(directory.path, FilePaths.name(of: job.lease))].allSatisfy { path in
+      (try? LeaseOwner.read(path, fileSystem)) == owner
+    }
+  }
+
+  private static func vanishes(_ job: JobDirectory) -> BatchError {
+    BatchError(
+      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment", path: job.path)
   }
 
   static func write(_ owner: LeaseOwner, to file: any File) throws {
@@ -105,6 +150,8 @@ public final class Lease: Sendable {
   func withoutSuccessor(_ body: (_ directory: String) throws -> Void) throws {
     guard try file.lock(.exclusive, start: Self.turn, length: 1) else { throw Self.held(nil, job) }
     try throwIfReplaced()
+    // The lease goes with the rest: from here on that is no sign of a successor.
+    isEnded.withLock { $0 = true }
     do {
       try body(directory.path)
     } catch var error as StreamsError {
@@ -136,9 +183,8 @@ public final class Lease: Sendable {
   static func held(_ owner: LeaseOwner?, _ job: JobDirectory) -> BatchError {
     let who = owner.map { "process \($0.pid) on \($0.host), since \($0.started)," } ?? "another process"
     return BatchError(
-      .leaseHeld, "\(who) is running this job",
-      hint:
-        "Wait for it to end, or stop that process; then start again. One that is stuck is replaced by \(ProgramName.current) resume --take-over",
+      .leaseHeld, "\(who) is at work on this store",
+      hint: "Wait until it ends. If it is stuck, take its run over with \(ProgramName.command("resume", "--take-over", job.destination))",
       path: job.lease)
   }
 }

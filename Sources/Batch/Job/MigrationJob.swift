@@ -40,7 +40,7 @@ public struct MigrationJob: Sendable {
     public var rejects: RejectLimit?
 
     /// Options with which a command asks for the same migration, all but the store's path and the output: a person is told with them how
-    /// rejected objects are replayed. Empty where there is no command.
+    /// rejected objects are replayed, and how a run is begun anew. Empty where there is no command.
     public var arguments: [String] = []
 
     /// Objects of which the logger is told what becomes of them, at the level trace. Every step is a pass of its own then, and the tables
@@ -51,6 +51,9 @@ public struct MigrationJob: Sendable {
 
     /// How many backups stay when the store was replaced, the new one included; nil for all.
     public var keepsBackups: BackupLimit?
+
+    /// Is a migration given up that was begun to the same path and waits to go on? Otherwise the request is refused.
+    public var restarts = false
 
     /// Makes a request with the defaults.
     public init(
@@ -70,6 +73,8 @@ public struct MigrationJob: Sendable {
     public var destination: String
     /// The path that has the old store, when it was replaced.
     public var backup: String?
+    /// Older backups that went, as they were over the limit.
+    public var removedBackups: [String] = []
     /// Versions before and after.
     public var sourceVersion: String
     /// See ``sourceVersion``.
@@ -120,7 +125,7 @@ public struct MigrationJob: Sendable {
   }
 
   /// Plans a migration. Nothing is written.
-  public func plan(_ request: Request) throws -> MigrationPlan { try plan(request, countsRows: true) }
+  public func plan(_ request: Request) throws -> MigrationPlan { try plan(request, countsRows: true).plan }
 
   /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a file without a name.
   /// Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies are called with objects of the sample.
@@ -149,9 +154,11 @@ public struct MigrationJob: Sendable {
     ).run(source)
   }
 
-  private func plan(_ request: Request, countsRows: Bool) throws -> MigrationPlan {
+  /// A plan, and what it was made of.
+  func plan(_ request: Request, countsRows: Bool) throws -> (plan: MigrationPlan, seen: StoreSighting) {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
+    let seen = try StoreSighting(source, fileSystem)
     var plan = try planner(request).plan(
       source, target: request.target, countsRows: countsRows)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
@@ -172,7 +179,7 @@ public struct MigrationJob: Sendable {
       plan.notes += step.carried.notes
       plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? []
     }
-    return plan
+    return (plan, seen)
   }
 
   func planner(_ request: Request) throws -> MigrationPlanner {
@@ -180,79 +187,6 @@ public struct MigrationJob: Sendable {
       library: try ModelLibrary(paths: request.models),
       mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, order: request.order,
       fuses: request.makesOnePass, parts: request.parts)
-  }
-
-  /// Migrates a store. One whose migration was interrupted is refused: see ``resume(_:memory:monitor:)``.
-  ///
-  /// On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
-  /// ``resume(_:memory:monitor:)``.
-  public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
-    let sourcePath = try JobDirectory(destination: request.source).destination
-    let job = try JobDirectory(destination: request.output ?? request.source).current(fileSystem)
-    guard request.parts.isAll || job.destination != sourcePath else {
-      throw BatchError(
-        .refused, "a store of some parts cannot take the place of the whole one",
-        hint: "Give it a path of its own with --output; nothing was written", path: sourcePath)
-    }
-    try refuseExistingRun(job)
-    var countsRows = false
-    if case .percent = request.rejects?.most { countsRows = true }
-    let plan = try plan(request, countsRows: countsRows)
-    guard plan.destination == nil || request.output != nil else {
-      throw BatchError(
-        .refused, "a mapping file names a server for the result, and the store would be replaced",
-        hint: "Load it with load(_:to:_:monitor:), or name an output; nothing was written", path: sourcePath)
-    }
-    guard !plan.isUpToDate else {
-      return Report(
-        destination: sourcePath, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
-    }
-    let now = Date().timeIntervalSinceReferenceDate.rounded()
-    try refuseEarly(plan, job, isInPlace: sourcePath == job.destination, now: now, memory: request.memory)
-    try job.create(fileSystem)
-    let lease = try Lease.take(in: job, fileSystem)
-    defer { lease.release() }
-    lease.guardRun(monitor)
-    do {
-      let run = try begin(request, plan, job, source: sourcePath, now: now)
-      return try MigrationRun(
-        job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps
-      )
-      .run()
-    } catch {
-      try lease.throwIfReplaced()
-      // Nothing was migrated yet: a directory without a checkpoint would only be in the way.
-      if try fileSystem.list(job.checkpoints).isEmpty, try fileSystem.status(job.cutOver) == nil {
-        JobRegistry(fileSystem).forget(source: sourcePath)
-        try job.remove(fileSystem, under: lease)
-      }
-      throw error
-    }
-  }
-
-  /// Refuses when a run of this destination exists, alive or interrupted.
-  func refuseExistingRun(_ job: JobDirectory) throws {
-    guard try job.exists(fileSystem) else { return }
-    guard try isBegun(job) else { return try removeLeftover(job) }
-    // A live run first: the advice to remove its directory would be a trap.
-    try Lease.take(in: job, fileSystem).release()
-    guard try isBegun(job) else { return }
-    throw BatchError(
-      .refused, "an interrupted migration to this store exists",
-      hint: "Run \(ProgramName.current) resume, or remove \(job.path) to give it up; nothing was written", path: job.path)
-  }
-
-  /// Has the directory's run a plan, or a cut-over to finish? A kill in the removal of the directory leaves only the latter.
-  func isBegun(_ job: JobDirectory) throws -> Bool {
-    try fileSystem.status(job.plan) != nil || fileSystem.status(job.cutOver) != nil
-  }
-
-  /// Removes a directory that a kill left before its run had a plan, or after its end: nothing in it means anything.
-  func removeLeftover(_ job: JobDirectory) throws {
-    let lease = try Lease.take(in: job, fileSystem)
-    defer { lease.release() }
-    if try !isBegun(job) { try job.remove(fileSystem, under: lease) }
   }
 
   /// What a person should know of an output elsewhere.

@@ -49,28 +49,56 @@ struct MigrationRun {
     let steps = try planned ?? planAgain(source)
     try checkPlan(steps)
     recorder.describe(steps, source)
-    let result = try runSteps(steps, source, log)
+    if !plan.isInPlace { try refuseTakenDestination() }
+    let (result, verified) = try noting {
+      let result = try runSteps(steps, source, log)
+      try takeExternalData(result)
+      return (result, try verify(result, steps, source))
+    }
     // Once more at the end: a source that could only be locked for reading may have changed under the run.
     try recheckSource()
-    let (finished, verified) = try withExternalData(cutOver) {
-      let verified = try verify(result, steps, source)
-      // The cut-over takes the source's lock itself.
-      source.close()
-      try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
-      try log.sync()
+    // The cut-over takes the source's lock itself.
+    source.close()
+    try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
+    try log.sync()
+    try lease.throwIfReplaced()
+    let finished = try cutOver.run(
+      newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix,
+      facts: facts(source)
+    ) {
+      try recheckSource()
+      // Last of all: from here on names are changed that a successor relies on.
       try lease.throwIfReplaced()
-      let finished = try cutOver.run(
-        newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix
-      ) {
-        try recheckSource()
-        // Last of all: from here on names are changed that a successor relies on.
-        try lease.throwIfReplaced()
-      }
-      return (finished, verified)
     }
     return try end(
       finished, pulse, recorder, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts,
       model: steps.last?.destination)
+  }
+
+  /// Writes down an error that would come again, so that nobody is told to go on.
+  private func noting<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch {
+      if !lease.mayBeReplaced { RunFailure(error)?.write(job, fileSystem) }
+      throw error
+    }
+  }
+
+  /// What the journal says of the run when the plan is gone.
+  private func facts(_ source: StoreReader) -> RunFacts {
+    RunFacts(
+      sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, sourceHashes: StoreMark(source.metadata).hashes,
+      steps: plan.steps, isVerified: plan.verification != .none,
+      rejects: plan.rejects.map { _ in FilePaths.name(of: finalRejectPath) }, arguments: plan.arguments,
+      source: plan.isInPlace ? nil : plan.source)
+  }
+
+  /// Something may have come to the output's name since the run began: hours later would be late to say so.
+  private func refuseTakenDestination() throws {
+    guard try fileSystem.statusOfName(plan.destination) != nil else { return }
+    throw BatchError(
+      .refused, "something has come to the output's name since the run began",
+      hint: "Move it away, then go on with \(ProgramName.command("resume", plan.destination)), or give the run up with "
+        + ProgramName.command("clean", "--all", plan.destination), path: plan.destination)
   }
 
   /// The steps, by the run's copies of models and mapping models.
@@ -82,21 +110,11 @@ struct MigrationRun {
     ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
   }
 
-  /// Takes values outside the store to a destination elsewhere: before the proof, which looks at them, and before the store gets its
-  /// name, so that nobody sees it without them.
-  private func withExternalData<Result>(_ cutOver: CutOver, _ body: () throws -> Result) throws -> Result {
-    guard !plan.isInPlace else { return try body() }
-    do {
-      try ExternalDataCopy(fileSystem: fileSystem, monitor: monitor).take(from: plan.source, to: plan.destination)
-      return try body()
-    } catch {
-      // What belongs to no store yet does not stay, but for a run that was only stopped. Also on a full disk, where it matters
-      // most; the error is the first one's. A successor has put its own there.
-      if (error as? BatchError)?.code != .stopped, !lease.mayBeReplaced, (try? cutOver.isPending()) == false {
-        try? ExternalDataCopy(fileSystem: fileSystem).remove(from: plan.destination)
-      }
-      throw error
-    }
+  /// Takes values outside the store along to a destination elsewhere: into the job directory, beside the new store, before the proof, which
+  /// looks at them. They get their place with the store.
+  private func takeExternalData(_ result: Finished) throws {
+    guard !plan.isInPlace else { return }
+    try ExternalDataCopy(fileSystem: fileSystem, monitor: monitor).take(from: plan.source, to: result.path, isOwn: true)
   }
 
   private func openSource() throws -> StoreReader {
@@ -104,7 +122,7 @@ struct MigrationRun {
       try SourceStore.open(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
     }
     do {
-      return try open(.exclusive)
+      return try Patience.whileLocked { try open(.exclusive) }
     } catch let error as StreamsError where error.code == .locked && job.generation > 1 {
       // An owner elsewhere that was replaced may have the lock as long as it is stopped. It is only read; and at the end it is
       // looked at again, as a source is that could only be locked for reading.
@@ -123,14 +141,23 @@ struct MigrationRun {
     guard found == plan.sourceFingerprint else {
       throw BatchError(
         .badCheckpoint, "the source changed since the run began: it was \(plan.sourceFingerprint), now it is \(found)",
-        hint: "Remove \(job.path) and start again; the source is untouched", path: plan.source)
+        hint: "\(beginAnew); the source is untouched", path: plan.source)
     }
     guard let modified = try fileSystem.status(plan.source)?.modified, plan.isSourceTime(modified) else {
       throw BatchError(
         .badCheckpoint, "the source changed since the run began: its fingerprint is the same, its time of change is not",
-        hint: "A copy has to keep that time (cp -p). Otherwise remove \(job.path) and start again; the source is untouched",
+        hint: "\(beginAnew); a copy has to keep that time (cp -p). The source is untouched",
         path: plan.source)
     }
+  }
+
+  /// The whole command that leads on where this run cannot.
+  private var beginAnew: String {
+    let words = plan.arguments.flatMap {
+      ReplayCommand.words($0, source: plan.source, output: plan.isInPlace ? nil : plan.destination, restarts: true)
+    }
+    return words.map { "Begin anew with \(ProgramName.command($0))" }
+      ?? "Give the run up with \(ProgramName.command("clean", "--all", plan.destination)), then migrate again"
   }
 
   private func checkPlan(_ steps: [MigrationStep]) throws {
@@ -140,7 +167,7 @@ struct MigrationRun {
     guard found == plan.planFingerprint else {
       throw BatchError(
         .badCheckpoint, "the plan changed since the run began: it was \(plan.planFingerprint), now it is \(found)",
-        hint: "Resume with the program and policies that began the run, or remove \(job.path) and start again", path: job.plan)
+        hint: "Resume with the program and policies that began the run. Otherwise: \(beginAnew)", path: job.plan)
     }
   }
 
@@ -148,17 +175,20 @@ struct MigrationRun {
     _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, rowsRead: UInt64, verified: VerificationReport?,
     accounts: [StepAccount], model: ManagedObjectModel? = nil
   ) throws -> MigrationJob.Report {
-    if plan.isInPlace, let limit = plan.keepsBackups {
-      try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
-    }
     try lease.throwIfReplaced()
+    let result = try CutOver(fileSystem: fileSystem, job: job).result()
+    guard result.isThere else { return try endReplaced(result, finished.backup) }
+    var removed: [String] = []
+    if plan.isInPlace, let limit = plan.keepsBackups {
+      removed = try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
+    }
     var report = MigrationJob.Report(
       destination: finished.destination,
-      backup: try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
+      backup: try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }, removedBackups: removed,
       sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, steps: plan.steps, rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       externalData: verified?.external, isVerified: plan.verification != .none,
-      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes),
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes) + result.notes,
       accounts: accounts, rejects: try takeRejects())
     report.replay = report.rejects?.replay(source: plan.source, backup: report.backup, destination: plan.destination)
     pulse.end()
@@ -170,6 +200,14 @@ struct MigrationRun {
     JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.estimate.finish(at: $0.seconds) }
     return report
+  }
+
+  /// Another store has the destination's name by now: the run is over, and nothing is claimed of it.
+  private func endReplaced(_ result: RunResult, _ backup: String?) throws -> MigrationJob.Report {
+    _ = try takeRejects()
+    try job.remove(fileSystem, under: lease)
+    JobRegistry(fileSystem).forget(source: plan.source)
+    return try result.report(backup, fileSystem)
   }
 
   /// What stays of the run when its directory goes.

@@ -1,33 +1,43 @@
-import Streams
-
-/// The command that migrates the old store once more, to a path of its own: how objects that were set aside are replayed after a fix.
+/// Commands that ask once more for what a run was asked for. The options come from a run's files: those that name programs to run, or files to
+/// write, are not taken from there.
 enum ReplayCommand {
-  /// Options that say what is migrated to what. Others are nobody's to give who can write to a run's files: some of them run commands.
+  /// Options that say what is migrated to what, and how.
   private static let options: Set<String> = [
     "--models", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity", "--no-fuse", "--only", "--skip",
     "--history", "--allow-cloudkit",
   ]
+  /// Options that only the same run needs again.
+  private static let ownOptions: Set<String> = [
+    "--memory", "--checkpoint-every", "--verify", "--index-builder", "--keep-backups", "--max-rejects", "--reject-values",
+  ]
 
-  /// One line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil where another
-  /// option is among them.
+  /// The command that migrates the old store once more, to a path of its own: how objects that were set aside are replayed after a fix. One
+  /// line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil where another option is
+  /// among them.
   static func line(_ arguments: [String], store: String, destination: String) -> String? {
-    guard store.hasPrefix("/"), arguments.allSatisfy({ !$0.hasPrefix("-") || options.contains($0) }) else { return nil }
-    return ([ProgramName.current, "migrate", store] + arguments + ["--output", destination + ".replayed"]).map(ShellWords.quoted)
-      .joined(separator: " ")
+    guard store.hasPrefix("/"), hasOnly(options.union(ownOptions), arguments) else { return nil }
+    let words = [ProgramName.current, "migrate", store] + without(ownOptions, arguments) + ["--output", destination + ".replayed"]
+    return words.map(ShellWords.quoted).joined(separator: " ")
   }
-}
 
-/// Words of a command line.
-public enum ShellWords {
-  /// A word that a shell takes as it is, whatever is in it.
-  public static func quoted(_ word: String) -> String {
-    let plain = word.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "%+,-./:=@_".utf8.contains(byte)
-      }
+  /// The words behind the program's name that ask for a run again: with `restarts` one that gives up the run that is there. Nil where another
+  /// option is among the arguments, or none at all.
+  static func words(_ arguments: [String], source: String, output: String?, restarts: Bool) -> [String]? {
+    guard source.hasPrefix("/"), !arguments.isEmpty, hasOnly(options.union(ownOptions), arguments) else { return nil }
+    return ["migrate", source] + arguments + (output.map { ["--output", $0] } ?? []) + (restarts ? ["--restart"] : [])
+  }
+
+  private static func hasOnly(_ allowed: Set<String>, _ arguments: [String]) -> Bool {
+    arguments.allSatisfy { !$0.hasPrefix("-") || allowed.contains($0) }
+  }
+
+  /// The arguments without some options and their values.
+  private static func without(_ options: Set<String>, _ arguments: [String]) -> [String] {
+    var (kept, isLeftOut) = ([String](), false)
+    for argument in arguments {
+      if argument.hasPrefix("-") { isLeftOut = options.contains(argument) }
+      if !isLeftOut { kept.append(argument) }
     }
-    return plain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    return kept
   }
 }

@@ -20,33 +20,53 @@ extension MigrationJob {
   /// on, where the store is open in another process, and, unless `force` is given, where it was written since its cut-over or
   /// that cannot be known.
   public func rollback(_ path: String, force: Bool = false) throws -> RollbackReport {
-    let job = try JobDirectory(destination: path).current(fileSystem)
-    if try job.exists(fileSystem) {
+    let job = try JobDirectory(destination: path)
+    for _ in 0..<Self.mostRollbacks {
       if let finished = try finishRollback(job) { return finished }
-      try removeLeftover(job)
-      try refuseExistingRun(job)
+      try settle(job, for: .rollback)
+      // Looked at before anything is made, and again behind the lease.
+      try checkRollback(to: newestBackup(job.destination), of: job.destination, force: force)
+      let lease = try Lease.begin(job, fileSystem)
+      defer { lease.release() }
+      guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { continue }
+      do {
+        let backup = try newestBackup(job.destination)
+        try checkRollback(to: backup, of: job.destination, force: force)
+        try job.create(fileSystem)
+        return try putBack(backup, job, lease, force: force)
+      } catch {
+        // Without a journal nothing has happened yet.
+        if try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil { try job.remove(fileSystem, under: lease) }
+        throw error
+      }
     }
-    let backup = try newestBackup(job.destination)
-    try checkRollback(to: backup, of: job.destination, force: force)
-    try job.create(fileSystem)
-    let lease = try Lease.take(in: job, fileSystem)
-    defer { lease.release() }
-    do {
-      return try putBack(backup, job, lease, force: force)
-    } catch {
-      // Without a journal nothing has happened yet.
-      if try fileSystem.status(job.cutOver) == nil { try job.remove(fileSystem, under: lease) }
-      throw error
-    }
+    throw BatchError(
+      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment",
+      path: job.destination)
   }
 
-  /// Finishes a rollback that was interrupted; nil where the job is none.
+  private static let mostRollbacks = 8
+
+  /// Finishes a rollback that was interrupted; nil where there is none that could be finished.
   private func finishRollback(_ job: JobDirectory) throws -> RollbackReport? {
-    guard let journal = try CutOverJournal.read(job, fileSystem), let restored = journal.restores else { return nil }
-    let lease = try Lease.take(in: job, fileSystem)
+    let life = try RunLife.look(job, fileSystem)
+    guard life.isRollback, life.answer(to: .rollback) == .finish, let lease = try Lease.takeIfThere(in: job, fileSystem) else {
+      return nil
+    }
     defer { lease.release() }
-    let finished = try CutOver(fileSystem: fileSystem, job: job).resume()
+    let job = try job.current(fileSystem)
+    let again = try RunLife.look(job, fileSystem, isOwn: true)
+    guard again == life, let journal = try CutOverJournal.read(job, fileSystem), let restored = journal.restores else { return nil }
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    let finished = try cutOver.resume()
+    let result = try cutOver.result()
     try job.remove(fileSystem, under: lease)
+    guard result.isThere else {
+      throw BatchError(
+        .refused, "the rollback had ended, but the store was \(result.holder == .missing ? "removed" : "replaced") since",
+        hint: "Nothing is left to do; \(FilePaths.name(of: finished?.backup ?? job.destination)) has the store that was set aside",
+        path: job.destination)
+    }
     return RollbackReport(store: job.destination, restored: restored, setAside: finished?.backup)
   }
 
@@ -55,7 +75,7 @@ extension MigrationJob {
     guard let newest = try backups.last(where: { try isReceipt(of: $0, for: store) }) ?? backups.last else {
       throw BatchError(
         .refused, "no backup of this store is here",
-        hint: "Backups of a migration are named \(FilePaths.name(of: store)).backup-<time>; nothing was written", path: store)
+        hint: "A migration in place keeps one as \(FilePaths.name(of: StoreBackup.path(of: store, suffix: "backup-<time>"))); nothing was written", path: store)
     }
     return newest
   }
@@ -93,7 +113,10 @@ extension MigrationJob {
   private func refuseInUse(_ path: String, _ what: String) throws {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
-    guard try file.isExcluded(.exclusive, start: CutOver.sqliteLockStart, length: CutOver.sqliteLockLength) else { return }
+    let isFree = try Patience.wait {
+      try !file.isExcluded(.exclusive, start: CutOver.sqliteLockStart, length: CutOver.sqliteLockLength)
+    }
+    guard !isFree else { return }
     throw BatchError(
       .refused, "\(what) is open in another process", hint: "Close every program that uses it; nothing was written", path: path)
   }

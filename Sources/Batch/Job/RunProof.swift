@@ -19,7 +19,7 @@ extension MigrationRun {
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
       .verify(
         expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor,
-        external: ExternalDataPlaces(store: plan.destination, source: plan.source)
+        external: ExternalDataPlaces(store: plan.isInPlace ? plan.destination : result.path, source: plan.source)
       ) { fraction, what in
         monitor.update { progress in
           progress.activity = "verification: \(what)"

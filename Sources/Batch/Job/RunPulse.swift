@@ -13,6 +13,7 @@ final class RunPulse: Sendable {
   private let heartbeat = Heartbeat()
   private let heeded = Mutex<RunOrders?>(nil)
   private let count = Atomic<Int>(0)
+  private let isEnded = Mutex(false)
   /// The limit that the run was begun with.
   private let rate: RunRate?
 
@@ -23,8 +24,14 @@ final class RunPulse: Sendable {
     heartbeat.start(every: 0.5) { [weak self] in self?.beat() }
   }
 
-  /// Ends: nothing is written any more on return.
+  /// Ends: nothing is written any more on return, and by another call.
   func end() {
+    let wasEnded = isEnded.withLock { isEnded in
+      defer { isEnded = true }
+      return isEnded
+    }
+    // By then the directory may be another run's.
+    guard !wasEnded else { return }
     heartbeat.stop()
     metrics?.tell(monitor.progressNow)
     for path in [job.progress, job.progress + ".new"] { try? LocalFileSystem().remove(path) }

@@ -28,7 +28,7 @@ extension MigrationRun {
   private var rejectPath: String { job.working("step-rejects.jsonl") }
 
   /// The path that the list of rejected objects gets in the end.
-  private var finalRejectPath: String {
+  var finalRejectPath: String {
     let time = plan.backupSuffix.split(separator: "-").last.map(String.init) ?? plan.backupSuffix
     return "\(plan.destination).rejects-\(time).jsonl"
   }
@@ -49,11 +49,18 @@ extension MigrationRun {
       try fileSystem.syncDirectory(FilePaths.directory(of: finalRejectPath))
     }
     // Another process may have done that.
-    guard try fileSystem.status(finalRejectPath) != nil else { return nil }
-    return RejectReport(count: try lines(finalRejectPath), path: finalRejectPath, arguments: plan.arguments)
+    return try RejectReport.found(at: finalRejectPath, plan.arguments, fileSystem)
+  }
+}
+
+extension RejectReport {
+  /// What a list tells that a run has left; nil where there is none.
+  static func found(at path: String, _ arguments: [String]?, _ fileSystem: any FileSystem) throws -> RejectReport? {
+    guard try fileSystem.status(path) != nil else { return nil }
+    return RejectReport(count: try lines(path, fileSystem), path: path, arguments: arguments)
   }
 
-  private func lines(_ path: String) throws -> UInt64 {
+  private static func lines(_ path: String, _ fileSystem: any FileSystem) throws -> UInt64 {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     var (chunk, count, position) = ([UInt8](repeating: 0, count: 1 << 16), UInt64(0), UInt64(0))

@@ -19,6 +19,11 @@ enum FileKind {
     return of(head, size: size)
   }
 
+  /// Does a file begin as an SQLite database does?
+  static func isDatabase(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {
+    try head(path, fileSystem).bytes.starts(with: "SQLite format 3\0".utf8)
+  }
+
   /// SQLCipher can leave 32 bytes of the header plain (cipher_plaintext_header_size), as applications with a shared container on
   /// iOS need it: such a file begins like a database, and the rest of its first page is noise.
   static func isEncryptedBehindHeader(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {

@@ -79,8 +79,9 @@ struct ExternalDataCheck: Sendable {
     guard !name.contains("/"), !name.contains("\0") else { return places.source == nil ? .missing : .missingInSource }
     let path = FilePaths.join(places.folder.files, name)
     let original = places.source.map { FilePaths.join($0.files, name) }
-    let before = try original.flatMap { try fileSystem.statusOfName($0) }.flatMap { $0.isRegularFile ? $0 : nil }
-    guard let found = try fileSystem.statusOfName(path), found.isRegularFile else {
+    // People keep large files on another disk, and links in their place.
+    let before = try original.flatMap { try fileSystem.status($0) }.flatMap { $0.isRegularFile ? $0 : nil }
+    guard let found = try fileSystem.status(path), found.isRegularFile else {
       return places.source != nil && before == nil ? .missingInSource : .missing
     }
     guard let original, let before else { return .same }

@@ -167,7 +167,7 @@ import Testing
     let folder = try migrated()
     let (last, earlier) = (folder.file("Store.sqlite." + Self.suffix), folder.file("Store.sqlite.backup-20990101T000000Z"))
     try StoreFixture.writeNew(to: earlier)
-    try BackupReceipt(new: try StoreState(earlier, fileSystem)).write(for: earlier, fileSystem)
+    try BackupReceipt(new: try StoreState(earlier, fileSystem), ownsFolder: false).write(for: earlier, fileSystem)
     let backups = try StoreBackup.all(of: folder.destination, fileSystem)
     #expect(backups.map(\.path) == [last, earlier])
     let future = 3e9

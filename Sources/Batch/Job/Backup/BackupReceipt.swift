@@ -10,6 +10,10 @@ struct BackupReceipt: Codable, Equatable {
   var format = BackupReceipt.currentFormat
   /// The new store at its cut-over.
   var new: StoreState
+  /// Is the folder of external data that goes with the backup one that this program made for backups? It goes with the last of them then.
+  var ownsFolder: Bool?
+
+  init(new: StoreState, ownsFolder: Bool) { (self.new, self.ownsFolder) = (new, ownsFolder) }
 
   static func path(of backup: String) -> String { backup + ".json" }
 
@@ -39,7 +43,28 @@ struct StoreState: Codable, Equatable {
   init(_ path: String, _ fileSystem: any FileSystem) throws {
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .none)
     defer { snapshot.close() }
+    try self.init(path, snapshot, fileSystem)
+  }
+
+  /// A store that is open.
+  init(_ path: String, _ snapshot: DatabaseSnapshot, _ fileSystem: any FileSystem) throws {
     fingerprint = PlanFingerprint.hex(try SourceFingerprint.of(snapshot))
     modified = try fileSystem.status(path)?.modified ?? 0
+  }
+}
+
+/// What a plan was made of: file, contents, identity and version of the store. Another sighting means another plan.
+struct StoreSighting: Equatable {
+  var state: StoreState
+  var device: UInt64
+  var inode: UInt64
+  var mark: StoreMark
+
+  /// Looks at a store that is open. Nothing is written.
+  init(_ reader: StoreReader, _ fileSystem: any FileSystem) throws {
+    state = try StoreState(reader.path, reader.snapshot, fileSystem)
+    let status = try fileSystem.status(reader.path)
+    (device, inode) = (status?.device ?? 0, status?.inode ?? 0)
+    mark = StoreMark(reader.metadata)
   }
 }

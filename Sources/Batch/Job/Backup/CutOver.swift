@@ -42,11 +42,12 @@ public struct CutOver: Sendable {
   /// finished is reported again.
   ///
   /// - Parameters:
-  ///   - newStore: a file directly in the job directory, verified and closed.
+  ///   - newStore: a file directly in the job directory, verified and closed. Its folder of external data lies beside it there.
   ///   - destination: the path that the job directory was made for.
   ///   - inPlace: replace the store there and keep it as `<destination>.<backupSuffix>`; otherwise nothing may exist.
   ///   - backupSuffix: used only in place.
   ///   - restores: the backup that `newStore` is, for a rollback: it keeps its own owner and mode, and its name goes.
+  ///   - facts: what the journal says of the run for whoever finds no plan any more.
   ///   - verifySourceUnchanged: throws when the source is not the one that was read. Called once, in place only,
   ///     before the old store is touched. The caller holds no lock and no connection on the old store by then.
   ///
@@ -54,6 +55,15 @@ public struct CutOver: Sendable {
   /// in use.
   public func run(
     newStore: String, destination: String, inPlace: Bool, backupSuffix: String = "backup", restores: String? = nil,
+    verifySourceUnchanged: () throws -> Void
+  ) throws -> CutOverResult {
+    try run(
+      newStore: newStore, destination: destination, inPlace: inPlace, backupSuffix: backupSuffix, restores: restores, facts: nil,
+      verifySourceUnchanged: verifySourceUnchanged)
+  }
+
+  func run(
+    newStore: String, destination: String, inPlace: Bool, backupSuffix: String, restores: String? = nil, facts: RunFacts?,
     verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverResult {
     if let finished = try resume() { return finished }
@@ -65,13 +75,14 @@ public struct CutOver: Sendable {
       inPlace
       ? try startInPlace(new, newStore, backupSuffix, adopts: restores == nil, verifySourceUnchanged)
       : try startBeside(new, newStore)
-    journal.restores = restores
+    (journal.restores, journal.run, journal.mark) = (restores, facts, StoreMark(of: newStore, fileSystem))
+    if !inPlace, restores == nil { journal.folder = try folder(of: newStore) }
     try journal.write(job, fileSystem)
     return try finish(journal)
   }
 
   /// Finishes a cut-over that was interrupted, reports one that was finished, and returns nil when there is none. May
-  /// itself be interrupted.
+  /// itself be interrupted. Throws `refused` where the destination is neither the old store nor the new one.
   public func resume() throws -> CutOverResult? {
     try CutOverJournal.read(job, fileSystem).map(finish)
   }
@@ -84,10 +95,10 @@ public struct CutOver: Sendable {
     let file = try fileSystem.open(path, .update)
     defer { file.close() }
     try file.sync()
-    guard let status = try fileSystem.status(path) else {
+    guard let new = try FileIdentity(database: path, fileSystem) else {
       throw BatchError(.failed, "the new store vanished", path: path)
     }
-    return FileIdentity(status)
+    return new
   }
 
   private func startBeside(_ new: FileIdentity, _ newStore: String) throws -> CutOverJournal {
@@ -118,7 +129,11 @@ public struct CutOver: Sendable {
   /// A link and not a rename: a link never replaces a file that came into being meanwhile.
   private func putBeside(_ journal: CutOverJournal) throws {
     let newStore = job.file(journal.newStore)
-    if try !isReplaced(journal) {
+    switch try holder(journal) {
+    case .new, .newWritten: break
+    case .other: try refuseExisting(journal.destination, "the destination exists already")
+    case .old, .missing:
+      try putFolderBeside(journal)
       do {
         try fileSystem.link(newStore, to: journal.destination)
       } catch let error as StreamsError where error.code == .unsupported {
@@ -130,13 +145,11 @@ public struct CutOver: Sendable {
     try fileSystem.remove(newStore)
   }
 
-  /// Has the destination's name the new file already?
-  func isReplaced(_ journal: CutOverJournal) throws -> Bool {
-    journal.new.isSameFile(as: try fileSystem.statusOfName(journal.destination).map(FileIdentity.init))
-  }
-
   func refuseExisting(_ path: String, _ why: String) throws {
     guard try fileSystem.statusOfName(path) != nil else { return }
-    throw BatchError(.refused, why, hint: "Move it away or choose another name", path: path)
+    throw BatchError(
+      .refused, why,
+      hint: "Move it away, then go on with \(ProgramName.command("resume", job.destination)), or give the run up with "
+        + ProgramName.command("clean", "--all", job.destination), path: path)
   }
 }

@@ -12,7 +12,7 @@ extension CutOver {
   func startInPlace(
     _ new: FileIdentity, _ newStore: String, _ backupSuffix: String, adopts: Bool, _ verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverJournal {
-    let backup = job.destination + "." + backupSuffix
+    let backup = StoreBackup.path(of: job.destination, suffix: backupSuffix)
     guard !backupSuffix.isEmpty, !backupSuffix.contains("/") else {
       throw BatchError(.refused, "\"\(backupSuffix)\" is no suffix for a backup")
     }
@@ -26,6 +26,7 @@ extension CutOver {
     guard let status = try fileSystem.status(job.destination) else {
       throw Self.changed("while it was being verified", job.destination)
     }
+    let makesFolder = try makesFolder(backup)
     if adopts {
       try fileSystem.adopt(status, on: newStore)
       try fileSystem.adoptAttributes(of: job.destination, on: newStore)
@@ -33,19 +34,34 @@ extension CutOver {
     let isWhole = old.wal == nil && old.rollbackJournal == nil
     return CutOverJournal(
       phase: isWhole ? .whole : .started, newStore: FilePaths.name(of: newStore), new: new,
-      destination: job.destination, backup: backup, old: old, whole: isWhole ? old.main : nil)
+      destination: job.destination, backup: backup, makesFolder: makesFolder, old: old, whole: isWhole ? old.main : nil)
+  }
+
+  /// Is the backup's folder of external data one that only backups of this program have ever had?
+  private func makesFolder(_ backup: String) throws -> Bool {
+    let folder = ExternalDataFolder(store: backup)
+    guard try fileSystem.statusOfName(folder.path) != nil else { return true }
+    return try StoreBackup.all(of: job.destination, fileSystem).contains { other in
+      try ExternalDataFolder(store: other.path) == folder && BackupReceipt.read(for: other.path, fileSystem)?.ownsFolder == true
+    }
   }
 
   func replace(_ journal: inout CutOverJournal) throws {
-    if try !isReplaced(journal) {
+    switch try holder(journal) {
+    case .new, .newWritten: break
+    case .missing:
+      throw BatchError(
+        .refused, "the store is missing that the new one is to replace",
+        hint: "Put it back, then go on with \(ProgramName.command("resume", journal.destination)), or give the run up with "
+          + ProgramName.command("clean", "--all", journal.destination), path: journal.destination)
+    case .other: throw Self.changed("since it was verified", journal.destination)
+    case .old:
       if journal.phase == .started { try makeWhole(&journal) }
       let file = try fileSystem.open(journal.destination, .update)
       // Until after the rename nobody can open the old store, not even to read what it is about to lose beside it.
       defer { file.close() }
-      guard try file.lock(.exclusive, start: Self.sqliteLockStart, length: Self.sqliteLockLength) else {
-        throw Self.inUse(journal.destination)
-      }
-      try checkUntouched(journal)
+      guard try isLocked(file) else { throw Self.inUse(journal.destination) }
+      try checkUntouched(journal, file)
       try file.sync()
       try removeFilesBeside(journal.destination)
       try keepCompanions(journal)
@@ -54,6 +70,11 @@ extension CutOver {
     }
     try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
     try fileSystem.syncDirectory(job.path)
+  }
+
+  /// Takes SQLite's locks. Programs that only look at the store have them for a moment, and are waited for.
+  private func isLocked(_ file: any File) throws -> Bool {
+    try Patience.wait { try file.lock(.exclusive, start: Self.sqliteLockStart, length: Self.sqliteLockLength) }
   }
 
   /// Lets SQLite bring the WAL, or what a hot journal holds back, into the main file, and records that state while
@@ -66,8 +87,10 @@ extension CutOver {
     else { throw Self.changed("since it was verified", journal.destination) }
     let path = journal.destination
     var recorded = journal
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
     try OldStore.makeWhole(path) {
-      recorded.whole = try OldStoreIdentity(path, fileSystem).main
+      recorded.whole = try OldStoreIdentity(path, fileSystem, open: file).main
       recorded.phase = .whole
       try recorded.write(job, fileSystem)
     }
@@ -76,8 +99,8 @@ extension CutOver {
 
   /// The caller holds SQLite's locks. Whatever differs from what was recorded was written by somebody else, and a
   /// replacement would take it out of sight.
-  private func checkUntouched(_ journal: CutOverJournal) throws {
-    let now = try OldStoreIdentity(journal.destination, fileSystem)
+  private func checkUntouched(_ journal: CutOverJournal, _ file: any File) throws {
+    let now = try OldStoreIdentity(journal.destination, fileSystem, open: file)
     guard now.main == journal.whole, now.wal == nil || now.wal == journal.old?.wal,
       now.rollbackJournal == nil || now.rollbackJournal == journal.old?.rollbackJournal
     else { throw Self.changed("since it was verified", journal.destination) }
@@ -99,17 +122,17 @@ extension CutOver {
     guard let backup = journal.backup else { return }
     let folders = ExternalDataCopy(fileSystem: fileSystem)
     try folders.take(from: journal.destination, to: backup)
-    if let restored = journal.restores {
-      try folders.take(from: restored, to: journal.destination)
-    } else {
-      try BackupReceipt(new: try StoreState(job.file(journal.newStore), fileSystem)).write(for: backup, fileSystem)
-    }
+    if let restored = journal.restores { try folders.take(from: restored, to: journal.destination, mayFollow: true) }
+    let new = try StoreState(job.file(journal.newStore), fileSystem)
+    try BackupReceipt(new: new, ownsFolder: journal.makesFolder).write(for: backup, fileSystem)
   }
 
   /// The backup has its old name again; the other one goes, with what told of the migration that is undone.
   func endRestoring(_ journal: CutOverJournal) throws {
     guard let restored = journal.restores else { return }
-    if journal.old == nil { try ExternalDataCopy(fileSystem: fileSystem).take(from: restored, to: journal.destination) }
+    if journal.old == nil {
+      try ExternalDataCopy(fileSystem: fileSystem).take(from: restored, to: journal.destination, mayFollow: true)
+    }
     for file in [restored, restored + "-shm", BackupReceipt.path(of: restored)] { try fileSystem.remove(file) }
     try fileSystem.syncDirectory(FilePaths.directory(of: restored))
   }
@@ -140,13 +163,15 @@ extension CutOver {
 
   private static func changed(_ when: String, _ path: String) -> BatchError {
     BatchError(
-      .refused, "the old store was written \(when)",
-      hint: "It is left as it is. Stop the program that uses it, then migrate it again from the start", path: path)
+      .refused, "the store was written to, or replaced, \(when)",
+      hint: "It is left as it is. Close the program that uses it, and give this run up with "
+        + "\(ProgramName.command("clean", "--all", path)); then migrate the store again", path: path)
   }
 
   static func inUse(_ path: String) -> BatchError {
     BatchError(
       .refused, "the old store is open in another process",
-      hint: "Close every program that uses it, then start again: only the cut-over is left to do", path: path)
+      hint: "Close every program that uses it, then go on with \(ProgramName.command("resume", path)): only the cut-over is left to do",
+      path: path)
   }
 }

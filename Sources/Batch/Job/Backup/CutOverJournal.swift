@@ -7,6 +7,8 @@ struct FileIdentity: Codable, Equatable {
   var inode: UInt64
   var size: UInt64
   var modified: Int64
+  /// Of a database the header's change counter, and the number of the change that its size is valid for; nil for any other file.
+  var counters: [UInt32]?
 
   init(_ status: FileStatus) {
     device = status.device
@@ -15,7 +17,33 @@ struct FileIdentity: Codable, Equatable {
     modified = status.modified
   }
 
+  /// A database file; nil where there is no regular file of that name. Where SQLite has it open in this process, `file` is it, too: to close
+  /// another descriptor of it would drop SQLite's locks.
+  init?(database path: String, _ fileSystem: any FileSystem, open file: (any File)? = nil) throws {
+    guard let status = try fileSystem.statusOfName(path), status.isRegularFile else { return nil }
+    self.init(status)
+    if let file {
+      counters = try Self.counters(file)
+    } else {
+      let file = try fileSystem.open(path, .read)
+      defer { file.close() }
+      counters = try Self.counters(file)
+    }
+  }
+
   func isSameFile(as other: FileIdentity?) -> Bool { device == other?.device && inode == other?.inode }
+
+  /// Has it the same bytes, as far as size, time of change and the header tell?
+  func hasSameContents(as other: FileIdentity?) -> Bool {
+    size == other?.size && modified == other?.modified && counters == other?.counters
+  }
+
+  /// SQLite's file format, section 1.3: offsets 24 and 92.
+  private static func counters(_ file: any File) throws -> [UInt32]? {
+    var header = [UInt8](repeating: 0, count: 100)
+    guard try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == header.count else { return nil }
+    return [24, 92].map { offset in header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+  }
 }
 
 /// The old store with the files beside it that SQLite would read.
@@ -26,11 +54,12 @@ struct OldStoreIdentity: Codable, Equatable {
   /// Nil when there is none or it is empty.
   var rollbackJournal: FileIdentity?
 
-  init(_ path: String, _ fileSystem: any FileSystem) throws {
-    guard let status = try fileSystem.statusOfName(path), status.isRegularFile else {
+  /// `open` is the main file, where SQLite has it open in this process.
+  init(_ path: String, _ fileSystem: any FileSystem, open: (any File)? = nil) throws {
+    guard let file = try FileIdentity(database: path, fileSystem, open: open) else {
       throw BatchError(.refused, "there is no file to be replaced", path: path)
     }
-    main = FileIdentity(status)
+    main = file
     wal = try Self.nonEmpty(path + "-wal", fileSystem)
     rollbackJournal = try Self.nonEmpty(path + "-journal", fileSystem)
   }
@@ -40,7 +69,28 @@ struct OldStoreIdentity: Codable, Equatable {
   }
 }
 
-/// `cutover.json`: written before the first change, so that whoever comes next can finish, and kept until the job ends.
+/// Which store it is, and of which version: what a look at its metadata tells.
+struct StoreMark: Codable, Equatable {
+  var uuid: String
+  /// The digest of its version hashes.
+  var hashes: String
+
+  init(uuid: String, hashes: String) { (self.uuid, self.hashes) = (uuid, hashes) }
+
+  init(_ metadata: StoreMetadata) {
+    self.init(uuid: metadata.uuid, hashes: ManagedObjectModel.versionHashesDigest(metadata.versionHashes))
+  }
+
+  /// Looks at a store; its `-wal` counts. Nil where it is none that can be read. Nothing is written.
+  init?(of path: String, _ fileSystem: any FileSystem) {
+    guard let reader = try? StoreReader(path: path, fileSystem: fileSystem, locking: .none) else { return nil }
+    defer { reader.close() }
+    self.init(reader.metadata)
+  }
+}
+
+/// `cutover.json`: written before the first change, so that whoever comes next can finish, and kept until the job ends. Whatever the
+/// cut-over makes outside of the job directory is named here first. Layout: FORMAT.md, section 5.
 struct CutOverJournal: Codable {
   enum Phase: String, Codable {
     /// The source was verified; nothing was changed yet, or SQLite was making the old store whole.
@@ -53,32 +103,55 @@ struct CutOverJournal: Codable {
     case done
   }
 
-  static let format = 1
+  /// The new store's folder of external data, which waits in the job directory beside it.
+  struct Folder: Codable, Equatable {
+    var device: UInt64
+    var inode: UInt64
+  }
+
+  static let format = 2
 
   var format = CutOverJournal.format
   var phase: Phase
   /// The name of the new store inside the job directory.
   var newStore: String
   var new: FileIdentity
+  /// Which store the new one is; nil where it is none of Core Data's, in tests.
+  var mark: StoreMark?
+  /// A path here, a name in the file: the folder may be moved.
   var destination: String
   /// Nil for a destination that did not exist.
   var backup: String?
+  /// Does the cut-over make the backup's folder of external data?
+  var makesFolder = false
   /// The backup that a rollback puts in place, and whose name then goes; nil for a migration.
   var restores: String?
+  /// Nil where no folder of external data goes with the new store.
+  var folder: Folder?
   /// The old store as it was when the source was verified; nil for a destination that did not exist.
   var old: OldStoreIdentity?
   /// The old main file once the old store is whole in it.
   var whole: FileIdentity?
+  /// What the run says of itself when its plan is gone; nil for a rollback.
+  var run: RunFacts?
 
   func write(_ job: JobDirectory, _ fileSystem: any FileSystem) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    try fileSystem.writeDurably(Array(try encoder.encode(self)), to: job.cutOver)
+    let names = renamed(FilePaths.name(of:))
+    try fileSystem.writeDurably(Array(try encoder.encode(names)), to: job.cutOver)
+  }
+
+  private func renamed(_ change: (String) -> String) -> CutOverJournal {
+    var journal = self
+    journal.destination = change(destination)
+    (journal.backup, journal.restores) = (backup.map(change), restores.map(change))
+    return journal
   }
 
   static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> CutOverJournal? {
     guard try fileSystem.status(job.cutOver) != nil else { return nil }
-    let bytes = try fileSystem.readAll(job.cutOver, cap: 1 << 16)
+    let bytes = try fileSystem.readAll(job.cutOver, cap: 1 << 20)
     let journal: CutOverJournal
     do {
       journal = try JSONDecoder().decode(CutOverJournal.self, from: Data(bytes))
@@ -86,19 +159,40 @@ struct CutOverJournal: Codable {
       throw unusable("it cannot be read", job, error)
     }
     guard journal.format == format else { throw unusable("it has format \(journal.format)", job) }
-    guard journal.destination == job.destination, !journal.newStore.contains("/") else {
-      throw unusable("it is about another destination", job)
-    }
-    guard journal.restores.map({ StoreBackup(path: $0)?.store == job.destination }) != false else {
+    guard journal.destination == FilePaths.name(of: job.destination),
+      [journal.newStore, journal.backup, journal.restores].allSatisfy({ $0?.contains("/") != true })
+    else { throw unusable("it is about another destination", job) }
+    let directory = FilePaths.directory(of: job.destination)
+    let found = journal.renamed { FilePaths.join(directory, $0) }
+    guard found.restores.map({ StoreBackup(path: $0)?.store == job.destination }) != false else {
       throw unusable("it is about a backup of another store", job)
     }
-    return journal
+    return found
   }
 
   private static func unusable(_ why: String, _ job: JobDirectory, _ cause: (any Error)? = nil) -> BatchError {
     BatchError(
       .failed, "the journal of the cut-over cannot be used: \(why)",
-      hint: "The destination is whole, old or new; look at it, keep a copy, then remove the job directory",
+      hint: "The store is whole, old or new. Look at it and keep a copy; then give the run up with "
+        + ProgramName.command("clean", "--all", job.destination),
       path: job.cutOver, cause: cause)
   }
+}
+
+/// What a cut-over's journal says of its run, for whoever finds no plan any more.
+struct RunFacts: Codable, Equatable {
+  /// Versions before and after.
+  var sourceVersion: String
+  var targetVersion: String
+  /// The digest of the version hashes that the source had.
+  var sourceHashes: String
+  var steps: Int
+  /// Was the result proved?
+  var isVerified: Bool
+  /// The name that the list of rejected objects gets beside the store; nil where none may be set aside.
+  var rejects: String?
+  /// Options of the command that asked for the run.
+  var arguments: [String]?
+  /// Was the source another path than the destination? Then its path.
+  var source: String?
 }

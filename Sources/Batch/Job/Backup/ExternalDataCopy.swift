@@ -19,7 +19,7 @@ struct ExternalDataCopy {
   func bytes(of store: String) throws -> UInt64 { try bytes(ExternalDataFolder(store: store).path, depth: 0) }
 
   private func bytes(_ path: String, depth: Int) throws -> UInt64 {
-    guard depth <= Self.greatestDepth, let status = try fileSystem.statusOfName(path) else { return 0 }
+    guard depth <= Self.greatestDepth, let status = try fileSystem.status(path) else { return 0 }
     guard status.isDirectory else { return status.size }
     return try fileSystem.list(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }
   }
@@ -49,33 +49,38 @@ struct ExternalDataCopy {
     BatchError(.refused, "folders of external data are nested too deeply", path: path)
   }
 
-  /// Takes everything along; durable on return. What an interrupted call left is used.
-  func take(from source: String, to destination: String) throws {
+  /// Takes everything along; durable on return. What an interrupted call left is used. Symbolic links are followed: people keep large files,
+  /// or the whole folder, on another disk. `mayFollow`: a link in the place of the destination's folder is its folder, too.
+  /// `isOwn`: what is in the destination's folder is the run's own, and a file that is not the source's is taken again.
+  func take(from source: String, to destination: String, mayFollow: Bool = false, isOwn: Bool = false) throws {
     let (old, new) = (ExternalDataFolder(store: source).path, ExternalDataFolder(store: destination).path)
     guard try fileSystem.status(old) != nil else { return }
-    try take(folder: old, to: new, depth: 0)
+    try take(folder: old, to: new, depth: 0, mayFollow: mayFollow, isOwn: isOwn)
     try fileSystem.syncDirectory(FilePaths.directory(of: new))
   }
 
-  private func take(folder: String, to target: String, depth: Int) throws {
+  private func take(folder: String, to target: String, depth: Int, mayFollow: Bool, isOwn: Bool) throws {
     guard depth <= Self.greatestDepth else { throw Self.tooDeep(folder) }
-    try fileSystem.makeDirectory(target)
+    let isLink = try fileSystem.statusOfName(target)?.isSymbolicLink == true
+    if try !mayFollow || !isLink || fileSystem.status(target)?.isDirectory != true { try fileSystem.makeDirectory(target) }
     for name in try fileSystem.list(folder) {
       let (from, to) = (FilePaths.join(folder, name), FilePaths.join(target, name))
-      guard let status = try fileSystem.statusOfName(from) else { continue }
+      // A link that leads nowhere is a file that is missing, and told as such.
+      guard let status = try fileSystem.status(from) else { continue }
       if status.isDirectory {
-        try take(folder: from, to: to, depth: depth + 1)
+        try take(folder: from, to: to, depth: depth + 1, mayFollow: mayFollow, isOwn: isOwn)
       } else if status.isRegularFile {
-        try take(file: from, status, to: to)
+        let isLink = try fileSystem.statusOfName(from)?.isSymbolicLink == true
+        if isOwn, try fileSystem.status(to)?.inode != status.inode { try fileSystem.remove(to) }
+        try take(file: isLink ? JobDirectory.resolve(from) : from, status, to: to)
       }
-      // Anything else, as a symbolic link, is nothing that Core Data makes; it is not followed.
     }
     try fileSystem.syncDirectory(target)
   }
 
   private func take(file: String, _ status: FileStatus, to target: String) throws {
     try monitor?.throwIfStopRequested()
-    if let there = try fileSystem.statusOfName(target) {
+    if let there = try fileSystem.status(target) {
       // Left by an interrupted call: a link is whole, and a copy gets its name only when it is.
       guard there.size == status.size else {
         throw BatchError(.refused, "another file has the name already", hint: "Move it away, then resume", path: target)

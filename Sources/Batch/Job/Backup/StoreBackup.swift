@@ -11,7 +11,7 @@ public struct StoreBackup: Sendable, Equatable {
     case setAside = "rolled-back"
   }
 
-  /// Its path: `<store>.backup-<time>` or `<store>.rolled-back-<time>`.
+  /// Its path: `<store>.backup-<time>` or `<store>.rolled-back-<time>`, with two dots where the store's name has no extension.
   public let path: String
   /// The store that it belongs to.
   public let store: String
@@ -24,12 +24,20 @@ public struct StoreBackup: Sendable, Equatable {
   init?(path: String) {
     guard let dot = path.lastIndex(of: ".") else { return nil }
     let suffix = path[path.index(after: dot)...]
+    var store = path[..<dot]
+    if store.hasSuffix("."), !FilePaths.name(of: String(store.dropLast())).contains(".") { store = store.dropLast() }
     guard let kind = Kind.allCases.first(where: { suffix.hasPrefix($0.rawValue + "-") }) else { return nil }
     stamp = String(suffix.dropFirst(kind.rawValue.count + 1))
-    guard Self.time(stamp) != nil, !FilePaths.name(of: String(path[..<dot])).isEmpty else { return nil }
+    guard Self.time(stamp) != nil, !FilePaths.name(of: String(store)).isEmpty else { return nil }
     self.path = path
     self.kind = kind
-    store = String(path[..<dot])
+    self.store = String(store)
+  }
+
+  /// The name of a store's backup that is made with a suffix. Core Data's rule leaves out what follows a name's last dot, and finds the folder
+  /// of external data by the rest: a store without extension would share its own folder with its backup, but for a second dot.
+  static func path(of store: String, suffix: String) -> String {
+    store + (FilePaths.name(of: store).dropFirst().contains(".") ? "." : "..") + suffix
   }
 
   /// The suffix of a backup that is made at an instant, in seconds since 2001.
@@ -69,18 +77,25 @@ public struct StoreBackup: Sendable, Equatable {
 
   /// Removes it with all that belongs to it; durable on return. The store goes first: what a crash leaves is no backup any more.
   func remove(_ fileSystem: any FileSystem) throws {
+    let isOwned = try BackupReceipt.read(for: path, fileSystem)?.ownsFolder == true
     for file in [path] + companions { try fileSystem.remove(file) }
-    let directory = FilePaths.directory(of: path)
-    if try Self.isUnused(ExternalDataFolder(store: path), fileSystem) {
-      try ExternalDataCopy(fileSystem: fileSystem).remove(from: path)
-    }
-    try fileSystem.syncDirectory(directory)
+    try Self.removeFolder(of: path, isOwned: isOwned, fileSystem)
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
 
-  /// Removes backups of a store beyond a limit. `latest` is the one that was made last.
-  static func remove(beyond limit: BackupLimit, of store: String, latest: String?, _ fileSystem: any FileSystem) throws {
-    let surplus = limit.surplus(try all(of: store, fileSystem), latest: latest, now: Date().timeIntervalSinceReferenceDate)
+  /// Removes the folder of external data of a backup that is gone, where this program made it and nothing else has its name.
+  static func removeFolder(of backup: String, isOwned: Bool, _ fileSystem: any FileSystem) throws {
+    guard isOwned, try isUnused(ExternalDataFolder(store: backup), fileSystem) else { return }
+    try ExternalDataCopy(fileSystem: fileSystem).remove(from: backup)
+  }
+
+  /// Removes backups of a store beyond a limit, and returns them. `latest` is the one that was made last. Stores that a rollback set aside
+  /// are no backups of a migration: they may be the only ones with what was written before it.
+  static func remove(beyond limit: BackupLimit, of store: String, latest: String?, _ fileSystem: any FileSystem) throws -> [String] {
+    let backups = try all(of: store, fileSystem).filter { $0.kind == .replaced }
+    let surplus = limit.surplus(backups, latest: latest, now: Date().timeIntervalSinceReferenceDate)
     for backup in surplus { try backup.remove(fileSystem) }
+    return surplus.map(\.path)
   }
 
   /// Backups of one store share a folder of external data, since the folder's name leaves out all behind the last dot.

@@ -57,7 +57,7 @@ extension MigrationJob {
     case .running:
       report.outcome = status.progress?.paused == true ? .paused : .running
       (report.progress, report.done) = (status.progress, status.progress?.fraction ?? report.done)
-    case .cutOver: report.outcome = .cutOver
+    case .cutOver, .finished: report.outcome = .cutOver
     default:
       if let last { report.outcome = last.code == BatchError.Code.stopped.description ? .stopped : .failed }
     }

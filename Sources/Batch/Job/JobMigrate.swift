@@ -1,0 +1,112 @@
+import Foundation
+import Streams
+
+extension MigrationJob {
+  /// How often a store is planned that changes meanwhile, before that is told.
+  private static let mostPlans = 8
+
+  /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see ``resume(_:memory:takeOver:rejects:monitor:)``.
+  ///
+  /// What is migrated is what was planned: behind lease and exclusive lock the store is looked at again, and planned again where it is another
+  /// one by then. On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
+  /// ``resume(_:memory:takeOver:rejects:monitor:)``.
+  public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
+    let source = try JobDirectory(destination: request.source).destination
+    for _ in 0..<Self.mostPlans {
+      let job = try JobDirectory(destination: request.output ?? request.source).current(fileSystem)
+      guard request.parts.isAll || job.destination != source else {
+        throw BatchError(
+          .refused, "a store of some parts cannot take the place of the whole one",
+          hint: "Give it a path of its own with --output; nothing was written", path: source)
+      }
+      try settle(job, for: request.restarts ? .restart : .migrate, request)
+      let (plan, seen) = try planOrLeave(request, job)
+      guard plan.destination == nil || request.output != nil else {
+        throw BatchError(
+          .refused, "a mapping file names a server for the result, and the store would be replaced",
+          hint: "Load it with load(_:to:_:monitor:), or name an output; nothing was written", path: source)
+      }
+      guard !plan.isUpToDate else {
+        return Report(
+          destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
+      }
+      if let report = try begin(request, plan, seen, job, source: source, monitor) { return report }
+    }
+    throw BatchError(
+      .refused, "the store changes again and again while it is being planned",
+      hint: "Close the program that writes to it, and try again; nothing was written", path: source)
+  }
+
+  /// Plans, and waits a moment for whoever has the store; a live run of it is told at once.
+  private func planOrLeave(_ request: Request, _ job: JobDirectory) throws -> (plan: MigrationPlan, seen: StoreSighting) {
+    var countsRows = false
+    if case .percent = request.rejects?.most { countsRows = true }
+    return try Patience.whileLocked {
+      try plan(request, countsRows: countsRows)
+    } mayGoOn: {
+      try refuseLiveRun(job)
+    }
+  }
+
+  /// Throws `leaseHeld` where a live process has the lease.
+  func refuseLiveRun(_ job: JobDirectory) throws {
+    guard try job.exists(fileSystem), case .live(let owner) = try Lease.inspect(job, fileSystem) else { return }
+    throw Lease.held(owner, job)
+  }
+
+  /// Takes the lease and migrates; nil where the store is not the planned one any more, or another run came first: then ask again.
+  private func begin(
+    _ request: Request, _ plan: MigrationPlan, _ planned: StoreSighting, _ job: JobDirectory, source: String,
+    _ monitor: RunMonitor
+  ) throws -> Report? {
+    let now = Date().timeIntervalSinceReferenceDate.rounded()
+    let isInPlace = source == job.destination
+    try refuseEarly(plan, job, isInPlace: isInPlace, now: now, memory: request.memory)
+    let lease = try Lease.begin(job, fileSystem)
+    defer { lease.release() }
+    guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { return nil }
+    lease.guardRun(monitor)
+    do {
+      guard let seen = try lookAgain(source, job), seen == planned else {
+        try job.remove(fileSystem, under: lease)
+        return nil
+      }
+      // Another run may have ended at that name meanwhile.
+      if !isInPlace { try refuseTakenNames(plan, job) }
+      try job.create(fileSystem)
+      let run = try begin(request, plan, job, source: source, seen, now: now)
+      return try MigrationRun(
+        job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
+        logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps
+      )
+      .run()
+    } catch {
+      try lease.throwIfReplaced()
+      if try isWithoutWork(job) {
+        JobRegistry(fileSystem).forget(source: source)
+        try job.remove(fileSystem, under: lease)
+      }
+      throw error
+    }
+  }
+
+  /// As strict as the run itself: a store that is in use is refused before anything is written.
+  private func lookAgain(_ source: String, _ job: JobDirectory) throws -> StoreSighting? {
+    try Patience.whileLocked {
+      let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
+      defer { reader.close() }
+      return try StoreSighting(reader, fileSystem)
+    }
+  }
+
+  /// Was nothing migrated yet? A directory without a checkpoint would only be in the way.
+  private func isWithoutWork(_ job: JobDirectory) throws -> Bool {
+    guard try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil else { return false }
+    return try fileSystem.status(job.checkpoints) == nil || fileSystem.list(job.checkpoints).isEmpty
+  }
+
+  /// Has the directory's run a plan, or a cut-over to finish? A kill in the removal of the directory leaves only the latter.
+  func isBegun(_ job: JobDirectory) throws -> Bool {
+    try fileSystem.status(job.plan) != nil || fileSystem.status(job.cutOver) != nil
+  }
+}

@@ -1,0 +1,67 @@
+import Streams
+
+// What commands do with the life of a run before their own work: they ask `RunLife`, and do what it says.
+extension MigrationJob {
+  /// How often the state is asked anew that others change meanwhile.
+  private static let mostLooks = 16
+
+  /// Brings a store's run to where a command may begin: finishes what only has to be finished, gives up what was given up, removes what is
+  /// left over. Throws `refused` with the command that leads on, and `leaseHeld` where another process is at work.
+  func settle(_ job: JobDirectory, for command: LifeCommand, _ request: Request? = nil) throws {
+    for _ in 0..<Self.mostLooks {
+      let life = try RunLife.look(job, fileSystem)
+      let answer = life.answer(to: command)
+      switch answer {
+      case .begin where life.phase == .none: return
+      case .begin, .giveUpFirst, .finishFirst: break
+      case .wait:
+        try refuseLiveRun(job)
+        continue
+      case .refuse(let way): throw refusal(life, way, job, request)
+      case .goOn, .finish, .cutOverAgain, .giveUp, .look, .keep, .nothing: return
+      }
+      guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { continue }
+      defer { lease.release() }
+      // Once more under the lease: somebody may have been here meanwhile.
+      guard try RunLife.look(job, fileSystem, isOwn: true).answer(to: command) == answer else { continue }
+      if answer == .finishFirst { try finishQuietly(job, lease) } else { _ = try giveUp(job, lease) }
+    }
+    throw BatchError(
+      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment",
+      path: job.destination)
+  }
+
+  /// Finishes a run whose new store has its name. What is there instead by now is the next command's business.
+  private func finishQuietly(_ job: JobDirectory, _ lease: Lease) throws {
+    do { _ = try finish(job.current(fileSystem), lease, RunMonitor()) } catch let error as BatchError where error.code == .refused {
+      guard try !job.exists(fileSystem) else { throw error }
+    }
+  }
+
+  /// Finishes a cut-over and removes the job directory. The caller has the lease, and ``RunLife`` says that nothing else is left to do.
+  func finish(_ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor) throws -> Report {
+    if let plan = try? JobPlan.read(job, fileSystem) {
+      return try MigrationRun(
+        job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
+        logs: logs, stageHandler: stageHandler, metrics: metrics
+      ).run()
+    }
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    let finished = try cutOver.resume()
+    let result = try cutOver.result()
+    try job.remove(fileSystem, under: lease)
+    return try result.report(finished?.backup, fileSystem)
+  }
+
+  /// Removes a job directory with what the run made elsewhere and no data depends on. The caller has the lease. Returns the backup that stays,
+  /// as it is the only file with the old store by now.
+  func giveUp(_ job: JobDirectory, _ lease: Lease) throws -> String? {
+    let job = try job.current(fileSystem)
+    var kept: String?
+    // A journal that cannot be read names nothing that could be removed.
+    do { kept = try CutOver(fileSystem: fileSystem, job: job).undo() } catch let error as BatchError where error.code == .failed {}
+    if let plan = try? JobPlan.read(job, fileSystem) { JobRegistry(fileSystem).forget(source: plan.source) }
+    try job.remove(fileSystem, under: lease)
+    return kept
+  }
+}

@@ -1,0 +1,71 @@
+import Streams
+
+extension RunLife {
+  /// Looks at a job directory and at the store that its run is about. Nothing is written.
+  ///
+  /// `isOwn`: this process has the lease. Of a run that another process works on the store is not looked at.
+  static func look(_ job: JobDirectory, _ fileSystem: any FileSystem, isOwn: Bool = false) throws -> RunLife {
+    guard try job.exists(fileSystem) else { return RunLife(phase: .none) }
+    do {
+      return try look(existing: job.current(fileSystem), fileSystem, isOwn: isOwn)
+    } catch {
+      // Its owner may have removed it meanwhile.
+      guard try job.exists(fileSystem) else { return RunLife(phase: .none) }
+      throw error
+    }
+  }
+
+  private static func look(existing job: JobDirectory, _ fileSystem: any FileSystem, isOwn: Bool) throws -> RunLife {
+    if !isOwn, case .live = try Lease.inspect(job, fileSystem) {
+      return RunLife(phase: try fileSystem.status(job.plan) == nil ? .leased : .working, isOwned: true)
+    }
+    do {
+      if let journal = try CutOverJournal.read(job, fileSystem) { return try life(journal, job, fileSystem) }
+      guard try fileSystem.status(job.plan) != nil else { return RunLife(phase: .leased) }
+      let plan = try JobPlan.read(job, fileSystem)
+      let phase = RunFailure.read(job, fileSystem) == nil ? Phase.working : .failed
+      return RunLife(phase: phase, store: try source(plan, fileSystem))
+    } catch let error as BatchError where [.badCheckpoint, .failed].contains(error.code) {
+      let isThere = try fileSystem.statusOfName(job.destination) != nil || fileSystem.status(job.cutOver) == nil
+      return RunLife(phase: .unreadable, store: isThere ? .asItWas : .missing)
+    }
+  }
+
+  private static func life(_ journal: CutOverJournal, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> RunLife {
+    let holder = try CutOver(fileSystem: fileSystem, job: job).holder(journal)
+    let isRollback = journal.restores != nil
+    if journal.phase == .done {
+      let store: Store =
+        switch holder {
+        case .new, .old: .asItWas
+        case .newWritten: .written
+        case .other: .replaced
+        case .missing: .missing
+        }
+      return RunLife(phase: .done, store: store, isRollback: isRollback)
+    }
+    return switch holder {
+    case .old: RunLife(phase: .cutOver, isRollback: isRollback)
+    case .new: RunLife(phase: .renamed, isRollback: isRollback)
+    case .newWritten: RunLife(phase: .renamed, store: .written, isRollback: isRollback)
+    case .missing: RunLife(phase: .cutOver, store: .missing, isRollback: isRollback)
+    case .other: RunLife(phase: .cutOver, store: try old(journal, fileSystem), isRollback: isRollback)
+    }
+  }
+
+  /// The old store is not as it was: was it written to, or is it another file?
+  private static func old(_ journal: CutOverJournal, _ fileSystem: any FileSystem) throws -> Store {
+    let now = try FileIdentity(database: journal.destination, fileSystem)
+    return journal.old?.main.isSameFile(as: now) == true ? .written : .replaced
+  }
+
+  private static func source(_ plan: JobPlan, _ fileSystem: any FileSystem) throws -> Store {
+    guard let status = try fileSystem.status(plan.source) else { return .missing }
+    let changed: Store = plan.sourceInode.map { $0 == status.inode } ?? true ? .written : .replaced
+    guard plan.isSourceTime(status.modified) else { return changed }
+    // What a hot journal holds back is told by the run, which takes it back on a copy.
+    if let journal = try fileSystem.status(plan.source + "-journal"), journal.size > 0 { return .asItWas }
+    guard let state = try? StoreState(plan.source, fileSystem) else { return changed }
+    return state.fingerprint == plan.sourceFingerprint ? .asItWas : changed
+  }
+}

@@ -1,0 +1,80 @@
+import Streams
+
+/// What is under the destination's name behind a cut-over: looked at before anything is claimed.
+struct RunResult: Equatable {
+  var destination: String
+  /// What has become of the new store.
+  var holder: CutOver.Holder
+  /// What is there now; nil where it is no store that can be read, or nothing.
+  var present: StoreMark?
+  /// What the journal says of it, and of its run.
+  var expected: StoreMark?
+  var facts: RunFacts?
+
+  /// Is the new store there, written to since or not?
+  var isThere: Bool { holder == .new || holder == .newWritten }
+  /// What a person should know besides.
+  var notes: [String] {
+    holder == .newWritten ? ["the store was written to since the migrated one got its name"] : []
+  }
+
+  /// The version that is there now, in words.
+  private var version: String {
+    guard holder != .missing else { return "it is missing now" }
+    guard let present else { return "it is no Core Data store now" }
+    switch present.hashes {
+    case expected?.hashes: return "it is at version \(facts?.targetVersion ?? "") now, by another way"
+    case facts?.sourceHashes: return "it is at version \(facts?.sourceVersion ?? "") now"
+    default: return "it is at another version now"
+    }
+  }
+
+  /// What a run that an earlier process finished but for its removal came to. Throws `refused` where the store was replaced since: then the
+  /// migration is no more, whatever the journal says.
+  func report(_ backup: String?, _ fileSystem: any FileSystem) throws -> MigrationJob.Report {
+    try throwIfReplaced(fileSystem)
+    let rejects = try facts?.rejects.flatMap { name in
+      try RejectReport.found(at: FilePaths.join(FilePaths.directory(of: destination), name), facts?.arguments, fileSystem)
+    }
+    var report = MigrationJob.Report(
+      destination: destination, backup: try backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
+      sourceVersion: facts?.sourceVersion ?? "", targetVersion: facts?.targetVersion ?? "", steps: isThere ? facts?.steps ?? 1 : 0,
+      isVerified: isThere && facts?.isVerified == true, bytes: try fileSystem.status(destination)?.size ?? 0, notes: notes)
+    report.rejects = rejects
+    report.replay = rejects?.replay(source: facts?.source ?? destination, backup: report.backup, destination: destination)
+    return report
+  }
+
+  /// Throws where another store is there than the migration's, unless that is at the target version, too.
+  func throwIfReplaced(_ fileSystem: any FileSystem) throws {
+    guard !isThere, present == nil || present?.hashes != expected?.hashes || facts == nil else { return }
+    let words = facts.flatMap { facts in
+      facts.arguments.flatMap {
+        ReplayCommand.words(
+          $0, source: facts.source ?? destination, output: facts.source == nil ? nil : destination, restarts: false)
+      }
+    }
+    let again = words.map { "Migrate it with \(ProgramName.command($0))" } ?? "Migrate it again"
+    throw BatchError(
+      .refused, "the migration had ended, but the store was replaced since: \(version)",
+      hint: holder == .missing ? "Put a store back, then: \(again.lowercasedFirst)" : again, path: destination)
+  }
+}
+
+extension String {
+  /// With a small first letter.
+  fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}
+
+extension CutOver {
+  /// Looks at what is under the destination's name behind the cut-over. Nothing is written.
+  func result() throws -> RunResult {
+    guard let journal = try CutOverJournal.read(job, fileSystem) else {
+      throw BatchError(.failed, "there is no cut-over to look at", path: job.cutOver)
+    }
+    let holder = try holder(journal)
+    let present = holder == .new ? journal.mark : StoreMark(of: journal.destination, fileSystem)
+    return RunResult(
+      destination: journal.destination, holder: holder, present: present, expected: journal.mark, facts: journal.run)
+  }
+}
