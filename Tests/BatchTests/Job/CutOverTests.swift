@@ -202,7 +202,7 @@ private final class IdleConnection {
 
   init(_ store: String) throws {
     let output = Pipe()
-    process.executableURL = LeaseProcess.python
+    process.executableURL = LeaseProcess.python.map { URL(fileURLWithPath: $0) }
     process.arguments = [
       "-c",
       "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(c.execute('select count(*) from ZROW').fetchone()[0], flush=True); sys.stdin.read()",
