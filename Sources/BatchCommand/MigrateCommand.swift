@@ -35,6 +35,7 @@ struct MigrateCommand: StoreCommand {
   @Option(name: .long, help: "Migrate all stores that a file lists: a store a line, and its output behind a tab.")
   var manifest: String?
   @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
+  @Option(name: .long, help: .hidden) var origin: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions
 
@@ -72,7 +73,7 @@ struct MigrateCommand: StoreCommand {
     request.keepsBackups = keepBackups
     request.rejects = rejects.limit
     request.arguments = models.arguments + extras.arguments + parts.arguments
-    request.explains = explain
+    (request.explains, request.origin) = (explain, origin)
     if postgres.ddlOnly { return try postgres.printScript(request) }
     var outlets = outlets
     if !explain.isEmpty { outlets.logLevel = .trace }

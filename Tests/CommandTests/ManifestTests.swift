@@ -46,10 +46,10 @@ struct ManifestTests {
 
   @Test("Lists are read line by line; one that names a store twice, or none, is refused; options go where they belong")
   func lists() throws {
-    let manifest = try Manifest(text: "#x\n/a b.sqlite\n\n /c\t/d\n", path: "list")
+    let manifest = try Manifest(bytes: Array("#x\n/a b.sqlite\n\n /c\t/d\n".utf8), path: "list")
     #expect(manifest.entries == [.init(store: "/a b.sqlite"), .init(store: " /c", output: "/d")])
     for text in ["", "# nothing\n", "/a\n/a\n", "/a\t/x\n/b\t/x\n"] {
-      #expect(throws: BatchError.self) { try Manifest(text: text, path: "list") }
+      #expect(throws: BatchError.self) { try Manifest(bytes: Array(text.utf8), path: "list") }
     }
     let words = [
       "--manifest", "L", "--models", "a", "b", "--jobs=2", "--json", "--memory", "64M", "--nice", "--max-runtime", "2h", "--to",

@@ -11,9 +11,13 @@ enum ReplayCommand {
   /// One line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil where another
   /// option is among them.
   static func line(_ arguments: [String], store: String, destination: String) -> String? {
+    line(arguments, store: store, ["--output", destination + ".replayed"])
+  }
+
+  /// The same with options of the program's own at the end.
+  static func line(_ arguments: [String], store: String, _ own: [String]) -> String? {
     guard store.hasPrefix("/"), arguments.allSatisfy({ !$0.hasPrefix("-") || options.contains($0) }) else { return nil }
-    return ([ProgramName.current, "migrate", store] + arguments + ["--output", destination + ".replayed"]).map(ShellWords.quoted)
-      .joined(separator: " ")
+    return ([ProgramName.current, "migrate", store] + arguments + own).map(ShellWords.quoted).joined(separator: " ")
   }
 }
 

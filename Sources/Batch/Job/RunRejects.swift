@@ -18,6 +18,22 @@ public struct RejectReport: Sendable, Codable, Equatable {
   }
 }
 
+extension RejectReport {
+  /// Counts the objects of a list.
+  init(list path: String, arguments: [String]? = nil, _ fileSystem: any FileSystem) throws {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    var (chunk, position) = ([UInt8](repeating: 0, count: 1 << 16), UInt64(0))
+    (count, self.path, self.arguments) = (0, path, arguments)
+    while true {
+      let read = try chunk.withUnsafeMutableBytes { try file.read(into: $0, at: position) }
+      guard read > 0 else { return }
+      count += UInt64(chunk[..<read].count { $0 == 0x0A })
+      position += UInt64(read)
+    }
+  }
+}
+
 /// What the plan says of objects that cannot be migrated.
 struct RejectPlan: Codable, Equatable {
   var limit: UInt64
@@ -50,18 +66,6 @@ extension MigrationRun {
     }
     // Another process may have done that.
     guard try fileSystem.status(finalRejectPath) != nil else { return nil }
-    return RejectReport(count: try lines(finalRejectPath), path: finalRejectPath, arguments: plan.arguments)
-  }
-
-  private func lines(_ path: String) throws -> UInt64 {
-    let file = try fileSystem.open(path, .read)
-    defer { file.close() }
-    var (chunk, count, position) = ([UInt8](repeating: 0, count: 1 << 16), UInt64(0), UInt64(0))
-    while true {
-      let read = try chunk.withUnsafeMutableBytes { try file.read(into: $0, at: position) }
-      guard read > 0 else { return count }
-      count += UInt64(chunk[..<read].count { $0 == 0x0A })
-      position += UInt64(read)
-    }
+    return try RejectReport(list: finalRejectPath, arguments: plan.arguments, fileSystem)
   }
 }

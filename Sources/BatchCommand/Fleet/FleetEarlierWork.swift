@@ -1,0 +1,94 @@
+import Batch
+import Foundation
+import Streams
+
+/// What others did to a store of a fleet since its first attempt began: an attempt that died behind its cut-over, or a person.
+///
+/// Told by the stores and by the records of runs beside them; clocks of machines are not compared.
+struct FleetEarlierWork {
+  let plan: FleetPlan
+  let number: Int
+  let job: MigrationJob
+
+  typealias Ending = FleetStoreRun.Ending
+
+  private var store: FleetPlan.Store { plan.stores[number] }
+  /// What a run's record says of who asked for it: this plan, for this store.
+  static func origin(_ plan: FleetPlan, _ number: Int) -> String { "fleet \(plan.id) store \(number)" }
+
+  /// An attempt that begins, with what it finds.
+  func attempt(_ owner: LeaseOwner) -> FleetAttempt {
+    let isFree = store.output.map { !FileManager.default.fileExists(atPath: $0) } ?? false
+    return FleetAttempt(
+      owner, foundNoResult: isFree, found: try? StoreIdentity(store.path), record: (try? job.report(store.target))?.run)
+  }
+
+  /// How the store ended meanwhile; nil where its migration is still to be done. Nothing is written.
+  func ending(since first: FleetAttempt) throws -> Ending? {
+    guard try job.status(store.target).state == .none else { return try foreignRun() }
+    if let report = try? job.report(store.target), report.run != first.record, report.ended != nil,
+      let ending = try ending(report)
+    {
+      return ending
+    }
+    return try store.output.map { try ending(atOutput: $0, since: first) } ?? endingInPlace(since: first)
+  }
+
+  /// By a record that was not there when the first attempt began.
+  private func ending(_ report: RunReport) throws -> Ending? {
+    switch report.present {
+    case .same, .written:
+      if report.origin == Self.origin(plan, number) { return Self.ended(report) }
+      if try isUpToDate(store.target) { return Self.hadVersion }
+      return failed("a migration by others took it to version \(report.targetVersion ?? "") since the first attempt, and not to the plan's")
+    case .rolledBack:
+      return failed("it was migrated, and rolled back since the first attempt")
+    case .replaced, .missing, nil: return nil
+    }
+  }
+
+  private static func ended(_ report: RunReport) -> Ending {
+    guard report.outcome == .doneWithRejects else { return (0, "an attempt that died had finished it", .done) }
+    return (ExitCodes.rejects, FleetStoreRun.rejected(report.rejects?.count, report.rejects?.path), .rejected)
+  }
+
+  /// Whoever migrated it.
+  static let hadVersion: Ending = (0, "it had the version already", .done)
+
+  private func endingInPlace(since first: FleetAttempt) throws -> Ending? {
+    guard let found = first.found, let present = try? StoreIdentity(store.path) else { return nil }
+    guard present.uuid == found.uuid else { return failed("another store is in its place since the first attempt") }
+    guard present.version != found.version else { return nil }
+    if try isUpToDate(store.path) { return Self.hadVersion }
+    return failed("it is at another version than at the first attempt, and not at the plan's")
+  }
+
+  private func ending(atOutput output: String, since first: FleetAttempt) throws -> Ending? {
+    // What was there before is the migration's own to refuse.
+    guard first.foundNoResult, FileManager.default.fileExists(atPath: output) else { return nil }
+    let source = try first.found ?? StoreIdentity(store.path)
+    guard let present = try? StoreIdentity(output) else { return failed("a file that is no store lies at the output \(output)") }
+    guard present.uuid == source.uuid else { return failed("another store lies at the output \(output)") }
+    if try isUpToDate(output) { return (0, "the output is there already, at the plan's version", .done) }
+    return failed("the store at the output \(output) is not at the plan's version")
+  }
+
+  /// A run under way that others began with another aim is theirs.
+  private func foreignRun() throws -> Ending? {
+    guard let report = try? job.report(store.target), report.origin != Self.origin(plan, number), let theirs = report.targetVersion,
+      let ours = try? job.plan(request(store.path)).targetVersion.name, ours != theirs
+    else { return nil }
+    return failed("an unfinished migration to version \(theirs) by others is there, and the plan's is \(ours)")
+  }
+
+  private func failed(_ what: String) -> Ending {
+    (ExitCodes.refused, "\(store.path): \(what). Look at it; another `fleet plan` takes it as it is then", .failed)
+  }
+
+  private func request(_ path: String) throws -> MigrationJob.Request {
+    try FleetMigrationOptions.parse(plan.options).models.request(path)
+  }
+
+  /// Is a store at the version that the plan leads to? With `--identity` that is its own.
+  private func isUpToDate(_ path: String) throws -> Bool { try job.plan(try request(path)).isUpToDate }
+}
