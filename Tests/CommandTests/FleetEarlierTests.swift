@@ -113,7 +113,8 @@ import Testing
     #expect(try folder.run("godwit", ["migrate", store, "--origin", origin] + options).code == 10)
     let ran = try fleet.run(["run"])
     let end = try #require(try fleet.end(0))
-    #expect(ran.code == 0 && end.outcome == .rejected && end.reason?.contains("objects were set aside, listed in") == true, "\(ran)")
+    #expect(
+      ran.code == 0 && end.outcome == .rejected && end.reason?.contains("objects were set aside, listed in") == true, "\(ran)")
   }
 
   @Test("A store that another program has open is left for the next attempt, and does not fail (F2)")

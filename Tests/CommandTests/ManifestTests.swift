@@ -46,7 +46,8 @@ struct ManifestTests {
 
   @Test("Editors' marks and other line ends are no part of a name, and a name that begins as an option does is a store (F4)")
   func names() throws {
-    let manifest = try Manifest(bytes: [0xEF, 0xBB, 0xBF] + Array("/a\r\n/b\u{2028}c\t/d\u{85}\n/e\u{B}f\r\n".utf8), path: "list")
+    let manifest = try Manifest(
+      bytes: [0xEF, 0xBB, 0xBF] + Array("/a\r\n/b\u{2028}c\t/d\u{85}\n/e\u{B}f\r\n".utf8), path: "list")
     #expect(
       manifest.entries == [.init(store: "/a"), .init(store: "/b\u{2028}c", output: "/d\u{85}"), .init(store: "/e\u{B}f")])
     let error = #expect(throws: BatchError.self) { try Manifest(bytes: Array("/a\n/e".utf8) + [0xFF, 0x0A], path: "list") }

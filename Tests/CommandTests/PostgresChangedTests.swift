@@ -23,9 +23,12 @@
 
     private func change(_ store: String) throws {
       let before = try fingerprint(store)
-      for key in [20_011, 21_017, 22_031] {
+      for place in [7011, 8017, 9031] {
         let queue = try DatabaseQueue(path: store)
-        try queue.write { try $0.execute(sql: "UPDATE ZBOOK SET ZTITLE = 'NEW' WHERE Z_PK = \(key)") }
+        try queue.write {
+          try $0.execute(sql: "UPDATE ZBOOK SET ZTITLE = 'NEW' WHERE Z_PK = (SELECT Z_PK FROM ZBOOK LIMIT 1 OFFSET \(place))")
+          #expect($0.changesCount == 1)
+        }
         try queue.close()
         // A page that the fingerprint does not see: that is what this test is about.
         if try fingerprint(store) == before { return }
@@ -39,7 +42,9 @@
       return try SourceFingerprint.of(snapshot)
     }
 
-    @Test("A store that was written between a load's two processes is refused with 22, and the commands of the message begin anew (PG5)")
+    @Test(
+      "A store that was written between a load's two processes is refused with 22, and the commands of the message begin anew (PG5)"
+    )
     func changed() throws {
       let folder = try CommandFolder()
       let store = try store(folder)
@@ -60,16 +65,18 @@
         #expect(try rows() == before)
         let again = try folder.run("godwit", words)
         #expect(again.code == 20 && again.error.contains("an interrupted load of this store exists"), "\(again)")
-        let commands = refused.error.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-          .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+        let pieces = refused.error.split(separator: "`", omittingEmptySubsequences: false)
+        let commands = pieces.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
         #expect(commands.count == 3 && commands.last?.hasPrefix("godwit migrate ") == true, "\(commands)")
         let programs = URL(fileURLWithPath: try CommandProcess.path(of: "godwit")).deletingLastPathComponent().path
         for command in commands {
           let done = try folder.run(
-            "godwit", [], launcher: ["/usr/bin/env", "PGPASSWORD=godwit", "PATH=\(programs):/usr/bin:/bin", "bash", "-c", command])
+            "godwit", [],
+            launcher: ["/usr/bin/env", "PGPASSWORD=godwit", "PATH=\(programs):/usr/bin:/bin", "bash", "-c", command])
           #expect(done.code == 0, "\(command): \(done)")
         }
-        #expect(try session.rows("SELECT count(*) FROM \(schema).book WHERE title = 'NEW'") == [["1"]])
+        let new = try session.rows("SELECT count(*) FROM \(schema).book WHERE title = 'NEW'").first?[0].flatMap { Int($0) }
+        #expect(new ?? 0 >= 1)
       }
     }
 
@@ -111,7 +118,7 @@
             return RunMonitor(interval: interval)
           }
         }
-        #expect(error?.code == .refused && error?.hint?.contains("another --schema") == true && runs == 2, "\(String(describing: error))")
+        #expect(error?.code == .refused && error?.hint?.contains("another --schema") == true && runs == 2)
         #expect(try folder.tree().filter { !$0.key.isEmpty } == before)
         defer { try? session.execute("DROP SCHEMA IF EXISTS \(schema)_2 CASCADE") }
         let end = try folder.run(
@@ -126,8 +133,9 @@
       let folder = try CommandFolder()
       let store = try store(folder)
       for url in [
-        "postgres://127.0.0.1:1/godwit?user=godwit&sslpassword=SEC1RET&password=SEC2RET", "postgres://godwit:SEC@RET7@127.0.0.1:1/godwit",
-        "postgres://127.0.0.1:1/godwit?user=godwit&%70assword=SEC3RET", "postgres://127.0.0.1:1/godwit?password=SEC#RET&password=SEC4RET",
+        "postgres://127.0.0.1:1/godwit?user=godwit&sslpassword=SEC1RET&password=SEC2RET",
+        "postgres://godwit:SEC@RET7@127.0.0.1:1/godwit", "postgres://127.0.0.1:1/godwit?user=godwit&%70assword=SEC3RET",
+        "postgres://127.0.0.1:1/godwit?password=SEC#RET&password=SEC4RET",
         "host=127.0.0.1 port=1 password = '' SEC5RET y '''", "host=127.0.0.1 port=1 password='SEC6RET' dbname=x",
         "postgres://godwit:SEC/RET8@127.0.0.1:1/godwit", "postgres://godwit:SEC7RET",
       ] {

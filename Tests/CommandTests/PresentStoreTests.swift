@@ -19,7 +19,9 @@ import Testing
     return store
   }
 
-  private func write(_ store: String, _ sql: String = "UPDATE ZUSER SET ZNAME = 'x' WHERE Z_PK = (SELECT max(Z_PK) FROM ZUSER)") throws {
+  private func write(_ store: String, _ sql: String = "UPDATE ZUSER SET ZNAME = 'x' WHERE Z_PK = (SELECT max(Z_PK) FROM ZUSER)")
+    throws
+  {
     let queue = try DatabaseQueue(path: store)
     try queue.write { try $0.execute(sql: sql) }
     try queue.close()
@@ -38,7 +40,9 @@ import Testing
     #expect(written.text.contains("verified. It was written to since."), "\(written.text)")
   }
 
-  @Test("A store that was rolled back, by the command or by hand, is told by its version, and the code is 12", arguments: [true, false])
+  @Test(
+    "A store that was rolled back, by the command or by hand, is told by its version, and the code is 12",
+    arguments: [true, false])
   func rolledBack(byCommand: Bool) throws {
     let folder = try CommandFolder()
     let store = try migrated(folder)
@@ -77,7 +81,8 @@ import Testing
     #expect(other.code == 12 && other.report.present == .replaced && other.report.presentVersion == "Library 3")
     try Data("none".utf8).write(to: URL(fileURLWithPath: output))
     let none = try report(folder, output)
-    #expect(none.code == 12 && none.report.present == .replaced && none.text.contains("is not the store that it left"), "\(none.text)")
+    #expect(
+      none.code == 12 && none.report.present == .replaced && none.text.contains("is not the store that it left"), "\(none.text)")
     try FileManager.default.removeItem(atPath: output)
     let missing = try report(folder, output)
     #expect(missing.code == 12 && missing.report.present == .missing && missing.text.contains("no store at its path now"))

@@ -159,8 +159,9 @@
     private static var unreadable: BatchError {
       BatchError(
         .refused, "the address of the server cannot be read",
-        hint: "Write it as postgres://USER@HOST:PORT/DATABASE; /, @, :, % and ? in a password are written %2F, %40, %3A, %25 and %3F, "
-          + "or the password is given by PGPASSWORD. Nothing was written")
+        hint:
+          "Write it as postgres://USER@HOST:PORT/DATABASE, and give the password by PGPASSWORD; within the address /, @, :, % and ? "
+          + "of a password are written %2F, %40, %3A, %25 and %3F. Nothing was written")
     }
 
     /// libpq keeps no code of a connection that was refused: of what matters, its words tell.

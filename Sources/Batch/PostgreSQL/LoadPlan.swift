@@ -56,3 +56,12 @@ struct LoadPlan: Codable, Equatable {
   /// Where the rows go, for people.
   var place: String { "\(server), schema \(options.schema)" }
 }
+
+extension StoreState {
+  /// Is it the state of a store that may have been copied in between? Archives keep whole seconds only.
+  func isSame(as earlier: StoreState) -> Bool {
+    let second: Int64 = 1_000_000_000
+    let isTime = modified == earlier.modified || (modified % second == 0 && modified / second == earlier.modified / second)
+    return fingerprint == earlier.fingerprint && isTime
+  }
+}

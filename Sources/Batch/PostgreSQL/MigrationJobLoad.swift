@@ -60,10 +60,12 @@ extension MigrationJob {
 
   private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
     guard try folder.exists(), (try? hasDoneNothing(folder)) != true else { return }
-    let resume = [ProgramName.current, "resume", request.source].map(ShellWords.quoted).joined(separator: " ")
+    let store = try JobDirectory(destination: request.source).destination
+    let resume = [ProgramName.current, "resume", store].map(ShellWords.quoted).joined(separator: " ")
     throw BatchError(
       .refused, "an interrupted load of this store exists",
-      hint: "Go on with it: `\(resume)`. To give it up: \(LoadAdvice(folder).givingUp). Nothing was written", path: request.source)
+      hint: "Go on with it: `\(resume)`. To give it up: \(LoadAdvice(folder).givingUp). Nothing was written", path: request.source
+    )
   }
 
   /// Did a load end before anything was migrated? Then there is nothing to go on with.
@@ -156,13 +158,7 @@ extension MigrationJob {
     // It is that server only when it has shown it.
     plan.server = server.withoutPassword
     plan.isOnServer = true
-    let begun = plan
-    load.didBegin = { try folder.write(begun) }
-    load.wasTurnedAway = {
-      // Nothing is on the server, and what is in the folder would only be in the way of another attempt.
-      pulse.end()
-      _ = try folder.remove(rejects: nil)
-    }
+    note(plan, in: folder, whenBegun: &load, pulse)
     if plan.outcome == nil {
       plan.outcome = try load.run()
       try checkSource(&plan, folder)
@@ -175,6 +171,15 @@ extension MigrationJob {
     return report(plan, migrated ?? earlier, rejects: rejects, rowsLoaded: monitor.progress.rows)
   }
 
+  /// Has the folder say that the server has the load's tables, once it has; where it takes none, the folder goes.
+  private func note(_ begun: LoadPlan, in folder: LoadFolder, whenBegun load: inout PostgresLoad, _ pulse: RunPulse) {
+    load.didBegin = { try folder.write(begun) }
+    load.wasTurnedAway = {
+      pulse.end()
+      _ = try folder.remove(rejects: nil)
+    }
+  }
+
   /// Refuses a store that was written since its load began: its rows would be of two states. The first time it notes what the store is.
   private func checkSource(_ plan: inout LoadPlan, _ folder: LoadFolder) throws {
     guard !plan.isMigrated else { return }
@@ -183,14 +188,11 @@ extension MigrationJob {
       plan.state = found
       return try folder.write(plan)
     }
-    let second: Int64 = 1_000_000_000
-    // Archives keep whole seconds only.
-    let isTime = found.modified == noted.modified || (found.modified % second == 0 && found.modified / second == noted.modified / second)
-    guard found.fingerprint == noted.fingerprint, isTime else {
+    guard found.isSame(as: noted) else {
       throw BatchError(
         .badCheckpoint, "the store changed since its load began: rows of two states would be mixed",
-        hint: "A copy has to keep the time of change (cp -p). Otherwise begin again: \(LoadAdvice(folder).beginningAgain). Nothing was written now",
-        path: plan.source)
+        hint: "A copy has to keep the time of change (cp -p). Otherwise begin again: \(LoadAdvice(folder).beginningAgain). "
+          + "Nothing was written now", path: plan.source)
     }
   }
 

@@ -40,7 +40,8 @@ struct FleetEarlierWork {
     case .same, .written:
       if report.origin == Self.origin(plan, number) { return Self.ended(report) }
       if try isUpToDate(store.target) { return Self.hadVersion }
-      return failed("a migration by others took it to version \(report.targetVersion ?? "") since the first attempt, and not to the plan's")
+      let version = report.targetVersion ?? "of another path"
+      return failed("a migration by others took it to version \(version) since the first attempt, and not to the plan's")
     case .rolledBack:
       return failed("it was migrated, and rolled back since the first attempt")
     case .replaced, .missing, nil: return nil
@@ -75,14 +76,16 @@ struct FleetEarlierWork {
 
   /// A run under way that others began with another aim is theirs.
   private func foreignRun() throws -> Ending? {
-    guard let report = try? job.report(store.target), report.origin != Self.origin(plan, number), let theirs = report.targetVersion,
+    guard let report = try? job.report(store.target), report.origin != Self.origin(plan, number),
+      let theirs = report.targetVersion,
       let ours = try? job.plan(request(store.path)).targetVersion.name, ours != theirs
     else { return nil }
     return failed("an unfinished migration to version \(theirs) by others is there, and the plan's is \(ours)")
   }
 
   private func failed(_ what: String) -> Ending {
-    (ExitCodes.refused, "\(store.path): \(what). Look at it; another `fleet plan` takes it as it is then", .failed)
+    let reason = "\(store.path): \(what). Look at it; another `fleet plan` takes it as it is then"
+    return (ExitCodes.refused, reason, .failed)
   }
 
   private func request(_ path: String) throws -> MigrationJob.Request {

@@ -54,13 +54,17 @@ struct FleetStoreRun {
     let first = ledger.attempts.first
     ledger.begin(earlier.attempt(claim.owner))
     try state.write(ledger, number, under: claim)
-    if let problem = store.problem { return try close((store.problemCode ?? 20, problem, .failed), number, &ledger, claim) }
+    if let problem = store.problem {
+      return try close((store.problemCode ?? ExitCodes.refused, problem, .failed), number, &ledger, claim)
+    }
     if let first, let ending = try earlier.ending(since: first) { return try close(ending, number, &ledger, claim) }
     claim.whenLost { [processes] in processes.stop(number) }
     var ending = judge(try migrate(store, number, claim), store, claim, &ledger)
     // The process of an attempt that died may have lived on for a moment, and finished.
     let isRefused = ending.outcome == .failed && ending.code == ExitCodes.refused
-    if let first, isRefused || ending.reason == FleetEarlierWork.hadVersion.reason { ending = try earlier.ending(since: first) ?? ending }
+    if let first, isRefused || ending.reason == FleetEarlierWork.hadVersion.reason {
+      ending = try earlier.ending(since: first) ?? ending
+    }
     return try close(ending, number, &ledger, claim)
   }
 

@@ -24,7 +24,8 @@ extension RunReport {
       guard let status = try fileSystem.status(destination) else { return present = .missing }
       guard status.isRegularFile else { return present = .replaced }
       guard let result = finished.result, let identity = finished.identity else {
-        return problems.append("what the migration left was not written down, so that the store there now was not compared with it")
+        return problems.append(
+          "what the migration left was not written down, so that the store there now was not compared with it")
       }
       let state = try? StoreState(destination, fileSystem)
       guard state != result else { return (present, presentVersion) = (.same, targetVersion) }
