@@ -1,5 +1,5 @@
 /// The program that runs, for what errors advise: a program of one's own has its own name.
-enum ProgramName {
+public enum ProgramName {
   /// The last part of the path that it was started by.
-  static let current = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "godwit"
+  public static let current = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "godwit"
 }

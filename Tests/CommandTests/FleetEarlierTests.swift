@@ -52,11 +52,23 @@ import Testing
         if words.contains("another") { try Self.giveOtherUUID(output) }
       }
       try expect(fleet, .failed, words, of: output)
+      try FileManager.default.removeItem(atPath: output)
+      try follow(fleet)
+      #expect(try StoreIdentity(output).uuid == StoreIdentity(fleet.stores[0]).uuid)
     }
     let fleet = try FleetFolder(rows: [200], tasks: 1, toOutputs: true)
     try died(fleet)
     try migrate(fleet, ["--output", fleet.stores[0] + ".out"])
     try expect(fleet, .done, "it had the version already", of: fleet.stores[0] + ".out")
+  }
+
+  /// Does what the reason says, word by word.
+  private func follow(_ fleet: FleetFolder) throws {
+    let command = try #require(try fleet.end(0)?.reason?.split(separator: "`").dropFirst().first)
+    let programs = URL(fileURLWithPath: try CommandProcess.path(of: "book-migration")).deletingLastPathComponent().path
+    let done = try fleet.folder.run(
+      "godwit", [], launcher: ["/usr/bin/env", "PATH=\(programs):/usr/bin:/bin", "bash", "-c", String(command)])
+    #expect(done.code == 0, "\(command): \(done)")
   }
 
   private static func giveOtherUUID(_ store: String) throws {
@@ -76,6 +88,9 @@ import Testing
     try migrate(back, [])
     #expect(try back.folder.run("godwit", ["rollback", back.stores[0]]).code == 0)
     try expect(back, .failed, "rolled back since")
+    try follow(back)
+    let report = try back.folder.run("godwit", ["report", back.stores[0]])
+    #expect(report.code == 0 && report.output.hasPrefix("DONE: The store is at Library 3"), "\(report)")
     let done = try FleetFolder(rows: [200], tasks: 1)
     try died(done)
     try migrate(done, [])

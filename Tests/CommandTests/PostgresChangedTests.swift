@@ -97,6 +97,19 @@
       }
     }
 
+    @Test("A store that changes while it is loaded is told in the end, before a success is")
+    func changedMeanwhile() throws {
+      let folder = try CommandFolder()
+      let store = try store(folder)
+      try LoadServer.withSchema { _, schema in
+        let words = ["migrate", store, "--models", ExampleFolder.models, "--to-postgres", LoadServer.url, "--schema", schema]
+        let process = try folder.loading("godwit", store, words, rate: "40krows/s")
+        try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: store)
+        let end = try process.wait()
+        #expect(end.code == 22 && end.error.contains("the store changed since its load began"), "\(end)")
+      }
+    }
+
     @Test("A load that is refused before its tables are made leaves nothing, and another schema takes it (PG4)")
     func turnedAway() throws {
       let folder = try CommandFolder()

@@ -37,7 +37,7 @@ struct LoadAdvice {
 
 extension LoadPlan {
   /// The command that begins the load anew; nil where it was not begun by a command, or where another option is among its own.
-  fileprivate var command: String? {
+  var command: String? {
     guard let arguments, !arguments.isEmpty else { return nil }
     let standard = PostgresOptions()
     let others =

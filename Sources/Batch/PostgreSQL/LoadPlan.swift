@@ -22,7 +22,7 @@ struct LoadPlan: Codable, Equatable {
   var sourceVersion: String
   var version: String
   var options: PostgresOptions
-  /// What of the address may be shown.
+  /// What of the address may be shown, which is all but passwords.
   var server: String
   var memory: Int
   var seconds: Double?
@@ -43,7 +43,7 @@ struct LoadPlan: Codable, Equatable {
     source = try JobDirectory(destination: request.source).destination
     isMigrated = !plan.isUpToDate && request.target != .identity
     (sourceVersion, version) = (plan.sourceVersion.name, plan.targetVersion.name)
-    (self.options, self.server) = (options, server.withoutPassword)
+    (self.options, self.server) = (options, server.address.shown)
     (memory, verification, arguments) = (request.memory.total, request.verification, request.arguments)
     switch request.interval {
     case .seconds(let seconds): self.seconds = seconds
@@ -54,7 +54,7 @@ struct LoadPlan: Codable, Equatable {
   /// When transactions end.
   var interval: RunMonitor.Interval { bytes.map { .bytes($0) } ?? .seconds(seconds ?? 1) }
   /// Where the rows go, for people.
-  var place: String { "\(server), schema \(options.schema)" }
+  var place: String { "\(PostgresServer(url: server).withoutPassword), schema \(options.schema)" }
 }
 
 extension StoreState {

@@ -19,7 +19,7 @@ extension MigrationJob {
   ///
   /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
-  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``, which throws `badCheckpoint` where the store was written since. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
   /// reached or has such tables, before anything is done.
   public func load(
     _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
@@ -98,7 +98,7 @@ extension MigrationJob {
       _ = try folder.remove(rejects: nil)
       throw BatchError(
         .refused, "the load had migrated nothing when it ended",
-        hint: "Begin it again with \(ProgramName.current) migrate; nothing was written", path: path)
+        hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`. Nothing was written", path: path)
     }
     return try finish(folder, lease, server ?? PostgresServer(url: plan.server), migrated, makeMonitor)
   }
@@ -156,7 +156,7 @@ extension MigrationJob {
       rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
     load.expectsBook = plan.isOnServer
     // It is that server only when it has shown it.
-    plan.server = server.withoutPassword
+    plan.server = server.address.shown
     plan.isOnServer = true
     note(plan, in: folder, whenBegun: &load, pulse)
     if plan.outcome == nil {

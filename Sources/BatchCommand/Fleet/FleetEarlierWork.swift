@@ -20,7 +20,7 @@ struct FleetEarlierWork {
   func attempt(_ owner: LeaseOwner) -> FleetAttempt {
     let isFree = store.output.map { !FileManager.default.fileExists(atPath: $0) } ?? false
     return FleetAttempt(
-      owner, foundNoResult: isFree, found: try? StoreIdentity(store.path), record: (try? job.report(store.target))?.run)
+      owner, foundNoResult: isFree, found: try? StoreIdentity(store.path), record: job.finishedRun(store.target))
   }
 
   /// How the store ended meanwhile; nil where its migration is still to be done. Nothing is written.
@@ -39,6 +39,8 @@ struct FleetEarlierWork {
     switch report.present {
     case .same, .written:
       if report.origin == Self.origin(plan, number) { return Self.ended(report) }
+      // That store first.
+      guard store.output == nil else { return nil }
       if try isUpToDate(store.target) { return Self.hadVersion }
       let version = report.targetVersion ?? "of another path"
       return failed("a migration by others took it to version \(version) since the first attempt, and not to the plan's")
@@ -68,10 +70,10 @@ struct FleetEarlierWork {
     // What was there before is the migration's own to refuse.
     guard first.foundNoResult, FileManager.default.fileExists(atPath: output) else { return nil }
     let source = try first.found ?? StoreIdentity(store.path)
-    guard let present = try? StoreIdentity(output) else { return failed("a file that is no store lies at the output \(output)") }
-    guard present.uuid == source.uuid else { return failed("another store lies at the output \(output)") }
-    if try isUpToDate(output) { return (0, "the output is there already, at the plan's version", .done) }
-    return failed("the store at the output \(output) is not at the plan's version")
+    guard let present = try? StoreIdentity(output) else { return failed("a file that is no store lies at the output") }
+    guard present.uuid == source.uuid else { return failed("another store lies at the output") }
+    if try isUpToDate(output) { return Self.hadVersion }
+    return failed("the store at the output is not at the plan's version")
   }
 
   /// A run under way that others began with another aim is theirs.
@@ -80,12 +82,20 @@ struct FleetEarlierWork {
       let theirs = report.targetVersion,
       let ours = try? job.plan(request(store.path)).targetVersion.name, ours != theirs
     else { return nil }
-    return failed("an unfinished migration to version \(theirs) by others is there, and the plan's is \(ours)")
+    let resume = line(["resume", store.target])
+    let reason = "an unfinished migration to version \(theirs) by others is there, and the plan's is \(ours)"
+    return (ExitCodes.refused, "\(store.path): \(reason). `\(resume)` finishes it", .failed)
   }
 
+  /// What it is, and how the store is migrated nevertheless, when somebody has looked.
   private func failed(_ what: String) -> Ending {
-    let reason = "\(store.path): \(what). Look at it; another `fleet plan` takes it as it is then"
-    return (ExitCodes.refused, reason, .failed)
+    let migrate = line(["migrate", store.path] + plan.options + (store.output.map { ["--output", $0] } ?? []))
+    let first = store.output.map { "Move \(ShellWords.quoted($0)) away; then" } ?? "If it is to be migrated nevertheless,"
+    return (ExitCodes.refused, "\(store.path): \(what). \(first) `\(migrate)` does it", .failed)
+  }
+
+  private func line(_ words: [String]) -> String {
+    ([ProgramName.current] + words).map(ShellWords.quoted).joined(separator: " ")
   }
 
   private func request(_ path: String) throws -> MigrationJob.Request {

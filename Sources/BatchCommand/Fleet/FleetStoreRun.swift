@@ -117,6 +117,8 @@ struct FleetStoreRun {
       return (outcome.code, reason, ledger.deaths >= Self.mostDeaths ? .failed : nil)
     case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store) || said?.contains(Self.isOpen) == true:
       return (outcome.code, said, nil)
+    // Of two that begin at once one may find files gone.
+    case 1 where (try? job.status(store.target))?.state == .running: return (outcome.code, said, nil)
     default: return (outcome.code, said ?? "it ended with code \(outcome.code)", .failed)
     }
   }

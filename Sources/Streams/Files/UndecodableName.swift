@@ -17,11 +17,14 @@ public struct UndecodableName: Sendable, Equatable {
     guard let directory = opendir(folder) else { throw StreamsError.system(errno, "list", path: folder) }
     defer { closedir(directory) }
     var found: [UndecodableName] = []
-    while let entry = readdir(directory) {
+    while true {
+      errno = 0
+      guard let entry = readdir(directory) else { break }
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
       guard String(validating: name, as: UTF8.self) == nil else { continue }
       found.append(UndecodableName(name, dirfd(directory), count))
     }
+    guard errno == 0 else { throw StreamsError.system(errno, "list", path: folder) }
     return found.sorted { $0.escaped.utf8.lexicographicallyPrecedes($1.escaped.utf8) }
   }
 

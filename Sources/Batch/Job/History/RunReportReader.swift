@@ -21,6 +21,11 @@ extension MigrationJob {
     return report(finished: history, job)
   }
 
+  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil where none is known. Nothing is written.
+  public func finishedRun(_ path: String) -> String? {
+    (try? JobDirectory(destination: path)).flatMap { RunHistory(path: $0.record)?.facts?.run }
+  }
+
   /// The destination that a job's directory, or what stays of it, belongs to; any other path as it is.
   private static func destination(named path: String) -> String {
     let name = FilePaths.name(of: path)
