@@ -19,8 +19,8 @@ extension MigrationJob {
   ///
   /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
-  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``, which throws `badCheckpoint` where the store was written since. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
-  /// reached or has such tables, before anything is done.
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``. Throws as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be
+  /// reached or has such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
   public func load(
     _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
@@ -45,15 +45,12 @@ extension MigrationJob {
       request.memory = Self.besideServer(request.memory)
       // The migrated store goes, so that nothing can be migrated to it again.
       request.arguments = []
-      do {
-        let report = try migrate(request, monitor: makeMonitor(request.interval))
-        try folder.note(report)
-        migrated = report
-      } catch {
+      do { migrated = try migrate(request, monitor: makeMonitor(request.interval)) } catch {
         // Nothing was begun: the folder would only be in the way.
         if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
         throw error
       }
+      if let migrated { try folder.note(migrated) }
     }
     return try finish(folder, lease, server, migrated, makeMonitor)
   }

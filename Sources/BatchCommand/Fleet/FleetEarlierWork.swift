@@ -23,9 +23,11 @@ struct FleetEarlierWork {
       owner, foundNoResult: isFree, found: try? StoreIdentity(store.path), record: job.finishedRun(store.target))
   }
 
-  /// How the store ended meanwhile; nil where its migration is still to be done. Nothing is written.
-  func ending(since first: FleetAttempt) throws -> Ending? {
-    guard try job.status(store.target).state == .none else { return try foreignRun() }
+  /// How the store ended meanwhile; nil where its migration is still to be done. Without an earlier attempt nothing but a run of others that
+  /// leads elsewhere ends it. Nothing is written.
+  func ending(since first: FleetAttempt?) throws -> Ending? {
+    guard try job.status(store.target).state == .none else { return foreignRun() }
+    guard let first else { return nil }
     if let report = try? job.report(store.target), report.run != first.record, report.ended != nil,
       let ending = try ending(report)
     {
@@ -77,7 +79,7 @@ struct FleetEarlierWork {
   }
 
   /// A run under way that others began with another aim is theirs.
-  private func foreignRun() throws -> Ending? {
+  private func foreignRun() -> Ending? {
     guard let report = try? job.report(store.target), report.origin != Self.origin(plan, number),
       let theirs = report.targetVersion,
       let ours = try? job.plan(request(store.path)).targetVersion.name, ours != theirs

@@ -57,12 +57,12 @@ struct FleetStoreRun {
     if let problem = store.problem {
       return try close((store.problemCode ?? ExitCodes.refused, problem, .failed), number, &ledger, claim)
     }
-    if let first, let ending = try earlier.ending(since: first) { return try close(ending, number, &ledger, claim) }
+    if let ending = try earlier.ending(since: first) { return try close(ending, number, &ledger, claim) }
     claim.whenLost { [processes] in processes.stop(number) }
     var ending = judge(try migrate(store, number, claim), store, claim, &ledger)
     // The process of an attempt that died may have lived on for a moment, and finished.
     let isRefused = ending.outcome == .failed && ending.code == ExitCodes.refused
-    if let first, isRefused || ending.reason == FleetEarlierWork.hadVersion.reason {
+    if isRefused || ending.reason == FleetEarlierWork.hadVersion.reason {
       ending = try earlier.ending(since: first) ?? ending
     }
     return try close(ending, number, &ledger, claim)
