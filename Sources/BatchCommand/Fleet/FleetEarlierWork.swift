@@ -33,7 +33,8 @@ struct FleetEarlierWork {
     {
       return ending
     }
-    return try store.output.map { try ending(atOutput: $0, since: first) } ?? endingInPlace(since: first)
+    if let output = store.output { return try ending(atOutput: output, since: first) }
+    return try endingInPlace(since: first)
   }
 
   /// By a record that was not there when the first attempt began.
@@ -41,7 +42,7 @@ struct FleetEarlierWork {
     switch report.present {
     case .same, .written:
       if report.origin == Self.origin(plan, number) { return Self.ended(report) }
-      // That store first.
+      // Is it that store's? The output says it itself.
       guard store.output == nil else { return nil }
       if try isUpToDate(store.target) { return Self.hadVersion }
       let version = report.targetVersion ?? "of another path"
