@@ -1,7 +1,7 @@
 /// What the program is called in advice: a program with policies of its own has the same commands under another name.
-enum ProgramName {
+public enum ProgramName {
   /// The last part of the path that it was started by.
-  static let current = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "godwit"
+  public static let current = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "godwit"
 
   /// A command of the program, whole and between backticks: pasted into a POSIX shell it does what the message says.
   static func command(_ words: String...) -> String { command(words) }

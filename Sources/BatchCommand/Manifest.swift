@@ -12,14 +12,12 @@ struct Manifest {
   var entries: [Entry]
 
   init(path: String) throws {
-    let bytes = try LocalFileSystem().readAll(path, cap: 16 << 20)
-    try self.init(text: String(decoding: bytes, as: UTF8.self), path: path)
+    try self.init(bytes: try LocalFileSystem().readAll(path, cap: 16 << 20), path: path)
   }
 
   /// Throws `refused` where a store or an output comes twice: two runs would be in each other's way.
-  init(text: String, path: String) throws {
-    entries = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("#") && !$0.allSatisfy(\.isWhitespace) }.map {
-      line in
+  init(bytes: [UInt8], path: String) throws {
+    entries = try Self.lines(bytes, path).filter { !$0.hasPrefix("#") && !$0.allSatisfy(\.isWhitespace) }.map { line in
       let parts = line.split(separator: "\t", omittingEmptySubsequences: true).map(String.init)
       return Entry(store: parts.first ?? "", output: parts.count > 1 ? parts[1] : nil)
     }
@@ -30,6 +28,23 @@ struct Manifest {
     }
     guard !entries.isEmpty else {
       throw BatchError(.refused, "the list names no store", hint: "Write one a line; nothing was written", path: path)
+    }
+  }
+}
+
+extension Manifest {
+  /// Lines end with LF or CRLF, and with nothing else, as names may have all else in them. Editors of some systems put a mark at the beginning.
+  private static func lines(_ bytes: [UInt8], _ path: String) throws -> [String] {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let lines = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+    return try lines.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated().map { number, line in
+      let name = line.last == 0x0D ? line.dropLast() : line
+      guard let text = String(validating: name, as: UTF8.self) else {
+        throw BatchError(
+          .refused, "line \(number + 1) of the list is not UTF-8: \(UndecodableName.escaped(name))",
+          hint: "Save the list as UTF-8, or rename the file that it names; nothing was written", path: path)
+      }
+      return text
     }
   }
 }

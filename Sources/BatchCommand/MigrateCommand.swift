@@ -36,6 +36,7 @@ struct MigrateCommand: StoreCommand {
   var manifest: String?
   @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
   @Flag(name: .long, help: "Give up an interrupted migration to the same path, and begin anew.") var restart = false
+  @Option(name: .long, help: .hidden) var origin: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions
 
@@ -77,7 +78,7 @@ struct MigrateCommand: StoreCommand {
     request.rejects = rejects.limit
     request.arguments = models.arguments + extras.arguments + parts.arguments + ownArguments
     request.restarts = restart
-    request.explains = explain
+    (request.explains, request.origin) = (explain, origin)
     if postgres.ddlOnly { return try postgres.printScript(request) }
     var outlets = outlets
     if !explain.isEmpty { outlets.logLevel = .trace }

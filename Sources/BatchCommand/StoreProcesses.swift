@@ -97,18 +97,24 @@ struct StoreCommandWords {
   /// The options of the whole.
   var options: [String]
   var deadline: Date?
+  /// Who asks, where it is not a person.
+  var origin: String?
 
   private var end: [String] { (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + ["--json", "--progress", "none"] }
 
   // The store first: options that take several words would swallow it.
   var migrate: [String] {
-    ["migrate", store] + Self.options(options, resuming: false) + (output.map { ["--output", $0] } ?? []) + end
+    ["migrate", Self.path(store)] + Self.options(options, resuming: false) + (output.map { ["--output", Self.path($0)] } ?? [])
+      + (origin.map { ["--origin", $0] } ?? []) + end
   }
 
   /// Goes on with an interrupted run.
   func resume(_ target: String, takeOver: Bool = false) -> [String] {
-    ["resume", target] + Self.options(options, resuming: true) + (takeOver ? ["--take-over"] : []) + end
+    ["resume", Self.path(target)] + Self.options(options, resuming: true) + (takeOver ? ["--take-over"] : []) + end
   }
+
+  /// A path that is no option, whatever it begins with.
+  private static func path(_ name: String) -> String { name.hasPrefix("-") ? "./" + name : name }
 
   /// The options of the whole command that one store's is given.
   static func options(_ words: [String], resuming: Bool) -> [String] {

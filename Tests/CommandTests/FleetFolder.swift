@@ -10,26 +10,34 @@ final class FleetFolder {
   let stores: [String]
   let plan: String
   private(set) var state = ""
+  private let program: String
 
   /// Stores of so many objects, which are migrated in place, or to `.out` beside them.
-  init(rows: [Int], tasks: Int, toOutputs: Bool = false, options: [String] = []) throws {
-    let made = try CommandFolder()
-    folder = made
-    stores = try rows.enumerated().map { try made.sample("\($0).sqlite", rows: $1, seed: UInt64($0 + 1)) }
-    plan = folder.file("fleet.json")
+  convenience init(rows: [Int], tasks: Int, toOutputs: Bool = false, options: [String] = []) throws {
+    let folder = try CommandFolder()
+    let stores = try rows.enumerated().map { try folder.sample("\($0).sqlite", rows: $1, seed: UInt64($0 + 1)) }
     let list = folder.file("list")
     try stores.map { toOutputs ? "\($0)\t\($0).out\n" : "\($0)\n" }.joined().write(
       toFile: list, atomically: true, encoding: .utf8)
-    let outcome = try folder.run(
-      "book-migration",
-      ["fleet", "plan", "--manifest", list, "--tasks", "\(tasks)", "--checkpoint-every", "20kB"] + CommandFolder.models + options)
+    try self.init(
+      folder, list: list, tasks: tasks, program: "book-migration",
+      options: ["--checkpoint-every", "20kB"] + CommandFolder.models + options)
+  }
+
+  /// Stores that are there, by a list or a folder.
+  init(_ folder: CommandFolder, list: String, tasks: Int = 1, program: String, options: [String]) throws {
+    (self.folder, self.program) = (folder, program)
+    plan = folder.file("fleet.json")
+    let outcome = try folder.run(program, ["fleet", "plan", "--manifest", list, "--tasks", "\(tasks)"] + options)
     guard outcome.code == 0 else { throw CommandProcess.Missing(description: "no plan: \(outcome)") }
     try outcome.output.write(toFile: plan, atomically: true, encoding: .utf8)
-    state = folder.file("fleet-\(try FleetPlan(path: plan).id.prefix(12)).state")
+    let found = try FleetPlan(path: plan)
+    stores = found.stores.map(\.path)
+    state = folder.file("fleet-\(found.id.prefix(12)).state")
   }
 
   func start(_ words: [String]) throws -> CommandProcess {
-    try CommandProcess("book-migration", ["fleet"] + words + ["--plan", plan], in: folder)
+    try CommandProcess(program, ["fleet"] + words + ["--plan", plan], in: folder)
   }
 
   func run(_ words: [String]) throws -> CommandProcess.Outcome { try start(words).wait() }

@@ -44,12 +44,29 @@ struct ManifestTests {
     #expect(again.code == 30 && again.output.contains("2 of 4 stores are migrated") && again.error.contains("[4/4]"), "\(again)")
   }
 
+  @Test("Editors' marks and other line ends are no part of a name, and a name that begins as an option does is a store (F4)")
+  func names() throws {
+    let manifest = try Manifest(
+      bytes: [0xEF, 0xBB, 0xBF] + Array("/a\r\n/b\u{2028}c\t/d\u{85}\n/e\u{B}f\r\n".utf8), path: "list")
+    #expect(
+      manifest.entries == [.init(store: "/a"), .init(store: "/b\u{2028}c", output: "/d\u{85}"), .init(store: "/e\u{B}f")])
+    let error = #expect(throws: BatchError.self) { try Manifest(bytes: Array("/a\n/e".utf8) + [0xFF, 0x0A], path: "list") }
+    #expect(error?.code == .refused && error?.message.contains("line 2") == true && error?.message.contains("/e\\xff") == true)
+    let folder = try CommandFolder()
+    try FileManager.default.moveItem(atPath: folder.sample(rows: 100), toPath: folder.file("--json"))
+    let list = folder.newPath("list")
+    try "--json\t--out\n".write(toFile: list, atomically: true, encoding: .utf8)
+    let outcome = try folder.run(
+      "book-migration", ["migrate", "--manifest", list] + CommandFolder.models, launcher: ["/usr/bin/env", "-C", folder.path])
+    #expect(outcome.code == 0 && FileManager.default.fileExists(atPath: folder.file("--out")), "\(outcome)")
+  }
+
   @Test("Lists are read line by line; one that names a store twice, or none, is refused; options go where they belong")
   func lists() throws {
-    let manifest = try Manifest(text: "#x\n/a b.sqlite\n\n /c\t/d\n", path: "list")
+    let manifest = try Manifest(bytes: Array("#x\n/a b.sqlite\n\n /c\t/d\n".utf8), path: "list")
     #expect(manifest.entries == [.init(store: "/a b.sqlite"), .init(store: " /c", output: "/d")])
     for text in ["", "# nothing\n", "/a\n/a\n", "/a\t/x\n/b\t/x\n"] {
-      #expect(throws: BatchError.self) { try Manifest(text: text, path: "list") }
+      #expect(throws: BatchError.self) { try Manifest(bytes: Array(text.utf8), path: "list") }
     }
     let words = [
       "--manifest", "L", "--models", "a", "b", "--jobs=2", "--json", "--memory", "64M", "--nice", "--max-runtime", "2h", "--to",

@@ -1,6 +1,7 @@
 #if PostgreSQL
   import Foundation
   import Glibc
+  import Streams
   import Testing
 
   @testable import Batch
@@ -18,8 +19,10 @@
       #expect(try process.wait().code == 128 + SIGKILL)
     }
 
-    @Test("Objects that were set aside before an interruption are told in the end: the code is 10, and the list is kept")
-    func rejects() throws {
+    @Test(
+      "Objects that were set aside before an interruption are told in the end, whatever can be read of the migration: the code is 10, and the list is kept",
+      arguments: [true, false])
+    func rejects(isNoted: Bool) throws {
       let folder = try CommandFolder()
       let store = folder.file("Plain.sqlite")
       let model = ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"
@@ -32,6 +35,14 @@
           "--max-rejects", "50%",
         ]
         try killed(folder, "godwit", store, words)
+        let place = try #require(try LoadFolder(store: store, LocalFileSystem()))
+        try Data("garbage".utf8).write(to: URL(fileURLWithPath: place.path + "/.store.sqlite.godwit-report"))
+        // As it is when the process died before it had noted it.
+        if !isNoted {
+          var (plan, _) = try place.read()
+          plan.migrated = nil
+          try place.write(plan)
+        }
         let end = try folder.run("godwit", ["resume", store, "--json", "--to-postgres", LoadServer.url])
         #expect(end.code == 10, "\(end)")
         let summary = try #require(try JSONSerialization.jsonObject(with: Data(end.output.utf8)) as? [String: Any])

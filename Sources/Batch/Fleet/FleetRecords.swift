@@ -18,10 +18,15 @@ public struct FleetAttempt: Sendable, Codable, Equatable {
   public var exitCode: Int32?
   /// What it said.
   public var reason: String?
+  /// The store that it found; nil where it could not be looked at.
+  public var found: StoreIdentity?
+  /// The run whose record was beside the result's name, ``RunReport/run``; nil where there was none.
+  public var record: String?
 
   /// One that begins now, under a claim of that owner.
-  public init(_ owner: LeaseOwner, foundNoResult: Bool) {
+  public init(_ owner: LeaseOwner, foundNoResult: Bool, found: StoreIdentity? = nil, record: String? = nil) {
     (epoch, host, pid, self.foundNoResult) = (owner.epoch, owner.host, owner.pid, foundNoResult)
+    (self.found, self.record) = (found, record)
     started = Date().ISO8601Format()
   }
 
@@ -65,7 +70,7 @@ public struct FleetEnd: Sendable, Codable, Equatable {
     case done
     /// Migrated, and objects were set aside, within what was allowed.
     case rejected
-    /// Not migrated; the old store is as it was.
+    /// Not migrated by the fleet.
     case failed
   }
 

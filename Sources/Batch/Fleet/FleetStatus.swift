@@ -13,6 +13,8 @@ public struct FleetStatus: Sendable, Codable {
     case interrupted
     /// Nobody has begun.
     case waiting
+    /// What is written down of it cannot be read.
+    case unreadable
   }
 
   /// A store.
@@ -90,9 +92,9 @@ public struct FleetStatus: Sendable, Codable {
       store.standing = try isAtWork(sign, number, state) ? .running : .interrupted
       (store.exitCode, store.reason) = (last.exitCode, last.reason)
       store.owner = "process \(last.pid) on \(last.host)"
-      store.progress = try job.status(planned.target).progress?.fraction
+      store.progress = (try? job.status(planned.target))?.progress?.fraction
     } catch {
-      store.reason = "\(error)"
+      (store.standing, store.reason) = (.unreadable, "\(error)")
     }
     return store
   }

@@ -55,17 +55,21 @@ public struct FleetSurvey: Sendable {
 
   /// The Core Data stores in a folder and those in it, sorted: by their contents, whatever they are called. Backups, what is ours, hidden
   /// files, and symbolic links are left out; so are other databases. A damaged file that begins as a database does is among them.
-  public func stores(in folder: String) throws -> [String] {
-    var found: [String] = []
+  ///
+  /// Databases and folders whose names are no UTF-8 are among them with a problem: no program of this kind can be given such a name.
+  public func stores(in folder: String) throws -> [FleetPlan.Store] {
+    var found: [FleetPlan.Store] = []
     try search(folder, depth: 0, &found)
-    return found.sorted()
+    return found.sorted { $0.path < $1.path }
   }
 
-  private func search(_ folder: String, depth: Int, _ found: inout [String]) throws {
+  private func search(_ folder: String, depth: Int, _ found: inout [FleetPlan.Store]) throws {
     guard depth < Self.depth else {
       throw BatchError(.refused, "folders are nested deeper than \(Self.depth)", hint: "Name the stores in a list", path: folder)
     }
-    for name in try fileSystem.list(folder) where !name.hasPrefix(".") && !Self.isState(name) {
+    let names = try fileSystem.list(folder)
+    if names.contains(where: UndecodableName.isRepaired) { found += try undecodable(folder) }
+    for name in Set(names) where !name.hasPrefix(".") && !Self.isState(name) {
       let path = FilePaths.join(folder, name)
       guard let status = try fileSystem.statusOfName(path), !status.isSymbolicLink else { continue }
       if status.isDirectory {
@@ -73,8 +77,20 @@ public struct FleetSurvey: Sendable {
       } else if status.isRegularFile, status.size >= 512, StoreBackup(path: path) == nil,
         try beginsAsDatabase(path), isStore(path)
       {
-        found.append(path)
+        found.append(FleetPlan.Store(path: path))
       }
+    }
+  }
+
+  private func undecodable(_ folder: String) throws -> [FleetPlan.Store] {
+    try UndecodableName.all(in: folder, beginning: Self.magic.count).compactMap { name in
+      guard !name.escaped.hasPrefix("."), name.isDirectory || name.beginning == Self.magic else { return nil }
+      var store = FleetPlan.Store(path: FilePaths.join(folder, name.escaped))
+      let rename = "mv \(ShellWords.quoted(folder))/$'\(name.escaped)' \(ShellWords.quoted(folder))/NEW-NAME"
+      store.problem =
+        "the name of this \(name.isDirectory ? "folder" : "file") is not UTF-8. Rename it in bash: `\(rename)`, and make another plan"
+      store.problemCode = 20
+      return store
     }
   }
 

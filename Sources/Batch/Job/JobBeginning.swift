@@ -127,6 +127,7 @@ extension MigrationJob {
       RejectPlan(limit: limit.count(rows: plan.rows.reduce(0) { $0 + $1.rows }), withValues: limit.withValues)
     }
     if !request.arguments.isEmpty { run.arguments = request.arguments }
+    run.origin = request.origin
     switch request.interval {
     case .seconds(let seconds): run.checkpointSeconds = seconds
     case .bytes(let bytes): run.checkpointBytes = bytes

@@ -47,6 +47,8 @@ struct JobPlan: Codable, Equatable {
   var rejects: RejectPlan?
   /// Options of the command that asked for the run: all but the store's path and the output. Nil where there was no command.
   var arguments: [String]?
+  /// Who asked for the run, where it was not a person.
+  var origin: String?
   /// What a person should know, as the plan says it.
   var notes: [String]
   /// Hexadecimal: the plan, the source and the policies that the run began with.

@@ -46,6 +46,8 @@ public struct MigrationJob: Sendable {
     /// Objects of which the logger is told what becomes of them, at the level trace. Every step is a pass of its own then, and the tables
     /// with these objects take longer; the result is the same. A run that is resumed tells nothing.
     public var explains: [ExplainedObjects] = []
+    /// Who asks, where it is not a person; it is kept in the record of the run, see ``RunReport/origin``.
+    public var origin: String?
     /// Are several steps made in one pass, where that gives the same?
     var makesOnePass: Bool { fuses && rejects == nil && explains.isEmpty }
 

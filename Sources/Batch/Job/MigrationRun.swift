@@ -226,6 +226,7 @@ struct MigrationRun {
     return RunHistory.Finished(
       backup: report.backup, bytes: report.bytes, entities: entities, tallies: report.accounts.map(RunHistory.Tally.init),
       read: RunHistory.Tally.read(report.accounts.first), proof: RunHistory.Proof(verified, mode: plan.verification),
-      rejects: report.rejects, notes: report.notes.prefix(200).map { String($0.prefix(1000)) })
+      rejects: report.rejects, notes: report.notes.prefix(200).map { String($0.prefix(1000)) },
+      result: try? StoreState(report.destination, fileSystem), identity: try? StoreIdentity(report.destination, fileSystem))
   }
 }

@@ -15,8 +15,13 @@ enum ReplayCommand {
   /// line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil where another option is
   /// among them.
   static func line(_ arguments: [String], store: String, destination: String) -> String? {
+    line(arguments, store: store, ["--output", destination + ".replayed"])
+  }
+
+  /// The same with options of the program's own at the end.
+  static func line(_ arguments: [String], store: String, _ own: [String]) -> String? {
     guard store.hasPrefix("/"), hasOnly(options.union(ownOptions), arguments) else { return nil }
-    let words = [ProgramName.current, "migrate", store] + without(ownOptions, arguments) + ["--output", destination + ".replayed"]
+    let words = [ProgramName.current, "migrate", store] + without(ownOptions, arguments) + own
     return words.map(ShellWords.quoted).joined(separator: " ")
   }
 

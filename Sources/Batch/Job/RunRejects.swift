@@ -18,6 +18,22 @@ public struct RejectReport: Sendable, Codable, Equatable {
   }
 }
 
+extension RejectReport {
+  /// Counts the objects of a list.
+  init(list path: String, arguments: [String]? = nil, _ fileSystem: any FileSystem) throws {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    var (chunk, position) = ([UInt8](repeating: 0, count: 1 << 16), UInt64(0))
+    (count, self.path, self.arguments) = (0, path, arguments)
+    while true {
+      let read = try chunk.withUnsafeMutableBytes { try file.read(into: $0, at: position) }
+      guard read > 0 else { return }
+      count += UInt64(chunk[..<read].count { $0 == 0x0A })
+      position += UInt64(read)
+    }
+  }
+}
+
 /// What the plan says of objects that cannot be migrated.
 struct RejectPlan: Codable, Equatable {
   var limit: UInt64
@@ -49,26 +65,7 @@ extension MigrationRun {
       try fileSystem.syncDirectory(FilePaths.directory(of: finalRejectPath))
     }
     // Another process may have done that.
-    return try RejectReport.found(at: finalRejectPath, plan.arguments, fileSystem)
-  }
-}
-
-extension RejectReport {
-  /// What a list tells that a run has left; nil where there is none.
-  static func found(at path: String, _ arguments: [String]?, _ fileSystem: any FileSystem) throws -> RejectReport? {
-    guard try fileSystem.status(path) != nil else { return nil }
-    return RejectReport(count: try lines(path, fileSystem), path: path, arguments: arguments)
-  }
-
-  private static func lines(_ path: String, _ fileSystem: any FileSystem) throws -> UInt64 {
-    let file = try fileSystem.open(path, .read)
-    defer { file.close() }
-    var (chunk, count, position) = ([UInt8](repeating: 0, count: 1 << 16), UInt64(0), UInt64(0))
-    while true {
-      let read = try chunk.withUnsafeMutableBytes { try file.read(into: $0, at: position) }
-      guard read > 0 else { return count }
-      count += UInt64(chunk[..<read].count { $0 == 0x0A })
-      position += UInt64(read)
-    }
+    guard try fileSystem.status(finalRejectPath) != nil else { return nil }
+    return try RejectReport(list: finalRejectPath, arguments: plan.arguments, fileSystem)
   }
 }

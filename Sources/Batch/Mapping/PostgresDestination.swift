@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where a result goes that leaves SQLite.
 public struct PostgresDestination: Sendable, Equatable {
   /// The server.
@@ -21,23 +19,12 @@ public struct PostgresServer: Sendable, Equatable {
   /// Names a server. Nothing is connected.
   public init(url: String) { self.url = url }
 
-  /// The same without a password, for messages and files. Who gave one there gives it again, or by PGPASSWORD or ~/.pgpass.
+  /// What of it may be shown, for messages and files: host, port, database, user, and settings that are known to be harmless. Who gave a
+  /// password there gives it again, or by PGPASSWORD or ~/.pgpass.
   public var withoutPassword: String {
-    var text = url
-    for (pattern, replacement) in Self.passwords {
-      text = text.replacingOccurrences(of: pattern, with: replacement, options: [.regularExpression, .caseInsensitive])
-    }
-    return text
+    let shown = address.shown
+    return shown.isEmpty ? "the server" : shown
   }
 
-  private static let passwords = [
-    // user:password@ as libpq reads it, and what of a password follows an @ that is not escaped.
-    ("^([a-z]+://[^:@/]*):[^@/]*@", "$1@"), ("^([a-z]+://[^:@/]*@)[^@/?]*@", "$1"),
-    // One with a / that is not escaped, which libpq takes for the end of the host.
-    ("^([a-z]+://[^:@/]*):[^@?]*/[^@?]*@", "$1@"),
-    // ?password=…&
-    ("([?&])(ssl)?password=[^&#]*&?", "$1"),
-    // password=… among words
-    ("(^|\\s)(ssl)?password\\s*=\\s*('([^'\\\\]|\\\\.)*'|[^\\s'](\\\\.|[^\\s\\\\])*)", "$1"),
-  ]
+  var address: PostgresAddress { PostgresAddress(url) }
 }

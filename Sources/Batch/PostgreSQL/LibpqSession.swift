@@ -9,17 +9,20 @@
     /// A descriptor of its own for the connection's socket: libpq closes its one on its own thread.
     private let socket: Int32
 
-    /// Connects. Throws ``PostgresError``; its text has no password.
+    /// Connects. Throws ``PostgresError``, whose text has no part of a password, and `refused` for an address that cannot be read.
     init(_ url: String) throws {
+      let address = PostgresAddress(url)
+      guard !address.isAmbiguous else { throw Self.unreadable }
       let pq = try Libpq.loaded.get()
       guard let made = Self.open(url, pq) else {
         throw PostgresError(state: "", message: "no memory for a connection", isConnectionLost: true)
       }
       guard pq.PQstatus(made) == CONNECTION_OK else {
-        let message = Self.withoutAddress(Self.text(pq.PQerrorMessage(made)))
+        let message = Self.text(pq.PQerrorMessage(made))
         pq.PQfinish(made)
+        guard !Self.tellsOfAddress(message) else { throw Self.unreadable }
         let state = Self.state(ofFailed: message)
-        throw PostgresError(state: state, message: message, isConnectionLost: state.isEmpty)
+        throw PostgresError(state: state, message: address.scrubbed(message), isConnectionLost: state.isEmpty)
       }
       (self.pq, connection, socket) = (pq, made, fcntl(pq.PQsocket(made), F_DUPFD_CLOEXEC, 0))
       // Notices would go to standard error.
@@ -145,13 +148,20 @@
     }
 
     /// What libpq says of an address that it cannot read has parts of it, with which a password may be.
-    private static func withoutAddress(_ message: String) -> String {
+    private static func tellsOfAddress(_ message: String) -> Bool {
       let signs = [
         "percent-encoded", "invalid integer value", "invalid port number", " in URI", "connection info string", "query parameter",
-        "quoted string", "IPv6",
+        "quoted string", "IPv6", "invalid connection option",
       ]
-      guard signs.contains(where: message.contains) else { return message }
-      return "the address cannot be read; /, @, :, % and ? in a password are written %2F, %40, %3A, %25 and %3F"
+      return signs.contains(where: message.contains)
+    }
+
+    private static var unreadable: BatchError {
+      BatchError(
+        .refused, "the address of the server cannot be read",
+        hint:
+          "Write it as postgres://USER@HOST:PORT/DATABASE, and give the password by PGPASSWORD; within the address /, @, :, % and ? "
+          + "of a password are written %2F, %40, %3A, %25 and %3F. Nothing was written")
     }
 
     /// libpq keeps no code of a connection that was refused: of what matters, its words tell.

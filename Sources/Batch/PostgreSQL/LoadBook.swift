@@ -45,7 +45,7 @@ struct LoadBook {
     guard found == identity else {
       throw BatchError(
         .refused, "the schema \(schema.options.schema) has the unfinished load of another store, or one with other options",
-        hint: "Finish that one, name another schema with --schema, or drop its tables and \(Self.table). Nothing was written now")
+        hint: "Finish that one, or run \(ProgramName.current) migrate with another --schema. Nothing was written now")
     }
     return true
   }
@@ -67,7 +67,7 @@ struct LoadBook {
       throw BatchError(
         .refused,
         "the schema \(schema.options.schema) has \(taken.count == 1 ? "a table" : "tables") \(taken.joined(separator: ", "))",
-        hint: "Name another schema with --schema, or drop or rename what is there. Nothing was written")
+        hint: "Run \(ProgramName.current) migrate with another --schema, or drop or rename what is there. Nothing was written")
     }
   }
 

@@ -86,6 +86,27 @@ struct LoadFolder {
     }
   }
 
+  /// Writes down what the migration in front came to.
+  func note(_ migrated: MigrationJob.Report) throws {
+    var (plan, _) = try read()
+    plan.migrated = LoadPlan.Migrated(migrated)
+    try write(plan)
+  }
+
+  /// The objects that the migration in front set aside, by their list, where a process died before it had noted them; nil where there are none.
+  func rejects() throws -> RejectReport? {
+    let start = FilePaths.name(of: store) + ".rejects-"
+    let name = try fileSystem.list(path).first { $0.hasPrefix(start) && $0.hasSuffix(".jsonl") }
+    return try name.map { try RejectReport(list: FilePaths.join(path, $0), fileSystem) }
+  }
+
+  /// The same list, where the folder was moved with its store.
+  func moved(_ rejects: RejectReport) -> RejectReport {
+    var rejects = rejects
+    rejects.path = FilePaths.join(path, FilePaths.name(of: rejects.path))
+    return rejects
+  }
+
   /// Removes the folder. Rejects of the migration go beside the store first; the new path of the file is returned.
   func remove(rejects: String?) throws -> String? {
     var moved: String?

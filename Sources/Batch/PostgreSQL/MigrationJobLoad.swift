@@ -19,8 +19,8 @@ extension MigrationJob {
   ///
   /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
-  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``. Throws as ``migrate(_:monitor:)`` does, and `refused` for a server that cannot be
-  /// reached or has such tables, before anything is done.
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``. Throws as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be
+  /// reached or has such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
   public func load(
     _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
@@ -50,16 +50,19 @@ extension MigrationJob {
         if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
         throw error
       }
+      if let migrated { try folder.note(migrated) }
     }
     return try finish(folder, lease, server, migrated, makeMonitor)
   }
 
   private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
     guard try folder.exists(), (try? hasDoneNothing(folder)) != true else { return }
+    let store = try JobDirectory(destination: request.source).destination
+    let resume = [ProgramName.current, "resume", store].map(ShellWords.quoted).joined(separator: " ")
     throw BatchError(
       .refused, "an interrupted load of this store exists",
-      hint: "Run \(ProgramName.current) resume, or remove \(folder.path) and the tables to give it up; nothing was written",
-      path: request.source)
+      hint: "Go on with it: `\(resume)`. To give it up: \(LoadAdvice(folder).givingUp). Nothing was written", path: request.source
+    )
   }
 
   /// Did a load end before anything was migrated? Then there is nothing to go on with.
@@ -83,14 +86,16 @@ extension MigrationJob {
     try folder.write(plan)
     var migrated: Report?
     if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
-      migrated = try resume(
+      let report = try resume(
         folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, monitor: makeMonitor)
+      try folder.note(report)
+      migrated = report
     }
     guard try !hasDoneNothing(folder) else {
       _ = try folder.remove(rejects: nil)
       throw BatchError(
         .refused, "the load had migrated nothing when it ended",
-        hint: "Begin it again with \(ProgramName.current) migrate; nothing was written", path: path)
+        hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`. Nothing was written", path: path)
     }
     return try finish(folder, lease, server ?? PostgresServer(url: plan.server), migrated, makeMonitor)
   }
@@ -141,39 +146,67 @@ extension MigrationJob {
     defer { pulse.end() }
     let store = try LoadStore(plan.isMigrated ? folder.store : plan.source, model: model, fileSystem)
     defer { store.close() }
+    if plan.outcome == nil { try checkSource(&plan, folder) }
     var load = PostgresLoad(
       schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server,
       proves: plan.verification != .none,
       rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
     load.expectsBook = plan.isOnServer
     // It is that server only when it has shown it.
-    plan.server = server.withoutPassword
+    plan.server = server.address.shown
     plan.isOnServer = true
-    let begun = plan
-    load.didBegin = { try folder.write(begun) }
-    let outcome = try plan.outcome ?? load.run()
-    plan.outcome = outcome
-    try folder.write(plan)
+    note(plan, in: folder, whenBegun: &load, pulse)
+    if plan.outcome == nil {
+      plan.outcome = try load.run()
+      try checkSource(&plan, folder)
+      try folder.write(plan)
+    }
     try load.finish()
     pulse.end()
-    let migrated = migrated ?? (plan.isMigrated ? earlier(folder, plan) : nil)
-    let rejects = try folder.remove(rejects: migrated?.rejects?.path)
-    return report(plan, outcome, migrated, rejects: rejects, rowsLoaded: monitor.progress.rows)
+    let earlier = plan.isMigrated ? try earlier(folder, plan) : nil
+    let rejects = try folder.remove(rejects: earlier?.rejects?.path)
+    return report(plan, migrated ?? earlier, rejects: rejects, rowsLoaded: monitor.progress.rows)
   }
 
-  /// What the migration in front came to, where another process has finished it.
-  private func earlier(_ folder: LoadFolder, _ plan: LoadPlan) -> Report? {
-    guard let run = try? report(folder.store) else { return nil }
+  /// Has the folder say that the server has the load's tables, once it has; where it takes none, the folder goes.
+  private func note(_ begun: LoadPlan, in folder: LoadFolder, whenBegun load: inout PostgresLoad, _ pulse: RunPulse) {
+    load.didBegin = { try folder.write(begun) }
+    load.wasTurnedAway = {
+      pulse.end()
+      _ = try folder.remove(rejects: nil)
+    }
+  }
+
+  /// Refuses a store that was written since its load began: its rows would be of two states. The first time it notes what the store is.
+  private func checkSource(_ plan: inout LoadPlan, _ folder: LoadFolder) throws {
+    guard !plan.isMigrated else { return }
+    let found = try StoreState(plan.source, fileSystem)
+    guard let noted = plan.state else {
+      plan.state = found
+      return try folder.write(plan)
+    }
+    guard found.isSame(as: noted) else {
+      throw BatchError(
+        .badCheckpoint, "the store changed since its load began: rows of two states would be mixed",
+        hint: "A copy has to keep the time of change (cp -p). Otherwise begin again: \(LoadAdvice(folder).beginningAgain). "
+          + "Nothing was written now", path: plan.source)
+    }
+  }
+
+  /// What the migration in front came to, whoever finished it.
+  private func earlier(_ folder: LoadFolder, _ plan: LoadPlan) throws -> Report {
     var report = Report(
-      destination: folder.store, sourceVersion: plan.sourceVersion, targetVersion: plan.version, steps: max(1, run.path.count))
-    report.rejects = run.rejects.map { RejectReport(count: $0.count, path: $0.path) }
-    report.rowsRead = run.rowsRead
+      destination: folder.store, sourceVersion: plan.sourceVersion, targetVersion: plan.version,
+      steps: max(1, plan.migrated?.steps ?? 1))
+    report.rowsRead = plan.migrated?.rowsRead ?? 0
+    report.rejects = try plan.migrated.map { $0.rejects.map(folder.moved) } ?? folder.rejects()
     return report
   }
 
   private func report(
-    _ plan: LoadPlan, _ outcome: PostgresLoad.Outcome, _ migrated: Report?, rejects: String?, rowsLoaded: UInt64
+    _ plan: LoadPlan, _ migrated: Report?, rejects: String?, rowsLoaded: UInt64
   ) -> Report {
+    let outcome = plan.outcome ?? PostgresLoad.Outcome()
     var report =
       migrated ?? Report(destination: "", sourceVersion: plan.sourceVersion, targetVersion: plan.version, steps: 1)
     if let rejects { report.rejects?.path = rejects }
@@ -184,45 +217,4 @@ extension MigrationJob {
     report.isVerified = plan.verification != .none
     return report
   }
-}
-
-/// What a load was asked to do.
-struct LoadPlan: Codable, Equatable {
-  static let currentFormat = 1
-
-  var format = Self.currentFormat
-  /// Absolute path of the store that was named.
-  var source: String
-  /// Is it migrated first? Then the migrated store is loaded.
-  var isMigrated: Bool
-  var sourceVersion: String
-  var version: String
-  var options: PostgresOptions
-  /// Without a password.
-  var server: String
-  var memory: Int
-  var seconds: Double?
-  var bytes: UInt64?
-  var verification: VerificationMode
-  /// Has the server the tables and the book? Then one without them is another server.
-  var isOnServer = false
-  /// What was loaded and proved: then the book on the server is all that is left.
-  var outcome: PostgresLoad.Outcome?
-
-  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ options: PostgresOptions, _ server: PostgresServer) throws {
-    source = try JobDirectory(destination: request.source).destination
-    isMigrated = !plan.isUpToDate && request.target != .identity
-    (sourceVersion, version) = (plan.sourceVersion.name, plan.targetVersion.name)
-    (self.options, self.server) = (options, server.withoutPassword)
-    (memory, verification) = (request.memory.total, request.verification)
-    switch request.interval {
-    case .seconds(let seconds): self.seconds = seconds
-    case .bytes(let bytes): self.bytes = bytes
-    }
-  }
-
-  /// When transactions end.
-  var interval: RunMonitor.Interval { bytes.map { .bytes($0) } ?? .seconds(seconds ?? 1) }
-  /// Where the rows go, for people.
-  var place: String { "\(server), schema \(options.schema)" }
 }

@@ -40,6 +40,8 @@ struct PostgresLoad {
   var expectsBook = false
   /// Called when they are there.
   var didBegin: () throws -> Void = {}
+  /// Called when they cannot be made, as others are there: then nothing of the load is on the server.
+  var wasTurnedAway: () throws -> Void = {}
 
   /// What is on the server.
   struct Outcome: Codable, Equatable {
@@ -163,11 +165,19 @@ struct PostgresLoad {
     }
   }
 
-  private func attempt(_ book: LoadBook, _ absence: Absence) throws -> Outcome {
-    if try !book.exists() {
+  private func begin(_ book: LoadBook) throws {
+    do {
+      guard try !book.exists() else { return }
       guard !expectsBook else { throw Self.otherServer }
       try book.create(try LoadCrew.units(schema, store, parts: sessions, leastBytes: leastPart))
+    } catch let error as BatchError where error.code == .refused && !expectsBook {
+      try wasTurnedAway()
+      throw error
     }
+  }
+
+  private func attempt(_ book: LoadBook, _ absence: Absence) throws -> Outcome {
+    try begin(book)
     try didBegin()
     let progress = LoadProgress(monitor, store: store, schema: schema, absence)
     var opened: [OpenSession] = []

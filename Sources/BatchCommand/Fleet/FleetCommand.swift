@@ -38,24 +38,26 @@ struct FleetPlanCommand: ParsableCommand {
     for path in models.mappings { _ = try MappingModelReader.read(path: path) }
     _ = try models.request("")
     let survey = FleetSurvey(models: library)
-    let stores = try survey.look(try entries(survey).map(Self.store))
+    let named = try stores(survey)
+    let looked = try survey.look(named.filter { $0.problem == nil })
+    let stores = looked + named.filter { $0.problem != nil }
     let plan = try FleetPlan(
       stores, tasks: tasks, options: migration.words, models: try FleetInputs.digest(migration.paths))
     Console.print(try plan.text())
     Console.error(Self.summary(plan))
   }
 
-  private func entries(_ survey: FleetSurvey) throws -> [Manifest.Entry] {
+  private func stores(_ survey: FleetSurvey) throws -> [FleetPlan.Store] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: manifest, isDirectory: &isFolder), isFolder.boolValue else {
-      return try Manifest(path: manifest).entries
+      return try Manifest(path: manifest).entries.map(Self.store)
     }
     let found = try survey.stores(in: FleetArguments.absolute(manifest))
     guard !found.isEmpty else {
       throw BatchError(
         .refused, "there is no Core Data store in it", hint: "Name another folder; nothing was written", path: manifest)
     }
-    return found.map { Manifest.Entry(store: $0) }
+    return found.map { $0.problem == nil ? Self.store(Manifest.Entry(store: $0.path)) : $0 }
   }
 
   /// Without symbolic links: two names of one store are one.

@@ -17,6 +17,7 @@ enum FleetPage {
       """,
       section("Stores", counts(status)),
       stores("Running", status.all(.running)) { "\($0.path): \(FleetStatusCommand.percent($0.progress)), \($0.owner ?? "")" },
+      stores("Unreadable", status.all(.unreadable), FleetStatusCommand.why),
       stores("Failed", status.all(.failed)) { "\($0.exitCode ?? 1), \(FleetStatusCommand.why($0))" },
       stores("With rejects", status.all(.rejected), FleetStatusCommand.why),
       stores("Interrupted", status.all(.interrupted), FleetStatusCommand.why),

@@ -6,7 +6,10 @@ struct FleetStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Says how far a fleet is, and what became of its stores. Writes nothing but the page of --html.",
-    discussion: "It is merged from what the tasks write down of every store. Progress is that of this moment.")
+    discussion: """
+      It is merged from what the tasks write down of every store. Progress is that of this moment. Ends with 20 where what is written down \
+      of a store cannot be read.
+      """)
 
   @OptionGroup var fleet: FleetArguments
   @Flag(name: .long, help: "Print JSON, with every store.") var json = false
@@ -20,8 +23,8 @@ struct FleetStatusCommand: ParsableCommand {
     let (plan, state) = try fleet.open()
     let status = try FleetStatus(plan, state, MigrationJob(policies: GodwitCommand.policies))
     if let html { try ReportFile.write(FleetPage.html(status), to: html) }
-    if json { return Console.print(try JSONOutput.text(status)) }
-    if html == nil { Console.print(Self.text(status)) }
+    if json { Console.print(try JSONOutput.text(status)) } else if html == nil { Console.print(Self.text(status)) }
+    if status.count(.unreadable) > 0 { throw ExitCode(ExitCodes.refused) }
   }
 
   static func text(_ status: FleetStatus) -> String {
@@ -32,7 +35,7 @@ struct FleetStatusCommand: ParsableCommand {
     for store in status.all(.running) {
       lines.append("running: \(store.path), \(percent(store.progress))\(store.owner.map { ", \($0)" } ?? "")")
     }
-    for standing in [FleetStatus.Standing.failed, .rejected, .interrupted] {
+    for standing in [FleetStatus.Standing.unreadable, .failed, .rejected, .interrupted] {
       lines += status.all(standing).map { "\(standing.rawValue): \(why($0))" }
     }
     return lines.joined(separator: "\n")

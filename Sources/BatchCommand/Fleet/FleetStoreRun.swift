@@ -7,6 +7,8 @@ struct FleetStoreRun {
   /// How often the migration's process may be ended by a signal before the store counts as failed.
   private static let mostDeaths: UInt64 = 5
   private static let longestReason = 4000
+  /// What a migration says where somebody else has the store open: that somebody ends, and then it can be done.
+  private static let isOpen = "another program has this database open"
 
   /// What came of it, for whoever watches.
   struct Result: Encodable {
@@ -42,23 +44,28 @@ struct FleetStoreRun {
     return result
   }
 
-  private typealias Ending = (code: Int32, reason: String?, outcome: FleetEnd.Outcome?)
+  typealias Ending = (code: Int32, reason: String?, outcome: FleetEnd.Outcome?)
 
   private func work(_ number: Int, _ claim: FleetClaim) throws -> Ending {
     let store = plan.stores[number]
     var ledger = try state.ledger(number)
     try checkMounted(store)
-    let before = ledger
-    let isFree = store.output.map { !FileManager.default.fileExists(atPath: $0) } ?? false
-    ledger.begin(FleetAttempt(claim.owner, foundNoResult: isFree))
+    let earlier = FleetEarlierWork(plan: plan, number: number, job: job)
+    let first = ledger.attempts.first
+    ledger.begin(earlier.attempt(claim.owner))
     try state.write(ledger, number, under: claim)
-    if let problem = store.problem { return try close((store.problemCode ?? 20, problem, .failed), number, &ledger, claim) }
-    if let earlier = try finished(store, before) { return try close(earlier, number, &ledger, claim) }
+    if let problem = store.problem {
+      return try close((store.problemCode ?? ExitCodes.refused, problem, .failed), number, &ledger, claim)
+    }
+    if let ending = try earlier.ending(since: first) { return try close(ending, number, &ledger, claim) }
     claim.whenLost { [processes] in processes.stop(number) }
-    let ending = judge(try migrate(store, number, claim), store, claim, &ledger)
+    var ending = judge(try migrate(store, number, claim), store, claim, &ledger)
     // The process of an attempt that died may have lived on for a moment, and finished.
     let isRefused = ending.outcome == .failed && ending.code == ExitCodes.refused
-    return try close(isRefused ? finished(store, before) ?? ending : ending, number, &ledger, claim)
+    if isRefused || ending.reason == FleetEarlierWork.hadVersion.reason {
+      ending = try earlier.ending(since: first) ?? ending
+    }
+    return try close(ending, number, &ledger, claim)
   }
 
   /// Writes down how an attempt ended, and with it the store, if that has.
@@ -82,22 +89,10 @@ struct FleetStoreRun {
     }
   }
 
-  /// Did an earlier attempt finish the migration, and die before it could write that down?
-  private func finished(_ store: FleetPlan.Store, _ ledger: FleetLedger) throws -> Ending? {
-    guard let first = ledger.attempts.first, try job.status(store.target).state == .none else { return nil }
-    if let report = try? job.report(store.target), let ended = report.ended, ended >= first.started {
-      if report.outcome == .done { return (0, nil, .done) }
-      if report.outcome == .doneWithRejects {
-        return (ExitCodes.rejects, Self.rejected(report.rejects?.count, report.rejects?.path), .rejected)
-      }
-    }
-    // The name leads to the new store only when that is whole and proved. A loss of power may have taken the report.
-    guard let output = store.output, first.foundNoResult, FileManager.default.fileExists(atPath: output) else { return nil }
-    return (0, "an attempt that died had finished it", .done)
-  }
-
   private func migrate(_ store: FleetPlan.Store, _ number: Int, _ claim: FleetClaim) throws -> StoreProcesses.Outcome {
-    let command = StoreCommandWords(store: store.path, output: store.output, options: plan.options + options, deadline: deadline)
+    let command = StoreCommandWords(
+      store: store.path, output: store.output, options: plan.options + options, deadline: deadline,
+      origin: FleetEarlierWork.origin(plan, number))
     let state = try job.status(store.target).state
     // Who has the claim may replace whoever still runs it.
     let words =
@@ -112,7 +107,7 @@ struct FleetStoreRun {
     let said = outcome.error.isEmpty ? nil : outcome.error
     let summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
     switch outcome.code {
-    case 0: return (0, summary?.steps == 0 ? "it had the version already" : nil, .done)
+    case 0: return summary?.steps == 0 ? FleetEarlierWork.hadVersion : (0, nil, .done)
     case ExitCodes.rejects:
       return (outcome.code, Self.rejected(summary?.rejects?.count, summary?.rejects?.path), .rejected)
     case ExitCodes.stopped, 21: return (outcome.code, said, nil)
@@ -120,7 +115,10 @@ struct FleetStoreRun {
       if !processes.isStopped { ledger.deaths &+= 1 }
       let reason = "its process was ended by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
       return (outcome.code, reason, ledger.deaths >= Self.mostDeaths ? .failed : nil)
-    case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store): return (outcome.code, said, nil)
+    case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store) || said?.contains(Self.isOpen) == true:
+      return (outcome.code, said, nil)
+    // Of two that begin at once one may find files gone.
+    case 1 where (try? job.status(store.target))?.state == .running: return (outcome.code, said, nil)
     default: return (outcome.code, said ?? "it ended with code \(outcome.code)", .failed)
     }
   }
@@ -131,7 +129,7 @@ struct FleetStoreRun {
     return [.running, .cutOver].contains(status.state) || status.phase == "finished"
   }
 
-  private static func rejected(_ count: UInt64?, _ path: String?) -> String {
+  static func rejected(_ count: UInt64?, _ path: String?) -> String {
     "\(count.map { "\($0)" } ?? "some") objects were set aside" + (path.map { ", listed in \($0)" } ?? "")
   }
 }

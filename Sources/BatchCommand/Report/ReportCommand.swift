@@ -9,7 +9,7 @@ struct ReportCommand: StoreCommand {
     abstract: "Says what became of a migration, or becomes of it: outcome, path, rows, time, rejects, proof.",
     discussion: """
       Of a migration that is at work or was interrupted, and of the last one to a path that was finished. The store and its run are \
-      not written to. Without options text is printed.
+      not written to. Without options text is printed. Ends with 12 where the result of a finished migration is not there any more.
       """)
 
   @Argument(
@@ -30,8 +30,12 @@ struct ReportCommand: StoreCommand {
   func run() throws {
     let report = try MigrationJob(policies: GodwitCommand.policies).report(store)
     if let html { try ReportFile.write(ReportPage.html(report), to: html) }
-    if json { return Console.print(try JSONOutput.text(report)) }
-    if text || html == nil { Console.print(ReportText.text(report)) }
+    if json {
+      Console.print(try JSONOutput.text(report))
+    } else if text || html == nil {
+      Console.print(ReportText.text(report))
+    }
+    if report.present?.isGone == true { throw ExitCode(ExitCodes.mismatch) }
   }
 }
 

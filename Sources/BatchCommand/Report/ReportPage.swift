@@ -42,7 +42,7 @@ struct ReportPage {
     let reason = report.reason.map { HTML.element("p", "reason", HTML.escaped($0)) } ?? ""
     let advice = report.advice.map { HTML.element("p", "advice", HTML.escaped($0)) }.joined()
     return """
-      <header class="\(report.outcome.rawValue)"><p class="badge">\(words.outcome)</p><h1>\(HTML.escaped(words.headline))</h1>\(bar)\(reason)\
+      <header class="\(report.present?.isGone == true ? "failed" : report.outcome.rawValue)"><p class="badge">\(words.outcome)</p><h1>\(HTML.escaped(words.headline))</h1>\(bar)\(reason)\
       \(advice)</header><section>\(table(words.figures))</section>
       """
   }

@@ -34,10 +34,12 @@ struct ReportWords {
   /// A sentence.
   var headline: String {
     let version = report.targetVersion.map { Self.plain($0) } ?? "the new version"
+    if let gone { return gone }
     switch report.outcome {
-    case .done: return "The store is at \(version)\(isProved)."
+    case .done: return "The store is at \(version)\(isProved).\(isWritten)"
     case .doneWithRejects:
-      return "The store is at \(version)\(isProved); \(Console.count(report.rejects?.count ?? 0)) objects were set aside."
+      return
+        "The store is at \(version)\(isProved); \(Console.count(report.rejects?.count ?? 0)) objects were set aside.\(isWritten)"
     case .running: return "A process is at work: \(percent) of the way to \(version)."
     case .paused: return "A process waits, \(percent) of the way to \(version)."
     case .stopped: return "It was stopped in good order, \(percent) of the way to \(version)."
@@ -48,6 +50,16 @@ struct ReportWords {
     }
   }
 
+  /// What to say where the result is not there any more.
+  private var gone: String? {
+    guard let present = report.present, present.isGone else { return nil }
+    let began = "The migration ended well\(report.ended.map { " at \(Self.time($0))" } ?? ""), but"
+    if present == .missing { return "\(began) there is no store at its path now: it was moved or removed since." }
+    let store = report.presentVersion.map { "the store there now is at version \(Self.plain($0))" }
+    return "\(began) \(store ?? "what is there now is not the store that it left"): it was replaced or rolled back since."
+  }
+
+  private var isWritten: String { report.present == .written ? " It was written to since." : "" }
   private var isProved: String { report.proof == nil ? "; it was not verified" : ", verified" }
   private var percent: String { "\(Int(report.done * 100)) %" }
 

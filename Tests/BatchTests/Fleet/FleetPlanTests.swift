@@ -102,8 +102,8 @@ import Testing
     #expect(symlink(folder.file("a.sqlite"), folder.file("link")) == 0 && symlink(folder.path, folder.file("in/loop")) == 0)
     let survey = FleetSurvey(models: models)
     let found = try survey.stores(in: folder.path)
-    #expect(found == ["a.sqlite", "in/b"].map(folder.file))
-    let looked = survey.look(FleetPlan.Store(path: found[0]))
-    #expect(looked.problem?.contains(found[0]) == true && looked.problemCode == 30 && looked.bytes == 0)
+    #expect(found == ["a.sqlite", "in/b"].map { FleetPlan.Store(path: folder.file($0)) })
+    let looked = survey.look(found[0])
+    #expect(looked.problem?.contains(found[0].path) == true && looked.problemCode == 30 && looked.bytes == 0)
   }
 }

@@ -38,18 +38,4 @@ import Testing
     var columns = PostgresNameBook(used: PostgresNameBook.systemColumns)
     #expect(columns.take("xmin", or: ["item_xmin"]) == "item_xmin" && columns.take("ctid") == "ctid_2")
   }
-
-  @Test(
-    "A password is in no message and no file",
-    arguments: [
-      ("postgres://u:secret@h/db", "postgres://u@h/db"), ("postgresql://u@h/db?password=secret&a=b", "postgresql://u@h/db?a=b"),
-      ("postgres://u:?se#cret@h/db", "postgres://u@h/db"), ("postgres://u:p@secret@h/db?a=b@c", "postgres://u@h/db?a=b@c"),
-      ("postgres://u:se/cret@h/db", "postgres://u@h/db"), ("host=h password=se\\ cret dbname=d", "host=h  dbname=d"),
-      ("postgres://h/db?sslpassword=secret", "postgres://h/db?"), ("host=h password=secret dbname=d", "host=h  dbname=d"),
-      ("host=h password = 'se cret' dbname=d", "host=h  dbname=d"), ("postgres://u@h:5432/db", "postgres://u@h:5432/db"),
-    ])
-  func password(url: String, wanted: String) {
-    #expect(PostgresServer(url: url).withoutPassword == wanted)
-    #expect(!PostgresServer(url: url).withoutPassword.contains("cret"))
-  }
 }

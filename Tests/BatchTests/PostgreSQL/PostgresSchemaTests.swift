@@ -55,6 +55,9 @@ import Testing
       "ALTER TABLE app.party ADD PRIMARY KEY (id);", "ALTER TABLE app.person_tags ADD PRIMARY KEY (person_id, tag_id);",
       "ALTER TABLE app.party ADD CONSTRAINT party_name_key UNIQUE (name);",
       "CREATE INDEX party_employer_id_idx ON app.party (employer_id);",
+      // Both ways of a relationship that is its own inverse (PG3).
+      "ALTER TABLE app.person_friends ADD PRIMARY KEY (person_id, friends_id);",
+      "ON app.person_friends (friends_id, person_id);",
       "FOREIGN KEY (employer_id) REFERENCES app.party (id) NOT VALID;",
       "FOREIGN KEY (tag_notes_id) REFERENCES app.tag (pk) NOT VALID;",
     ] { #expect(script.contains(wanted), "\(wanted)\n\(script)") }

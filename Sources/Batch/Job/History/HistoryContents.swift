@@ -10,6 +10,7 @@ extension RunHistory.Facts {
     (source, destination) = (plan.source, plan.destination)
     (sourceVersion, targetVersion) = (plan.sourceVersion, plan.targetVersion)
     memory = UInt64(clamping: plan.memory)
+    origin = plan.origin
     settings = []
     add("memory", "\(plan.memory >> 20) MiB")
     switch plan.interval {
@@ -49,6 +50,7 @@ extension RunHistory.Step {
     (source, destination, passed) = (step.origin.name, step.destination.name, step.passedVersions)
     isInferred = (step.passed + [step]).allSatisfy(\.isInferred)
     reason = step.reason
+    (sourceDigest, destinationDigest) = (step.origin.versionHashesDigest, step.destination.versionHashesDigest)
     let models = (step.passed + [step]).flatMap(\.mappingModels).prefix(Self.shown)
     mappings = models.map { model in
       Mapping(

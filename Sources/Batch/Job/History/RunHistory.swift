@@ -21,6 +21,8 @@ public struct RunHistory: Sendable, Equatable {
     public var settings: [Setting]
     /// The memory that was allowed, in bytes.
     public var memory: UInt64
+    /// Who asked for it, where it was not a person: a fleet's plan, and the store's number in it.
+    public var origin: String?
   }
 
   /// A setting in words.
@@ -56,6 +58,10 @@ public struct RunHistory: Sendable, Equatable {
     public var reason: String
     /// In the order in which they run.
     public var mappings: [Mapping]
+    /// ``ManagedObjectModel/versionHashesDigest`` of ``source``.
+    public var sourceDigest: String?
+    /// The same of ``destination``.
+    public var destinationDigest: String?
   }
 
   /// What an entity takes in a store.
@@ -78,6 +84,8 @@ public struct RunHistory: Sendable, Equatable {
     public var bytes: UInt64
     /// Its entities.
     public var entities: [Size]
+    /// Its source fingerprint, hexadecimal.
+    public var fingerprint: String?
   }
 
   /// A process that worked on the run.
@@ -174,6 +182,10 @@ public struct RunHistory: Sendable, Equatable {
     public var rejects: RejectReport?
     /// What a person should know.
     public var notes: [String]
+    /// What the new store was then.
+    var result: StoreState?
+    /// Which store it is, and at which version.
+    var identity: StoreIdentity?
   }
 
   /// How a process ended that could say so.

@@ -27,10 +27,17 @@ final class RunRecorder: Sendable {
       state.process = (file.history.processes.last?.number ?? 0) &+ 1
       let owner = LeaseOwner.current(epoch: 0)
       defer { state.file = file }
-      if file.history.facts == nil { try file.add(RunHistory.Line(facts: RunHistory.Facts(plan, run: run))) }
+      try Self.add(RunHistory.Facts(plan, run: run), to: &file)
       try file.add(
         RunHistory.Line(process: RunHistory.Process(number: state.process, at: Self.now, pid: owner.pid, host: owner.host)))
     }
+  }
+
+  /// A process that goes on with a run may have been given other settings.
+  private static func add(_ facts: RunHistory.Facts, to file: inout HistoryFile) throws {
+    var facts = facts
+    if let earlier = file.history.facts { facts.program = earlier.program }
+    if file.history.facts != facts { try file.add(RunHistory.Line(facts: facts)) }
   }
 
   private static var now: Double { (Date().timeIntervalSince1970 * 1000).rounded() / 1000 }
@@ -57,7 +64,8 @@ final class RunRecorder: Sendable {
           origin: RunHistory.Origin(
             steps: steps.map(RunHistory.Step.init),
             bytes: UInt64(source.snapshot.pageCount) * UInt64(source.snapshot.geometry.pageSize),
-            entities: RunHistory.Size.all(source, model: first.origin))))
+            entities: RunHistory.Size.all(source, model: first.origin),
+            fingerprint: PlanFingerprint.hex(try SourceFingerprint.of(source.snapshot)))))
     }
   }
 

@@ -155,6 +155,14 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var problems: [String] = []
   /// How far the process is that runs it.
   public var progress: ProgressRecord?
+  /// What is under the destination's path now; nil of a run that is not finished, and where nobody can tell.
+  public var present: StorePresence?
+  /// The version of the store there; nil where it is none of the path's.
+  public var presentVersion: String?
+  /// Tells one run from another.
+  public var run: String?
+  /// Who asked for it, where it was not a person: a fleet's plan, and the store's number in it.
+  public var origin: String?
 
   init(outcome: Outcome, destination: String) { (self.outcome, self.destination) = (outcome, destination) }
 }
@@ -164,7 +172,7 @@ extension RunReport {
   mutating func take(_ history: RunHistory) {
     if let facts = history.facts {
       (source, sourceVersion, targetVersion) = (facts.source, facts.sourceVersion, facts.targetVersion)
-      (settings, memoryLimit) = (facts.settings, facts.memory)
+      (settings, memoryLimit, run, origin) = (facts.settings, facts.memory, facts.run, facts.origin)
     }
     (path, bytesBefore) = (history.origin?.steps ?? [], history.origin?.bytes)
     started = history.processes.first.flatMap { Self.text($0.at) }

@@ -21,6 +21,11 @@ extension MigrationJob {
     return report(finished: history, job)
   }
 
+  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil where none is known. Nothing is written.
+  public func finishedRun(_ path: String) -> String? {
+    (try? JobDirectory(destination: path)).flatMap { RunHistory(path: $0.record)?.facts?.run }
+  }
+
   /// The destination that a job's directory, or what stays of it, belongs to; any other path as it is.
   private static func destination(named path: String) -> String {
     let name = FilePaths.name(of: path)
@@ -41,7 +46,11 @@ extension MigrationJob {
         count: rejects.count, path: rejects.path, first: firstRejects(rejects.path),
         replay: rejects.replay(source: report.source ?? job.destination, backup: report.backup, destination: job.destination))
     }
-    if finished == nil { report.problems.append("what stayed of the run does not say how it ended") }
+    if let finished {
+      report.look(history, finished, fileSystem)
+    } else {
+      report.problems.append("what stayed of the run does not say how it ended")
+    }
     report.advise(fileSystem)
     return report
   }
@@ -111,17 +120,19 @@ extension RunReport {
     let program = ProgramName.current
     switch outcome {
     case .done, .doneWithRejects:
+      guard present?.isGone != true else { return adviseGone() }
       if rejects != nil {
         advice.append(
           "Look at the objects that were set aside, and mend the mapping or the data; then migrate the old store again")
       }
       guard let backup else { return }
       let isThere = (try? fileSystem.statusOfName(backup)) ?? nil
+      let rollback = [program, "rollback", destination].map(ShellWords.quoted).joined(separator: " ")
       advice.append(
         isThere == nil
           ? "The old store is no longer under its backup's name: it was put back, removed or moved"
-          : "Nothing has to be done. \(program) rollback puts the old store back; remove the backup when nobody needs it any more"
-      )
+          : (rejects == nil ? "Nothing has to be done. " : "")
+            + "`\(rollback)` puts the old store back; remove the backup when nobody needs it any more")
     case .running: advice.append("It goes on by itself; \(program) status --watch follows it")
     case .paused: advice.append("\(program) ctl resume lets it go on")
     case .cutOver: advice.append("Run \(program) resume: the new store is finished, and only has to be put in place")
@@ -129,5 +140,13 @@ extension RunReport {
       guard !advice.contains(where: { $0.contains("resume") || $0.contains("start again") }) else { return }
       advice.append("The source is untouched. \(program) resume goes on from the last checkpoint")
     }
+  }
+
+  /// The result is not where the run left it.
+  private mutating func adviseGone() {
+    advice.append(
+      present == .rolledBack
+        ? "The store is the old one again; another \(ProgramName.current) migrate takes it to the new version"
+        : "Look at what is there, and at the backups beside it, before anything else is done")
   }
 }

@@ -33,9 +33,7 @@ struct RunResult: Equatable {
   /// migration is no more, whatever the journal says.
   func report(_ backup: String?, _ fileSystem: any FileSystem) throws -> MigrationJob.Report {
     try throwIfReplaced(fileSystem)
-    let rejects = try facts?.rejects.flatMap { name in
-      try RejectReport.found(at: FilePaths.join(FilePaths.directory(of: destination), name), facts?.arguments, fileSystem)
-    }
+    let rejects = try rejects(fileSystem)
     var report = MigrationJob.Report(
       destination: destination, backup: try backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
       sourceVersion: facts?.sourceVersion ?? "", targetVersion: facts?.targetVersion ?? "", steps: isThere ? facts?.steps ?? 1 : 0,
@@ -43,6 +41,13 @@ struct RunResult: Equatable {
     report.rejects = rejects
     report.replay = rejects?.replay(source: facts?.source ?? destination, backup: report.backup, destination: destination)
     return report
+  }
+
+  /// The list of objects that were set aside, which went beside the store first.
+  private func rejects(_ fileSystem: any FileSystem) throws -> RejectReport? {
+    guard let name = facts?.rejects else { return nil }
+    let path = FilePaths.join(FilePaths.directory(of: destination), name)
+    return try fileSystem.status(path) == nil ? nil : RejectReport(list: path, arguments: facts?.arguments, fileSystem)
   }
 
   /// Throws where another store is there than the migration's, unless that is at the target version, too.

@@ -7,8 +7,11 @@ enum DestinationReader {
     }
     var destination = PostgresDestination(server: PostgresServer(url: try postgres.text("postgres")))
     // Such files are shared, and a run keeps a copy.
-    guard destination.server.withoutPassword == destination.server.url else {
-      throw postgres.failure("a password does not belong into a mapping file", "Give it by PGPASSWORD or in ~/.pgpass")
+    let address = destination.server.address
+    guard address.secrets.isEmpty, !address.isAmbiguous else {
+      throw postgres.failure(
+        "a password does not belong into a mapping file",
+        "Give it by PGPASSWORD or in ~/.pgpass; settings that libpq does not know count as one")
     }
     if let node = fields["schema"] {
       destination.options.schema = try node.text("schema")

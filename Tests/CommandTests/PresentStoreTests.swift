@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import Batch
+@testable import BatchCommand
+
+@Suite("What is there when a report says that a migration is done") struct PresentStoreTests {
+  private func report(_ folder: CommandFolder, _ store: String) throws -> (report: RunReport, code: Int32, text: String) {
+    let json = try folder.run("godwit", ["report", store, "--json"])
+    let text = try folder.run("godwit", ["report", store, "--html", folder.newPath("page.html"), "--text"])
+    #expect(json.code == text.code, "\(json) \(text)")
+    return (try JSONDecoder().decode(RunReport.self, from: Data(json.output.utf8)), json.code, text.output)
+  }
+
+  private func migrated(_ folder: CommandFolder, _ words: [String] = []) throws -> String {
+    let store = try folder.sample(rows: 300)
+    #expect(try folder.run("book-migration", ["migrate", store] + CommandFolder.models + words).code == 0)
+    return store
+  }
+
+  private func write(_ store: String, _ sql: String = "UPDATE ZUSER SET ZNAME = 'x' WHERE Z_PK = (SELECT max(Z_PK) FROM ZUSER)")
+    throws
+  {
+    let queue = try DatabaseQueue(path: store)
+    try queue.write { try $0.execute(sql: sql) }
+    try queue.close()
+  }
+
+  @Test("The store that the migration left is done; one that an application wrote to is done, and that is said")
+  func same() throws {
+    let folder = try CommandFolder()
+    let store = try migrated(folder)
+    let same = try report(folder, store)
+    #expect(same.code == 0 && same.report.present == .same && same.report.presentVersion == "Library 3")
+    #expect(same.text.hasPrefix("DONE: The store is at Library 3, verified.\n"), "\(same.text)")
+    try write(store)
+    let written = try report(folder, store)
+    #expect(written.code == 0 && written.report.present == .written && written.report.outcome == .done)
+    #expect(written.text.contains("verified. It was written to since."), "\(written.text)")
+  }
+
+  @Test(
+    "A store that was rolled back, by the command or by hand, is told by its version, and the code is 12",
+    arguments: [true, false])
+  func rolledBack(byCommand: Bool) throws {
+    let folder = try CommandFolder()
+    let store = try migrated(folder)
+    let backup = try #require(try report(folder, store).report.backup)
+    if byCommand {
+      #expect(try folder.run("godwit", ["rollback", store]).code == 0)
+    } else {
+      try FileManager.default.removeItem(atPath: store)
+      try FileManager.default.copyItem(atPath: backup, toPath: store)
+      try write(store)
+    }
+    let found = try report(folder, store)
+    #expect(found.code == 12 && found.report.present == .rolledBack && found.report.presentVersion == "Library 1")
+    let wanted = ", but the store there now is at version Library 1: it was replaced or rolled back since."
+    #expect(found.report.outcome == .done && found.text.hasPrefix("DONE: The migration ended well at "), "\(found.text)")
+    #expect(found.text.contains(wanted) && !found.text.contains("Nothing has to be done"), "\(found.text)")
+  }
+
+  @Test("A rollback to the same version is no write: the old store is known by its bytes")
+  func identity() throws {
+    let folder = try CommandFolder()
+    let store = try folder.sample(rows: 300)
+    #expect(try folder.run("godwit", ["migrate", store, "--identity"]).code == 0)
+    #expect(try report(folder, store).report.present == .same)
+    #expect(try folder.run("godwit", ["rollback", store]).code == 0)
+    #expect(try report(folder, store).report.present == .rolledBack)
+  }
+
+  @Test("Another store, a file that is none, and no file at all are told, and the code is 12")
+  func others() throws {
+    let folder = try CommandFolder()
+    let output = folder.file("output")
+    let store = try migrated(folder, ["--output", output])
+    try write(output, "UPDATE Z_METADATA SET Z_UUID = 'AAAAAAAA-0000-4000-8000-000000000000'")
+    let other = try report(folder, output)
+    #expect(other.code == 12 && other.report.present == .replaced && other.report.presentVersion == "Library 3")
+    try Data("none".utf8).write(to: URL(fileURLWithPath: output))
+    let none = try report(folder, output)
+    #expect(
+      none.code == 12 && none.report.present == .replaced && none.text.contains("is not the store that it left"), "\(none.text)")
+    try FileManager.default.removeItem(atPath: output)
+    let missing = try report(folder, output)
+    #expect(missing.code == 12 && missing.report.present == .missing && missing.text.contains("no store at its path now"))
+    #expect(FileManager.default.fileExists(atPath: store))
+  }
+}
