@@ -41,7 +41,7 @@ struct FleetPlanCommand: ParsableCommand {
     let stores = try survey.look(try entries(survey).map(Self.store))
     let plan = try FleetPlan(
       stores, tasks: tasks, options: migration.words, models: try FleetInputs.digest(migration.paths))
-    Console.print(try plan.text())
+    Console.writeOutput(try plan.text() + "\n")
     Console.error(Self.summary(plan))
   }
 
