@@ -35,6 +35,7 @@ public struct GodwitCommand: ParsableCommand {
     registry.withLock { $0 = PolicyRegistry(policies) }
     var aftermath = ""
     do {
+      try ProcessSignals.refuseTooFewFiles()
       try lookAtArguments()
       var command = try parseAsRoot()
       do {

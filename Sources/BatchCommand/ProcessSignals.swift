@@ -1,3 +1,4 @@
+import Batch
 import Glibc
 
 /// What the process does about signals from its beginning to its end; ``StopSignals`` has those of a run.
@@ -6,6 +7,7 @@ enum ProcessSignals {
   static let ignoresHangUp = action(SIGHUP) == ignored
 
   private static let ignored = 1
+  private static let leastFiles: rlim_t = 20
 
   /// To be called before anything is opened.
   static func begin() {
@@ -16,6 +18,15 @@ enum ProcessSignals {
     }
     // A write past a limit, or to a pipe that nobody reads, is an error of that write. Not SIG_IGN, which commands that are called would inherit.
     for number in [SIGPIPE, SIGXFSZ] where action(number) != ignored { signal(number) { _ in } }
+  }
+
+  /// Throws where so few files may be open that not even a thread's timer could work.
+  static func refuseTooFewFiles() throws {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < leastFiles else { return }
+    throw BatchError(
+      .refused, "only \(limit.rlim_cur) files may be open at a time, and \(leastFiles) are needed",
+      hint: "Raise the limit (ulimit -n) and start again; nothing was written")
   }
 
   /// How a signal is handled: 0 for the default, 1 for ignored, else a function's address.

@@ -42,10 +42,13 @@ public struct JobRegistry: Sendable {
   private static func homeOfUser() -> String? {
     var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
     var texts = [CChar](repeating: 0, count: 1 << 14)
-    guard getpwuid_r(geteuid(), &entry, &texts, texts.count, &found) == 0, found != nil, let home = entry.pw_dir else { return nil }
+    guard getpwuid_r(geteuid(), &entry, &texts, texts.count, &found) == 0, found != nil, let home = entry.pw_dir else {
+      return nil
+    }
     let path = String(cString: home)
     var isFolder: ObjCBool = false
-    return path.hasPrefix("/") && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue ? path : nil
+    return path.hasPrefix("/") && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+      ? path : nil
   }
 
   /// The job of a destination or of a source, or nil. Nothing is written. An entry whose job is gone counts as none.
@@ -87,7 +90,9 @@ public struct JobRegistry: Sendable {
   /// Forgets the job of a source. A failure is returned, not thrown.
   @discardableResult public func forget(source: String) -> (any Error)? {
     do {
-      if let path = entryPath(try JobDirectory.resolve(source)), try fileSystem.status(path) != nil { try fileSystem.remove(path) }
+      if let path = entryPath(try JobDirectory.resolve(source)), try fileSystem.status(path) != nil {
+        try fileSystem.remove(path)
+      }
       return nil
     } catch {
       return error

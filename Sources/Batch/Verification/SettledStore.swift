@@ -49,7 +49,7 @@ public final class SettledStore: Sendable {
       let free = try fileSystem.availableSpace(folder)
       guard free >= needed else {
         throw BatchError(
-          .refused, "reading the store with its -wal file needs a copy of \(needed >> 20) MiB in \(folder), \(free >> 20) MiB are free",
+          .refused, "a copy with the changes of the -wal file needs \(needed >> 20) MiB in \(folder), \(free >> 20) MiB are free",
           hint: "Set TMPDIR to a folder on a larger disk; nothing was written", path: path)
       }
       let file = try fileSystem.open(copy(in: folder), .create)

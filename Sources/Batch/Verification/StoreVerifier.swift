@@ -78,7 +78,8 @@ public struct StoreVerifier: Sendable {
   }
 
   private func verify(
-    _ settled: SettledStore, _ expectation: Expectation?, _ mode: VerificationMode, _ memory: MemoryBudget, _ monitor: RunMonitor?,
+    _ settled: SettledStore, _ expectation: Expectation?, _ mode: VerificationMode, _ memory: MemoryBudget,
+    _ monitor: RunMonitor?,
     _ places: ExternalDataPlaces, _ progress: (Double, String) -> Void
   ) throws -> VerificationReport {
     let layout = try StoreLayout(model: model, purpose: .reading)

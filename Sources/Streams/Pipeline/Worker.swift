@@ -38,7 +38,8 @@ public final class Worker: @unchecked Sendable {
   private static func failure(_ code: Int32) -> StreamsError {
     StreamsError(
       .inputOutput, "a thread cannot be started: \(String(cString: strerror(code)))",
-      hint: "Memory or the number of threads is limited: give more (ulimit -v, ulimit -u, or the limits of the container) and start again")
+      hint:
+        "Memory or the number of threads is limited; raise it (ulimit -v, ulimit -u, or the container's limits) and start again")
   }
 
   /// Starts threads that share one work, so that fewer can do it: throws only where not even the first can be started.
