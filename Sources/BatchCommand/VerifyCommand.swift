@@ -8,7 +8,8 @@ struct VerifyCommand: StoreCommand {
     discussion: """
       Without --against the store is read alone. With it the same migration is run again, from the source into a file beside the \
       store that is removed afterwards, and all tables are compared row by row; models, mappings and policies are then those \
-      of the migration. The exit code is 12 when something is wrong.
+      of the migration. The exit code is 12 when something is wrong. A store with changes in a -wal file is read with \
+      them, on a private copy in the temporary directory (TMPDIR).
       """)
 
   @Argument(help: "The store.") var store: String
