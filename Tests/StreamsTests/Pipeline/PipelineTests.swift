@@ -94,6 +94,7 @@ import Testing
       }
     }
     #expect(error?.message.contains("a thread cannot be started") == true && error?.hint?.contains("ulimit -v") == true)
+    #expect(StreamsError.system(ENOMEM, "sort", path: "a").hint?.contains("ulimit -v") == true)
     // The reader has been joined: it reads no more.
     let count = read.current
     usleep(20_000)
