@@ -104,9 +104,9 @@ import Testing
       #expect(proved.output.contains("note: the store has changes in its -wal file"), "\(proved)")
     }
     // A fault that only the log has is one of the store.
-    try folder.breakInLog(source)
-    let wrong = try verify(source, ["--json"])
-    #expect(wrong.code == 12 && wrong.output.contains("\"path\" : \"\(source)\""), "\(wrong)")
+    try folder.breakInLog(store)
+    let wrong = try verify(store, ["--json"])
+    #expect(wrong.code == 12 && wrong.output.contains("\"path\" : \"\(store)\""), "\(wrong)")
     #expect(wrong.output.contains("-wal file: they were taken into account"), "\(wrong)")
     let left = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
     #expect(!left.contains { $0.hasPrefix("godwit-verification-") })
