@@ -10,6 +10,8 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
     public init(_ description: String) { self.description = description }
     /// The source is no Core Data store, or is damaged.
     public static let badStore = Code("bad-store")
+    /// A store, model or mapping model that was named is not there.
+    public static let noSuchFile = Code("no-such-file")
     /// A model file cannot be read.
     public static let badModel = Code("bad-model")
     /// A mapping model cannot be read or does not fit its step.

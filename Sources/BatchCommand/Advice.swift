@@ -30,6 +30,7 @@ enum Advice {
   static let sentences: [BatchError.Code: String] = [
     .badStore:
       "The store was only read. Take another copy of it, or restore a backup; SQLite's PRAGMA integrity_check tells more",
+    .noSuchFile: "Check the path: it is taken from the folder that the command runs in",
     .badModel: "Open the model in Xcode and save it again, or name another file with --models",
     .badMapping: "Correct the mapping model; of mapping files, `godwit mapping check` finds such faults",
     .noModel: "Name the application's models, all versions of them, with --models",

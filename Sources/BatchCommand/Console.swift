@@ -3,27 +3,29 @@ import Glibc
 
 /// Standard output for results, standard error for everything else.
 enum Console {
-  static func print(_ text: String) { Swift.print(text) }
-  static func error(_ text: String) { write(text + "\n") }
+  static func print(_ text: String) { Output.write(VisibleText.of(text) + "\n") }
+  static func error(_ text: String) { write(VisibleText.of(text) + "\n") }
 
   /// Tells that a store was opened on a recovered copy, if it was.
   static func tellRecovery(_ reader: StoreReader) {
     if reader.isRecovered { error("note: \(SourceStore.recoveryNote)") }
   }
 
+  /// Text for standard error as it is: its escape sequences are meant.
   static func write(_ text: String) {
     // Straight to the descriptor: C's `stderr` is a global variable, which Swift 6 does not let through.
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let written = rest.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR { continue }
       if written <= 0 { return }
       rest = rest.dropFirst(written)
     }
   }
 
   static var isTerminal: Bool { isatty(2) == 1 }
-  /// Text for standard output without a line's end.
-  static func writeOutput(_ text: String) { Swift.print(text, terminator: "") }
+  /// Text for standard output as it is, without a line's end: what a program reads, or escape sequences.
+  static func writeOutput(_ text: String) { Output.write(text) }
   /// May escape sequences be written that move the cursor, to standard error and to standard output?
   static var canRedraw: Bool { isTerminal && variable("TERM") != "dumb" }
   static var outputCanRedraw: Bool { isatty(1) == 1 && variable("TERM") != "dumb" }

@@ -1,5 +1,4 @@
 import Batch
-import Glibc
 import Streams
 
 /// The exit codes of the whole product: an interface that scripts rely on.
@@ -23,13 +22,13 @@ enum ExitCodes {
       21   lease held by a live run
       22   checkpoint unusable
       30   source damaged or not a Core Data store
-      64   usage
+      64   usage, or there is no such file
       75   stopped, resumable
       130  second interrupt
     """
 
   /// From the worst to the best.
-  private static let order: [Int32] = [1, 12, 30, 22, 20, 11, 21, 75, 10, 0]
+  private static let order: [Int32] = [1, 12, 30, 64, 22, 20, 11, 21, 75, 10, 0]
 
   /// The worst of some codes; what is not documented counts as 1. 0 of none.
   static func worst(_ codes: [Int32]) -> Int32 {
@@ -49,6 +48,7 @@ enum ExitCodes {
   private static func code(_ error: BatchError) -> Int32 {
     switch error.code {
     case .badStore: 30
+    case .noSuchFile: 64
     case .badModel, .badMapping, .noModel, .noPath, .missingPolicy, .refused: 20
     case .leaseHeld: 21
     case .badCheckpoint: 22
@@ -68,10 +68,5 @@ enum ExitCodes {
     case .diskFull: 75
     default: 1
     }
-  }
-
-  static func end(_ code: Int32) -> Never {
-    fflush(nil)
-    exit(code)
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Batch
-import Glibc
 import Streams
 
 struct ExportCommand: ParsableCommand {
@@ -38,6 +37,12 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let output {
+      // One that is there is refused later, whatever it is.
+      for path in [output, output + ".part"] where try path != output || LocalFileSystem().status(path) == nil {
+        try OutputPath("--output", path).check([store])
+      }
+    }
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
     let files = LocalFileSystem()
     let reader = try StoreExport.open(store, files)
@@ -74,16 +79,8 @@ struct ExportCommand: ParsableCommand {
   }
 
   private static func print(_ bytes: UnsafeRawBufferPointer) throws {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let part = UnsafeRawBufferPointer(rebasing: rest)
-      let written = Glibc.write(1, part.baseAddress, part.count)
-      if written > 0 {
-        rest = rest.dropFirst(written)
-      } else if errno != EINTR {
-        throw BatchError(.failed, "standard output cannot be written: \(String(cString: strerror(errno)))")
-      }
-    }
+    // The end of the process tells why.
+    guard Output.write(bytes) == 0 else { throw ExitCode(1) }
   }
 }
 

@@ -31,9 +31,11 @@ public struct GodwitCommand: ParsableCommand {
 
   /// Runs the command with the program's arguments and ends the process with one of the documented exit codes.
   public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
+    ProcessSignals.begin()
     registry.withLock { $0 = PolicyRegistry(policies) }
     var aftermath = ""
     do {
+      try ProcessSignals.refuseTooFewFiles()
       try lookAtArguments()
       var command = try parseAsRoot()
       do {
@@ -42,15 +44,23 @@ public struct GodwitCommand: ParsableCommand {
         aftermath = (command as? any StoreCommand).map { Aftermath.text($0.changed, after: error) } ?? ""
         throw error
       }
-      ExitCodes.end(0)
+      Output.end(0)
     } catch let code as ExitCode {
-      ExitCodes.end(code.rawValue)
+      Output.end(code.rawValue)
     } catch let error where ExitCodes.isOurs(error) {
-      Console.error("\(name): \(error)\(Advice.text(after: error))\(aftermath)")
-      ExitCodes.end(ExitCodes.code(of: error))
+      let told = SystemCause.told(error)
+      Console.error("\(name): \(told)\(Advice.text(after: told))\(aftermath)")
+      Output.end(ExitCodes.code(of: error))
     } catch {
-      exit(withError: error)
+      endByParser(error)
     }
+  }
+
+  /// Help that was asked for, and errors of usage.
+  private static func endByParser(_ error: any Error) -> Never {
+    let (text, code) = (fullMessage(for: error), exitCode(for: error))
+    if !text.isEmpty { code == .success ? Console.print(text) : Console.error(text) }
+    Output.end(code.rawValue)
   }
 
   private static func lookAtArguments() throws {
@@ -63,8 +73,8 @@ public struct GodwitCommand: ParsableCommand {
     // Not the parser's own: that would take the option away from subcommands that have one of this name.
     guard CommandLine.arguments.dropFirst().elementsEqual(["--version"]) else { return }
     Console.print("\(name) \(version)")
-    ExitCodes.end(0)
+    Output.end(0)
   }
 
-  private static var name: String { configuration.commandName ?? "godwit" }
+  static var name: String { configuration.commandName ?? "godwit" }
 }

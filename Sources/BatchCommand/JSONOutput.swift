@@ -9,14 +9,14 @@ enum JSONOutput {
   static func line(_ body: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(body), as: UTF8.self)
+    return VisibleText.json(String(decoding: try encoder.encode(body), as: UTF8.self))
   }
 
   /// A document that is nothing but its keys.
   static func text(_ body: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(body), as: UTF8.self)
+    return VisibleText.json(String(decoding: try encoder.encode(body), as: UTF8.self))
   }
 
   private struct Document<Body: Encodable>: Encodable {

@@ -21,7 +21,7 @@ struct MappingInitCommand: ParsableCommand {
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
-    Swift.print(MappingFileWriter.draft(from: old.model, to: new.model), terminator: "")
+    Console.writeOutput(MappingFileWriter.draft(from: old.model, to: new.model))
   }
 }
 
@@ -37,7 +37,7 @@ struct MappingConvertCommand: ParsableCommand {
     guard models.count == 1 else {
       throw BatchError(.badMapping, "the folder holds \(models.count) mapping models", hint: "Name one of them", path: path)
     }
-    Swift.print(try MappingFileWriter.text(models[0]), terminator: "")
+    Console.writeOutput(try MappingFileWriter.text(models[0]))
   }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Batch
 import Foundation
+import Streams
 
 struct MigrateCommand: StoreCommand {
   static let configuration = CommandConfiguration(
@@ -64,9 +65,13 @@ struct MigrateCommand: StoreCommand {
 
   func run() throws {
     guard let store else {
+      let list = try Manifest(path: manifest ?? "")
+      try outlets.checkPaths(list.entries.flatMap { [$0.store, $0.output].compactMap { $0 } })
       try PostgresArguments.refuseDestination(in: models.mappings)
-      return try ManifestRun(Manifest(path: manifest ?? ""), jobs: jobs, operating).run()
+      return try ManifestRun(list, jobs: jobs, operating).run()
     }
+    try outlets.checkPaths([store, output].compactMap { $0 })
+    if let output { try OutputPath("--output", output).checkCompanion() }
     var request = try models.request(store, output: output)
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.interval = checkpointEvery.interval
@@ -87,9 +92,14 @@ struct MigrateCommand: StoreCommand {
       throw ValidationError("--keep-backups does not go with a load: the store stays")
     }
     try RunSession(store, operating, outlets).run { job, monitor in
-      guard let destination else { return try job.migrate(request, monitor: monitor(request.interval)) }
-      return try job.load(request, to: destination.server, destination.options, monitor: monitor)
+      guard let destination else { return Self.done(try job.migrate(request, monitor: monitor(request.interval))) }
+      return Self.done(try job.load(request, to: destination.server, destination.options, monitor: monitor))
     }
+  }
+
+  /// Told where the summary cannot be: a script would take the store for one that is not migrated.
+  static func done(_ report: MigrationJob.Report) -> MigrationJob.Report {
+    Output.afterDone("the store is migrated; the summary could not be written", report)
   }
 }
 
@@ -132,15 +142,31 @@ struct ResumeCommand: StoreCommand {
   }
 
   func run() throws {
+    let status = try? StatusCommand.status(MigrationJob(policies: GodwitCommand.policies), store)
+    try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
+    do { try resume() } catch let error as BatchError where error.code == .refused && status?.state == JobStatus.State.none {
+      throw Self.withoutStateDirectory(error)
+    }
+  }
+
+  /// A source leads to its run through the state directory alone.
+  private static func withoutStateDirectory(_ error: BatchError) -> BatchError {
+    guard JobRegistry(LocalFileSystem()).directory == nil else { return error }
+    var error = error
+    error.message += "; there is no state directory, so a migration to another path must be named by its output"
+    error.hint = "Name the output, or set GODWIT_STATE to a folder before a migration begins"
+    return error
+  }
+
+  private func resume() throws {
     try RunSession(store, operating, outlets).run { job, monitor in
       let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
       let server = toPostgres.map { PostgresServer(url: $0) }
       let load = try job.resumeLoad(
         store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, monitor: monitor)
-      if let load { return load }
-      return try job.resume(
-        store, memory: memory, takeOver: takeOver,
-        rejects: rejects.limit, monitor: monitor)
+      if let load { return MigrateCommand.done(load) }
+      return MigrateCommand.done(
+        try job.resume(store, memory: memory, takeOver: takeOver, rejects: rejects.limit, monitor: monitor))
     }
   }
 }

@@ -19,6 +19,13 @@ struct OutletOptions: ParsableArguments {
     }
   }
 
+  /// Refuses to write over a store, of the command or any other.
+  func checkPaths(_ stores: [String]) throws {
+    if let logFile { try OutputPath("--log-file", logFile).check(stores) }
+    guard let metrics else { return }
+    for path in [metrics, metrics + ".new"] { try OutputPath("--metrics", path).check(stores) }
+  }
+
   func logger() throws -> Logger {
     guard let logFile else { return JobLog.silent }
     let file = try LogFile(path: logFile)

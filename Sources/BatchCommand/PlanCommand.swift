@@ -27,6 +27,7 @@ struct PlanCommand: StoreCommand {
   var changed: String? { nil }
 
   func run() throws {
+    if let graph { try OutputPath("--graph", graph).check([store, output].compactMap { $0 }) }
     var request = try models.request(store, output: output)
     request.extras = extras.options
     request.parts = parts.selection
@@ -41,7 +42,7 @@ struct PlanCommand: StoreCommand {
     var text = PlanText(plan, forecast)
     text.ddl = ddl
     text.destination = destination.map { "\($0.server.withoutPassword), schema \($0.options.schema)" }
-    if postgres.ddlOnly, !json { return Console.print(ddl ?? "") }
+    if postgres.ddlOnly, !json { return Console.writeOutput((ddl ?? "") + "\n") }
     Console.print(json ? try text.json() : text.text)
     if let forecast { try job.refuse(request, forecast) }
     if check, plan.isUpToDate, destination == nil { throw ExitCode(ExitCodes.nothingToDo) }

@@ -61,7 +61,7 @@ struct PostgresArguments: ParsableArguments {
   /// Prints the tables that a request's result would get.
   func printScript(_ request: MigrationJob.Request) throws {
     var plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
-    Console.print(try script(&plan))
+    Console.writeOutput(try script(&plan) + "\n")
   }
 
   /// Refuses mapping files that name a server, where many stores are migrated: the first one would take the tables.

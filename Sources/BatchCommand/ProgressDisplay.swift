@@ -61,7 +61,7 @@ final class ProgressDisplay: Sendable {
   private func draw() {
     guard mode != .none, let progress = state.withLock({ $0.source })() else { return }
     switch mode {
-    case .json: Console.write(ProgressRecord(progress).line + "\n")
+    case .json: Console.write(VisibleText.json(ProgressRecord(progress).line) + "\n")
     case .bar:
       state.withLock { $0.isDrawn = true }
       // In one write, and what is left of a longer line is cleared behind the new one: nothing is ever blank in between.
@@ -102,7 +102,7 @@ struct ProgressText {
   private var activity: [String] {
     guard !progress.activity.isEmpty else { return [] }
     let models = progress.mappingModels.filter { $0 != "inferred" }.joined(separator: ", ")
-    return [models.isEmpty ? progress.activity : "\(progress.activity) (\(models))"]
+    return [VisibleText.of(models.isEmpty ? progress.activity : "\(progress.activity) (\(models))")]
   }
 
   /// What matters most comes first.

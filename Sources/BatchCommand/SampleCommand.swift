@@ -21,6 +21,7 @@ struct SampleCommand: ParsableCommand {
   @Flag(name: .long, help: "Show no progress.") var quiet = false
 
   func run() throws {
+    try OutputPath("--output", output).checkCompanion()
     let model = try ModelLibrary(paths: [model]).target(named: version)
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
     defer { display.end() }

@@ -3,7 +3,8 @@ import Batch
 import Glibc
 import Synchronization
 
-/// Signals to a run. SIGINT and SIGTERM ask it to publish a checkpoint and leave; a second SIGINT ends the process at once. SIGUSR1
+/// Signals to a run. SIGINT, SIGTERM and SIGHUP ask it to publish a checkpoint and leave; a second SIGINT ends the process
+/// at once. A SIGHUP that was ignored when the process began stays ignored. SIGUSR1
 /// prints how far it is, SIGUSR2 pauses it, or lets it go on.
 final class StopSignals: Sendable {
   private let sources: [any DispatchSourceSignal]
@@ -18,11 +19,11 @@ final class StopSignals: Sendable {
           monitor.requestStop()
         }
       ),
-      (SIGTERM, { monitor.requestStop() }),
+      (SIGTERM, { monitor.requestStop() }), (SIGHUP, { monitor.requestStop() }),
       (SIGUSR1, { Console.error(ProgressText(monitor.progressNow).line) }),
       (SIGUSR2, { monitor.pause(!monitor.isPaused) }),
     ]
-    sources = actions.map { number, action in
+    sources = actions.filter { $0.0 != SIGHUP || !ProcessSignals.ignoresHangUp }.map { number, action in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler(handler: action)

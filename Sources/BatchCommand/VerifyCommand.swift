@@ -8,7 +8,8 @@ struct VerifyCommand: StoreCommand {
     discussion: """
       Without --against the store is read alone. With it the same migration is run again, from the source into a file beside the \
       store that is removed afterwards, and all tables are compared row by row; models, mappings and policies are then those \
-      of the migration. The exit code is 12 when something is wrong.
+      of the migration. The exit code is 12 when something is wrong. A store with changes in a -wal file is read with \
+      them, on a private copy in the temporary directory (TMPDIR).
       """)
 
   @Argument(help: "The store.") var store: String
@@ -31,9 +32,13 @@ struct VerifyCommand: StoreCommand {
 
   func run() throws {
     let model = try model()
-    let report = try StoreVerifier(path: store, model: model).verify(
-      mode: verify, external: ExternalDataPlaces(store: store, source: against))
-    let comparison = try against.map { try compare($0, model) }
+    let settled = try SettledStore(store)
+    defer { settled.close() }
+    let (report, comparison) = try settled.naming {
+      let report = try StoreVerifier(path: settled.path, model: model).verify(
+        mode: verify, external: ExternalDataPlaces(store: store, source: against))
+      return (report.named(store, note: settled.note), try against.map { try compare($0, settled, model) })
+    }
     Console.print(json ? try JSONOutput.document(Result(report: report, comparison: comparison)) : text(report, comparison))
     guard report.violations.isEmpty, comparison?.differences.isEmpty ?? true else { throw ExitCode(ExitCodes.mismatch) }
   }
@@ -49,10 +54,10 @@ struct VerifyCommand: StoreCommand {
     return try StoreModel.find(of: reader, in: models.isEmpty ? nil : try ModelLibrary(paths: models))
   }
 
-  private func compare(_ source: String, _ model: ManagedObjectModel) throws -> StoreComparison {
+  private func compare(_ source: String, _ settled: SettledStore, _ model: ManagedObjectModel) throws -> StoreComparison {
     let request = MigrationJob.Request(source: source, models: models, mappings: mappings, target: .version(model.name))
     return try MigrationJob(policies: GodwitCommand.policies).compare(
-      store, of: model, with: request, monitor: RunMonitor(interval: request.interval))
+      settled.path, of: model, with: request, monitor: RunMonitor(interval: request.interval))
   }
 
   private func text(_ report: VerificationReport, _ comparison: StoreComparison?) -> String {
@@ -62,6 +67,7 @@ struct VerifyCommand: StoreCommand {
     if let external = report.external, external.references > 0 {
       lines.append("  files outside the store: \(external.text)")
     }
+    if let note = report.note { lines.append("note: \(note)") }
     lines += report.violations.map { "wrong: \($0.description)" } + report.warnings.map { "note: \($0.description)" }
     for difference in comparison?.differences ?? [] {
       let first = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(separator: " ")

@@ -46,11 +46,16 @@ final class CommandFolder {
   }
 
   /// Leaves a store as a program does that ends in the middle: its last changes are only in its log.
-  func keepInLog(_ store: String) throws {
+  func keepInLog(_ store: String) throws { try keepInLog(store, "UPDATE ZUSER SET ZNAME = 'in the log'") }
+
+  /// The same, with a reference that leads nowhere.
+  func breakInLog(_ store: String) throws { try keepInLog(store, "UPDATE ZFILE SET ZBOOK = 99999 WHERE Z_PK = 1") }
+
+  private func keepInLog(_ store: String, _ change: String) throws {
     let queue = try DatabaseQueue(path: store)
     try queue.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
-      try db.execute(sql: "UPDATE ZUSER SET ZNAME = 'in the log'")
+      try db.execute(sql: change)
     }
     for suffix in ["", "-wal", "-shm"] {
       try FileManager.default.copyItem(atPath: store + suffix, toPath: store + ".kept" + suffix)

@@ -169,8 +169,9 @@ struct LookCommandTests {
     let models = command == "metadata" ? [] : ["--models", ExampleFolder.models]
     try expectRefusal(30, [path, "no SQLite database"], [command, path] + models, in: folder, program: "godwit")
     try expectRefusal(
-      30, ["no such file"], [command, folder.file("none.sqlite")] + models, in: folder, program: "godwit")
-    try expectRefusal(20, ["no data model"], ["hash", folder.file("none")], in: folder, program: "godwit")
+      64, ["no such file"], [command, folder.file("none.sqlite")] + models, in: folder, program: "godwit")
+    try expectRefusal(64, ["no such file"], ["hash", folder.file("none")], in: folder, program: "godwit")
+    try expectRefusal(20, ["no data model"], ["hash", path], in: folder, program: "godwit")
     let store = try folder.sample(rows: 50)
     var journal = Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7])
     journal.append(Data(count: 600))

@@ -57,7 +57,7 @@ struct RefusalTests {
     try CommandFolder.bytes(whole).prefix(9000).write(to: URL(fileURLWithPath: path))
     try expectRefusal(30, [path, "truncated", "backup", Self.nothing], ["migrate", path] + CommandFolder.models, in: folder)
     let none = folder.file("none.sqlite")
-    try expectRefusal(30, [none, "no such file", Self.nothing], ["migrate", none] + CommandFolder.models, in: folder)
+    try expectRefusal(64, [none, "no such file", Self.nothing], ["migrate", none] + CommandFolder.models, in: folder)
   }
 
   @Test("A store that no model fits, and a version that nothing leads to")

@@ -88,7 +88,7 @@ import Testing
     #expect(try verify(store).code == 30)
   }
 
-  @Test("Trap 13: rows that only a source's -wal has are compared; a store with rows in a -wal is refused, with the reason")
+  @Test("Trap 13: rows that only a source's -wal has are compared; a store with rows in a -wal is proved with them (fault 20)")
   func log() throws {
     let logged = folder.file("Logged.sqlite")
     let made = try folder.run(
@@ -98,8 +98,28 @@ import Testing
     #expect(try folder.run("godwit", ["migrate", logged, "--output", new] + Self.models).code == 0)
     let outcome = try verify(new, ["--against", logged] + Self.models)
     #expect(outcome.code == 0, "\(outcome)")
-    let refused = try verify(logged)
-    #expect(refused.code == 30 && refused.error.contains("a file -wal stands beside the store"), "\(refused)")
+    for mode in ["fast", "full"] {
+      let proved = try verify(logged, ["--verify", mode])
+      #expect(proved.code == 0 && proved.output.contains("\(logged): 400 rows"), "\(proved)")
+      #expect(proved.output.contains("note: the store has changes in its -wal file"), "\(proved)")
+    }
+    // A fault that only the log has is one of the store.
+    try folder.breakInLog(store)
+    let wrong = try verify(store, ["--json"])
+    #expect(wrong.code == 12 && wrong.output.contains("\"path\" : \"\(store)\""), "\(wrong)")
+    #expect(wrong.output.contains("-wal file: they were taken into account"), "\(wrong)")
+    let left = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
+    #expect(!left.contains { $0.hasPrefix("godwit-verification-") })
+  }
+
+  @Test("A store with the rollback journal of an unfinished change is proved as it was before; its own files stay (fault 20)")
+  func journal() throws {
+    var journal = Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7])
+    journal.append(Data(count: 600))
+    try journal.write(to: URL(fileURLWithPath: store + "-journal"))
+    let outcome = try verify(store)
+    #expect(outcome.code == 0 && outcome.output.contains("\(store): "), "\(outcome)")
+    #expect(outcome.output.contains("taken back on a private copy"), "\(outcome)")
   }
 
   @Test("The summary of a migration accounts for every row and link of every step, in text and in JSON")

@@ -21,18 +21,16 @@ public struct FleetSurvey: Sendable {
   public func look(_ stores: [FleetPlan.Store]) throws -> [FleetPlan.Store] {
     let next = Mutex(0)
     let found = Mutex(stores)
-    let workers = try (0..<min(Self.atATime, stores.count)).map { _ in
-      try Worker {
-        while let place = next.withLock({ next in
-          next += 1
-          return next <= stores.count ? next - 1 : nil
-        }) {
-          let store = look(stores[place])
-          found.withLock { $0[place] = store }
-        }
+    let body: Worker.Body = {
+      while let place = next.withLock({ next in
+        next += 1
+        return next <= stores.count ? next - 1 : nil
+      }) {
+        let store = look(stores[place])
+        found.withLock { $0[place] = store }
       }
     }
-    for worker in workers { _ = worker.join() }
+    for worker in try Worker.startAny(Array(repeating: body, count: min(Self.atATime, stores.count))) { _ = worker.join() }
     return found.withLock { $0 }
   }
 
@@ -48,7 +46,8 @@ public struct FleetSurvey: Sendable {
       store.version = found.version
     } catch {
       store.problem = "\(error)"
-      store.problemCode = (error as? BatchError)?.code == .badStore ? 30 : 20
+      let code = (error as? BatchError)?.code
+      store.problemCode = code == .badStore ? 30 : code == .noSuchFile ? 64 : 20
     }
     return store
   }

@@ -32,7 +32,7 @@ struct RehearsedProof {
     let indexes = try ProcessorSpeed.seconds { try prove(true) }
     let alone = try ProcessorSpeed.seconds { try prove(false) }
     let together = try ProcessorSpeed.seconds {
-      let workers = try (0..<2).map { _ in try Worker { try prove(false) } }
+      let workers = try Worker.startAll(Array(repeating: { try prove(false) }, count: 2))
       if let failure = workers.compactMap({ $0.join() }).first { throw failure }
     }
     let bytes = Double(store.snapshot.pageCount) * Double(store.snapshot.geometry.pageSize)

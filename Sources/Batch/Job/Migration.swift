@@ -24,13 +24,13 @@ public final class Migration: Sendable {
 
   /// A migration of a store, in place with a backup, or to `output`.
   ///
-  /// Throws ``BatchError`` (`badStore`) where there is no store.
+  /// Throws ``BatchError`` (`noSuchFile`) where there is no store.
   public convenience init(
     of store: String, to output: String? = nil, models: [String], mappings: [String] = [],
     policies: [any EntityMigrationPolicy.Type] = []
   ) throws {
     guard try LocalFileSystem().status(store) != nil else {
-      throw BatchError(.badStore, "there is no store here", hint: "Check the path", path: store)
+      throw BatchError(.noSuchFile, "there is no store here", hint: "Check the path", path: store)
     }
     let request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings)
     self.init(request, job: MigrationJob(policies: PolicyRegistry(policies)))

@@ -20,6 +20,7 @@ public enum MappingModelReader {
     }
     if isFile(path), FileManager.default.fileExists(atPath: path) { return [try MappingFileReader.read(path)] }
     guard PackageFolders.isFolder(path) else {
+      try PackageFolders.refuseMissing(path)
       throw BatchError(
         .badMapping, "there is no mapping model here",
         hint: "Name an .xcmappingmodel, a .yaml or .json file, or a folder that holds one", path: path)

@@ -35,6 +35,7 @@ public enum ModelReader {
   public static func read(path: String) throws -> [ModelBundle] {
     let isFile = (path as NSString).pathExtension == "mom" && FileManager.default.fileExists(atPath: path)
     guard PackageFolders.isFolder(path) || isFile else {
+      try PackageFolders.refuseMissing(path)
       throw BatchError(
         .badModel, "there is no data model here",
         hint: "Name an .xcdatamodeld, a .momd, a .mom or a folder that holds one", path: path)

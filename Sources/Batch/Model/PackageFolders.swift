@@ -48,6 +48,12 @@ enum PackageFolders {
       }
   }
 
+  /// Throws `noSuchFile` where nothing is at the path.
+  static func refuseMissing(_ path: String) throws {
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path", path: path)
+  }
+
   static func isFolder(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
     return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue

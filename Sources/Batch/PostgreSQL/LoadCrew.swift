@@ -36,7 +36,8 @@ final class LoadCrew: Sendable {
   /// Loads all units that are not done. The first error ends them all, and is thrown when all have ended.
   func run(_ loads: [TableLoad]) throws {
     let crew = loads.dropFirst().map { load in Member(load: load) }
-    let workers = try crew.map { member in try Worker { self.work(member.load) } }
+    // The caller's thread does the work of those that cannot be started.
+    let workers = (try? Worker.startAny(crew.map { member in { self.work(member.load) } })) ?? []
     if let first = loads.first { work(first) }
     for worker in workers { _ = worker.join() }
     if let failure = state.withLock({ $0.failure }) { throw failure }

@@ -24,7 +24,7 @@ struct LoadProof {
     let parts = zip(sessions, queries).map {
       ProofPart(session: $0, query: $1, table: schema.tables[table].name, monitor: monitor)
     }
-    let workers = try parts.dropFirst().map { part in try Worker { try part.read(told) } }
+    let workers = try Worker.startAll(parts.dropFirst().map { part in { try part.read(told) } })
     let failures = [Result { try parts[0].read(told) }].map { result -> (any Error)? in
       if case .failure(let error) = result { error } else { nil }
     }

@@ -26,7 +26,7 @@ extension MigrationJob {
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let folder = try LoadFolder(store: request.source, fileSystem) else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: request.source)
+      throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: request.source)
     }
     try refuseSecondLoad(folder, request)
     let plan = try self.plan(request)

@@ -9,13 +9,15 @@ public enum SourceStore {
 
   /// Opens a store for reading. `copyFolder` is where a recovered copy goes, the temporary directory without it; `logs` knows the
   /// store's `-wal` file from an earlier opening. Throws
-  /// ``BatchError``: `badStore` when it is missing or no Core Data store; and `StreamsError` (`locked`).
+  /// ``BatchError``: `noSuchFile` when it is missing, `badStore` when it is no Core Data store; and `StreamsError` (`locked`).
   public static func open(
     _ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool = false,
     copyFolder: String? = nil, logs: LogMemory? = nil
   ) throws -> StoreReader {
     guard try fileSystem.status(path) != nil else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
+      // A run's own source that has gone was not named wrongly.
+      let code = copyFolder == nil ? BatchError.Code.noSuchFile : .badStore
+      throw BatchError(code, "there is no such file", hint: "Check the path of the store", path: path)
     }
     let copy = try RecoveredCopy(of: path, fileSystem, locking: locking, folder: copyFolder)
     do {

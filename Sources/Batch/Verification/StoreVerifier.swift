@@ -58,8 +58,8 @@ public struct StoreVerifier: Sendable {
   ///   - external: where values outside the store lie, and lay in its source; without it beside the store.
   ///   - progress: fraction done and what was finished last; called on the caller's thread.
   /// - Returns: what was found. A damaged file is a finding, not an error.
-  /// - Throws: ``BatchError``: `bad-store` when there is no file, or one with a -wal or -journal beside it (the file alone
-  ///   is then not the store); `bad-model` or `refused` for a model without layout; `failed` when the disk fails.
+  /// - Throws: ``BatchError``: `no-such-file` when there is no file; `bad-model` or `refused` for a model without layout; `failed` when
+  ///   the disk fails. A store with a -wal, or the rollback journal of an unfinished change, is read on a private copy: ``SettledStore``.
   public func verify(
     _ expectation: Expectation? = nil, mode: VerificationMode = .full, memory: MemoryBudget = .standard,
     monitor: RunMonitor? = nil, external: ExternalDataPlaces? = nil,
@@ -67,11 +67,25 @@ public struct StoreVerifier: Sendable {
   ) throws -> VerificationReport {
     let clock = ContinuousClock()
     let start = clock.now
-    try checkFile()
+    let settled = try SettledStore(path, fileSystem)
+    defer { settled.close() }
+    var report = try settled.naming {
+      try verify(settled, expectation, mode, memory, monitor, external ?? ExternalDataPlaces(store: path), progress)
+    }
+    let duration = (clock.now - start).components
+    report.seconds = Double(duration.seconds) + Double(duration.attoseconds) / 1e18
+    return report
+  }
+
+  private func verify(
+    _ settled: SettledStore, _ expectation: Expectation?, _ mode: VerificationMode, _ memory: MemoryBudget,
+    _ monitor: RunMonitor?,
+    _ places: ExternalDataPlaces, _ progress: (Double, String) -> Void
+  ) throws -> VerificationReport {
     let layout = try StoreLayout(model: model, purpose: .reading)
     var run = VerificationRun(
-      path: path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory, monitor: monitor,
-      places: external ?? ExternalDataPlaces(store: path))
+      path: settled.path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory, monitor: monitor,
+      places: places)
     do {
       try run.run(mode, progress: progress)
     } catch let failure as StoreFailure where failure.isDamage {
@@ -82,20 +96,6 @@ public struct StoreVerifier: Sendable {
         .failed, "the verification cannot go on", hint: "Check the disk and SQLite's folder for temporary files",
         path: path, cause: failure)
     }
-    let duration = (clock.now - start).components
-    return run.report(seconds: Double(duration.seconds) + Double(duration.attoseconds) / 1e18)
-  }
-
-  /// `immutable=1` would look past a journal or a WAL, and judge an old or torn state.
-  private func checkFile() throws {
-    guard try fileSystem.status(path) != nil else {
-      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
-    }
-    for suffix in ["-wal", "-journal"] {
-      guard let status = try fileSystem.status(path + suffix), status.size > 0 else { continue }
-      throw BatchError(
-        .badStore, "a file \(suffix) stands beside the store, so the file alone is not its latest state",
-        hint: "Verify a finished store, or let SQLite bring all into one file first", path: path)
-    }
+    return run.report(seconds: 0).named(path, note: settled.note)
   }
 }

@@ -9,7 +9,7 @@ public struct VerificationReport: Sendable, Codable, Equatable {
   }
 
   /// The store's path.
-  public let path: String
+  public internal(set) var path: String
   /// All ordinary tables but Core Data's three fixed ones, in the order of the schema.
   public let tables: [Rows]
   /// All entities that may have objects, in Z_ENT order; without the objects of their sub-entities.
@@ -21,7 +21,16 @@ public struct VerificationReport: Sendable, Codable, Equatable {
   /// What real stores show too, and no run can put right by itself.
   public let warnings: [Violation]
   /// How long the verification took.
-  public let seconds: Double
+  public internal(set) var seconds: Double
+  /// What to tell of a store that was read on a private copy; nil otherwise.
+  public internal(set) var note: String?
+
+  /// The same of a store that was read on a copy.
+  public func named(_ path: String, note: String?) -> VerificationReport {
+    var report = self
+    (report.path, report.note) = (path, note)
+    return report
+  }
 
   /// Throws ``BatchError`` (`verification-mismatch`) naming the first violation's entity and key, unless there is none.
   ///

@@ -43,7 +43,7 @@ struct FleetPlanCommand: ParsableCommand {
     let stores = looked + named.filter { $0.problem != nil }
     let plan = try FleetPlan(
       stores, tasks: tasks, options: migration.words, models: try FleetInputs.digest(migration.paths))
-    Console.print(try plan.text())
+    Console.writeOutput(try plan.text() + "\n")
     Console.error(Self.summary(plan))
   }
 

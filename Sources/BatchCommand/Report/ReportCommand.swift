@@ -42,6 +42,7 @@ struct ReportCommand: StoreCommand {
 /// The file of a page.
 enum ReportFile {
   static func write(_ page: String, to path: String) throws {
+    try OutputPath("--html", path).check()
     do { try page.write(toFile: path, atomically: true, encoding: .utf8) } catch {
       throw BatchError(
         .failed, "the page cannot be written", hint: "Name a file in a folder that is there; the report itself is as it was",

@@ -25,13 +25,21 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
         throw error
       }
     }
-    let writer = try Worker {
-      do {
-        while let output = try outputs.pop() { try write(output) }
-      } catch {
-        outputs.abort(error)
-        throw error
+    let writer: Worker
+    do {
+      writer = try Worker {
+        do {
+          while let output = try outputs.pop() { try write(output) }
+        } catch {
+          outputs.abort(error)
+          throw error
+        }
       }
+    } catch {
+      // The reader would wait for ever at the full queue, with what it reads still open.
+      inputs.abort(error)
+      _ = reader.join()
+      throw error
     }
     var failure: (any Error)?
     do {

@@ -2,15 +2,25 @@ import Glibc
 
 /// A thread of one's own for work that blocks: reading, writing, syncing. Such work stays off the cooperative pool.
 public final class Worker: @unchecked Sendable {
+  /// What a thread does.
+  public typealias Body = @Sendable () throws -> Void
+
+  /// Says of the next thread that the system refuses it: for tests.
+  @TaskLocal static var isRefused: @Sendable () -> Bool = { false }
+
   // Sendable: `failure` is written by the thread before it ends and read after it was joined.
   private var thread = pthread_t()
-  private let body: @Sendable () throws -> Void
+  private let body: Body
   private var failure: (any Error)?
   private var isJoined = false
 
   /// Starts a thread that runs `body`.
-  public init(_ body: @escaping @Sendable () throws -> Void) throws {
+  public init(_ body: @escaping Body) throws {
     self.body = body
+    guard !Self.isRefused() else {
+      isJoined = true
+      throw Self.failure(EAGAIN)
+    }
     let code = pthread_create(
       &thread, nil,
       { argument in
@@ -21,8 +31,39 @@ public final class Worker: @unchecked Sendable {
     guard code == 0 else {
       Unmanaged.passUnretained(self).release()
       isJoined = true
-      throw StreamsError(.inputOutput, "a thread cannot be started (error \(code))")
+      throw Self.failure(code)
     }
+  }
+
+  private static func failure(_ code: Int32) -> StreamsError {
+    StreamsError(
+      .inputOutput, "a thread cannot be started: \(String(cString: strerror(code)))",
+      hint:
+        "Memory or the number of threads is limited; raise it (ulimit -v, ulimit -u, or the container's limits) and start again")
+  }
+
+  /// Starts threads that share one work, so that fewer can do it: throws only where not even the first can be started.
+  public static func startAny(_ bodies: [Body]) throws -> [Worker] {
+    var workers: [Worker] = []
+    for body in bodies {
+      do { workers.append(try Worker(body)) } catch {
+        guard !workers.isEmpty else { throw error }
+        break
+      }
+    }
+    return workers
+  }
+
+  /// Starts threads all of which are needed. Where one cannot be started, those that could have ended when the error is thrown.
+  public static func startAll(_ bodies: [Body]) throws -> [Worker] {
+    var workers: [Worker] = []
+    do {
+      for body in bodies { workers.append(try Worker(body)) }
+    } catch {
+      for worker in workers { _ = worker.join() }
+      throw error
+    }
+    return workers
   }
 
   /// Has the calling thread work when no other wants to: on Linux, niceness belongs to a thread.

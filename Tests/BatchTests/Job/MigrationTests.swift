@@ -166,7 +166,7 @@ struct MigrationTests {
     let error = await #expect(throws: BatchError.self) { try await migration.run() }
     #expect(error?.code == .noModel)
     let missing = #expect(throws: BatchError.self) { try Migration(of: folder.path + "/none", models: [folder.models]) }
-    #expect(missing?.code == .badStore)
+    #expect(missing?.code == .noSuchFile)
     let unknown = await #expect(throws: BatchError.self) { try await Migration(resuming: source).run() }
     #expect(unknown?.code == .refused)
   }

@@ -62,7 +62,7 @@ struct MigratedStoreTests {
   func failures() async throws {
     let (folder, store) = try Self.fixture()
     let missing = await #expect(throws: BatchError.self) { try await MigratedStore(store + "x", models: [folder.models]) }
-    #expect(missing?.code == .badStore)
+    #expect(missing?.code == .noSuchFile)
     let version = await #expect(throws: BatchError.self) { try await MigratedStore(store, models: [folder.models], to: "V9") }
     #expect(version?.code == .noModel)
     let migrated = try await MigratedStore(store, models: [folder.models])

@@ -84,6 +84,36 @@ import Testing
     }
   }
 
+  @Test(
+    "Where a thread cannot be started, the others have ended when that is thrown, with what to do (fault 20)", arguments: [1, 2])
+  func noThread(refused: Int) throws {
+    let (asked, read) = (Counter(), Counter())
+    let error = #expect(throws: StreamsError.self) {
+      try Worker.$isRefused.withValue({ asked.next() == refused }) {
+        try Pipeline<Int, Int>.run(read: { read.next() }, transform: { $0 }, write: { _ in })
+      }
+    }
+    #expect(error?.message.contains("a thread cannot be started") == true && error?.hint?.contains("ulimit -v") == true)
+    #expect(StreamsError.system(ENOMEM, "sort", path: "a").hint?.contains("ulimit -v") == true)
+    // The reader has been joined: it reads no more.
+    let count = read.current
+    usleep(20_000)
+    #expect(read.current == count && count <= Pipeline<Int, Int>.depth + 1)
+  }
+
+  @Test("A work for several threads is done by those that can be started; where all are needed, those have ended (fault 20)")
+  func fewerThreads() throws {
+    let (asked, done) = (Counter(), Counter())
+    let body: Worker.Body = { _ = done.next() }
+    try Worker.$isRefused.withValue({ asked.next() % 3 == 2 }) {
+      for worker in try Worker.startAny([body, body]) { #expect(worker.join() == nil) }
+      #expect(done.current == 1)
+      _ = asked.next()
+      #expect(throws: StreamsError.self) { try Worker.startAll([body, body]) }
+      #expect(done.current == 2)
+    }
+  }
+
   @Test("A full queue makes its writer wait, and an abort wakes both sides")
   func waiting() throws {
     let queue = BoundedQueue<Int>(capacity: 2)

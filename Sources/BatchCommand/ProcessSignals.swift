@@ -1,0 +1,38 @@
+import Batch
+import Glibc
+
+/// What the process does about signals from its beginning to its end; ``StopSignals`` has those of a run.
+enum ProcessSignals {
+  /// Was the process begun to outlive its terminal, as by nohup?
+  static let ignoresHangUp = action(SIGHUP) == ignored
+
+  private static let ignored = 1
+  private static let leastFiles: rlim_t = 20
+
+  /// To be called before anything is opened.
+  static func begin() {
+    _ = ignoresHangUp
+    // A file that is opened later must not become standard output by its number.
+    for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
+      _ = open("/dev/null", number == 0 ? O_RDONLY : O_WRONLY)
+    }
+    // A write past a limit, or to a pipe that nobody reads, is an error of that write. Not SIG_IGN, which commands that are called would inherit.
+    for number in [SIGPIPE, SIGXFSZ] where action(number) != ignored { signal(number) { _ in } }
+  }
+
+  /// Throws where so few files may be open that not even a thread's timer could work.
+  static func refuseTooFewFiles() throws {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < leastFiles else { return }
+    throw BatchError(
+      .refused, "only \(limit.rlim_cur) files may be open at a time, and \(leastFiles) are needed",
+      hint: "Raise the limit (ulimit -n) and start again; nothing was written")
+  }
+
+  /// How a signal is handled: 0 for the default, 1 for ignored, else a function's address.
+  private static func action(_ number: Int32) -> Int {
+    var found = sigaction()
+    sigaction(number, nil, &found)
+    return unsafeBitCast(found.__sigaction_handler.sa_handler, to: Int.self)
+  }
+}
