@@ -12,6 +12,9 @@ struct Manifest {
   var entries: [Entry]
 
   init(path: String) throws {
+    guard try LocalFileSystem().status(path) != nil else {
+      throw BatchError(.noSuchFile, "there is no such list", hint: "Check the path; nothing was written", path: path)
+    }
     try self.init(bytes: try LocalFileSystem().readAll(path, cap: 16 << 20), path: path)
   }
 

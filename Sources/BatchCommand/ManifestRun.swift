@@ -28,7 +28,7 @@ final class ManifestRun: Sendable {
   func run() throws {
     let started = ContinuousClock.now
     try processes.withStopSignals {
-      let workers = try (0..<min(jobs, entries.count)).map { _ in try Worker { self.work() } }
+      let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, entries.count)))
       for worker in workers { _ = worker.join() }
     }
     let results = state.withLock { state in entries.indices.compactMap { state.results[$0] } }

@@ -40,9 +40,9 @@ final class StoreProcesses: Sendable {
   /// Has one stop in good order.
   func stop(_ place: Int) { state.withLock { $0.running[place]?.terminate() } }
 
-  /// Stops them at SIGINT and SIGTERM as long as the body works.
+  /// Stops them at SIGINT, SIGTERM and SIGHUP as long as the body works; a SIGHUP that was ignored stays so.
   func withStopSignals(_ body: () throws -> Void) rethrows {
-    let signals = [SIGINT, SIGTERM].map { number in
+    let signals = ([SIGINT, SIGTERM] + (ProcessSignals.ignoresHangUp ? [] : [SIGHUP])).map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [self] in stop() }
@@ -69,7 +69,16 @@ final class StoreProcesses: Sendable {
     }
     // Both at once: a process waits until what it says is read.
     let said = Mutex(Data())
-    let reader = try log == nil ? Worker { said.withLock { $0 = error.fileHandleForReading.readDataToEndOfFile() } } : nil
+    let reader: Worker?
+    do {
+      reader = try log == nil ? Worker { said.withLock { $0 = error.fileHandleForReading.readDataToEndOfFile() } } : nil
+    } catch {
+      // Nobody would hear what it says.
+      process.terminate()
+      process.waitUntilExit()
+      state.withLock { $0.running[place] = nil }
+      throw error
+    }
     let found = output.fileHandleForReading.readDataToEndOfFile()
     _ = reader?.join()
     let text = String(decoding: said.withLock { $0 }, as: UTF8.self)
