@@ -17,7 +17,7 @@ public final class MigratedStore: Sendable {
   /// Copies a store with its `-wal` file, its rollback journal and its folder of external data, and migrates the copy.
   ///
   /// `target` is a version's name; without it the model's current version is reached. Throws ``BatchError`` as a migration does,
-  /// and `badStore` where there is no fixture.
+  /// and `noSuchFile` where there is no fixture.
   public convenience init(
     _ fixture: String, models: [String], mappings: [String] = [], to target: String? = nil,
     policies: [any EntityMigrationPolicy.Type] = []
@@ -49,7 +49,7 @@ public final class MigratedStore: Sendable {
   private static func copy(_ fixture: String, to folder: String) throws -> String {
     let files = FileManager.default
     guard files.fileExists(atPath: fixture) else {
-      throw BatchError(.badStore, "there is no fixture store here", hint: "Check the path", path: fixture)
+      throw BatchError(.noSuchFile, "there is no fixture store here", hint: "Check the path", path: fixture)
     }
     try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let store = FilePaths.join(folder, FilePaths.name(of: fixture))

@@ -98,7 +98,7 @@ struct RoughDiskTests {
     let (process, _) = try stopped(source, to: output)
     try FileManager.default.moveItem(atPath: source, toPath: source + ".away")
     try expectError(process, 30, [source, "no such file"])
-    try expectError(try folder.run("book-migration", ["resume", output]), 30, [source, "no such file"])
+    try expectError(try folder.run("book-migration", ["resume", output]), 20, [source, "is missing", "clean --all \(output)`"])
     #expect(!FileManager.default.fileExists(atPath: output))
     try FileManager.default.moveItem(atPath: source + ".away", toPath: source)
     try expectFinished(output)
@@ -115,7 +115,7 @@ struct RoughDiskTests {
     process.send(SIGCONT)
     let outcome = try process.wait()
     #expect(outcome.code == 22, "\(outcome)")
-    for word in [source, "the source changed", "start again"] { #expect(outcome.error.contains(word), "\(outcome.error)") }
+    for word in [source, "the source changed", "--restart`"] { #expect(outcome.error.contains(word), "\(outcome.error)") }
     #expect(!FileManager.default.fileExists(atPath: output))
   }
 

@@ -176,7 +176,9 @@ struct MigrationRun {
     accounts: [StepAccount], model: ManagedObjectModel? = nil
   ) throws -> MigrationJob.Report {
     try lease.throwIfReplaced()
-    let result = try CutOver(fileSystem: fileSystem, job: job).result()
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    let journal = try cutOver.journal()
+    let result = try cutOver.result(journal)
     guard result.isThere else { return try endReplaced(result, finished.backup) }
     var removed: [String] = []
     if plan.isInPlace, let limit = plan.keepsBackups {
@@ -199,6 +201,8 @@ struct MigrationRun {
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
     monitor.update { $0.estimate.finish(at: $0.seconds) }
+    // Last of all: nothing kept anybody from the store meanwhile.
+    try cutOver.result(journal).throwIfReplaced(fileSystem)
     return report
   }
 

@@ -56,11 +56,17 @@ extension MigrationJob {
     defer { lease.release() }
     let job = try job.current(fileSystem)
     let again = try RunLife.look(job, fileSystem, isOwn: true)
-    guard again == life, let journal = try CutOverJournal.read(job, fileSystem), let restored = journal.restores else { return nil }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
-    let finished = try cutOver.resume()
-    let result = try cutOver.result()
+    guard again == life, let restored = try cutOver.journal().restores else { return nil }
+    return try end(try cutOver.resume(), restored, job, lease)
+  }
+
+  /// Removes the job of a rollback whose cut-over is finished, and looks at the store before anything is claimed of it.
+  private func end(_ finished: CutOverResult?, _ restored: String, _ job: JobDirectory, _ lease: Lease) throws -> RollbackReport {
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    let journal = try cutOver.journal()
     try job.remove(fileSystem, under: lease)
+    let result = try cutOver.result(journal)
     guard result.isThere else {
       throw BatchError(
         .refused, "the rollback had ended, but the store was \(result.holder == .missing ? "removed" : "replaced") since",
@@ -135,7 +141,6 @@ extension MigrationJob {
     let finished = try CutOver(fileSystem: fileSystem, job: job).run(
       newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix, restores: backup.path
     ) { try checkRollback(to: backup, of: job.destination, force: force) }
-    try job.remove(fileSystem, under: lease)
-    return RollbackReport(store: job.destination, restored: backup.path, setAside: finished.backup)
+    return try end(finished, backup.path, job, lease)
   }
 }

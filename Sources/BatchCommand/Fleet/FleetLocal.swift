@@ -16,9 +16,8 @@ final class FleetLocal: Sendable {
   /// Runs them all, those that were stopped as often as is allowed, and ends with the worst of their codes.
   func run() throws {
     try processes.withStopSignals {
-      let workers = try (0..<job.limit).map { _ in
-        try Worker { while let task = self.take() { try self.run(task) } }
-      }
+      let workers = try Worker.startAny(
+        Array(repeating: { while let task = self.take() { try self.run(task) } }, count: job.limit))
       for error in workers.map({ $0.join() }) { if let error { throw error } }
     }
     let worst = ExitCodes.worst(codes.withLock { $0 } + (processes.isStopped ? [ExitCodes.stopped] : []))

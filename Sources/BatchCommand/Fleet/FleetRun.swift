@@ -91,9 +91,8 @@ final class FleetRun: Sendable {
     let left = numbers.filter { !ended.contains($0) }
     guard !left.isEmpty else { return }
     shared.withLock { ($0.queue, $0.total) = (left[...], $0.total + left.count) }
-    let workers = try (0..<min(jobs, left.count)).map { _ in
-      try Worker { while let number = self.next() { try self.attempt(number) } }
-    }
+    let workers = try Worker.startAny(
+      Array(repeating: { while let number = self.next() { try self.attempt(number) } }, count: min(jobs, left.count)))
     for error in workers.map({ $0.join() }) { if let error { throw error } }
     try takeOverWatched()
   }

@@ -48,7 +48,8 @@ extension MigrationJob {
     }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     let finished = try cutOver.resume()
-    let result = try cutOver.result()
+    let journal = try cutOver.journal()
+    let result = try cutOver.result(journal)
     try job.remove(fileSystem, under: lease)
     return try result.report(finished?.backup, fileSystem)
   }

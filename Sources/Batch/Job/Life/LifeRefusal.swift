@@ -10,7 +10,7 @@ extension MigrationJob {
     let code: BatchError.Code = resumes && (isChanged || life.phase == .unreadable) ? .badCheckpoint : .refused
     return BatchError(
       code, what(life, job), hint: "\(wayOut(way, job, request)); nothing was written",
-      path: job.destination)
+      path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination)
   }
 
   private func what(_ life: RunLife, _ job: JobDirectory) -> String {

@@ -72,11 +72,16 @@ extension String {
 }
 
 extension CutOver {
-  /// Looks at what is under the destination's name behind the cut-over. Nothing is written.
-  func result() throws -> RunResult {
+  /// The journal of a cut-over that is finished, or under way.
+  func journal() throws -> CutOverJournal {
     guard let journal = try CutOverJournal.read(job, fileSystem) else {
       throw BatchError(.failed, "there is no cut-over to look at", path: job.cutOver)
     }
+    return journal
+  }
+
+  /// Looks at what is under the destination's name behind a cut-over. Nothing is written. The journal itself may be gone.
+  func result(_ journal: CutOverJournal) throws -> RunResult {
     let holder = try holder(journal)
     let present = holder == .new ? journal.mark : StoreMark(of: journal.destination, fileSystem)
     return RunResult(
