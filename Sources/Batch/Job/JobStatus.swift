@@ -82,7 +82,8 @@ extension MigrationJob {
     case .done: status.state = .finished
     }
     if life.phase == .done || life.phase == .renamed {
-      let result = try CutOver(fileSystem: fileSystem, job: job).result()
+      let cutOver = CutOver(fileSystem: fileSystem, job: job)
+      let result = try cutOver.result(cutOver.journal())
       status.target = result.facts?.targetVersion
       do { try result.throwIfReplaced(fileSystem) } catch let error as BatchError { status.problems.append(error.message) }
       status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
