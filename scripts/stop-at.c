@@ -44,6 +44,7 @@ static void before(const char *name, const char *path) {
   }
 
 WATCH(int, rename, (const char *from, const char *to), (from, to), to)
+WATCH(int, renameat2, (int a, const char *from, int b, const char *to, unsigned int flags), (a, from, b, to, flags), to)
 WATCH(int, link, (const char *from, const char *to), (from, to), to)
 WATCH(int, unlink, (const char *path), (path), path)
 WATCH(int, rmdir, (const char *path), (path), path)

@@ -6,6 +6,7 @@ struct RunSummary: Codable {
   var format = 1
   var destination: String
   var backup: String?
+  var restored: String?
   var removedBackups: [String]?
   var targetVersion: String
   var steps: Int
@@ -25,7 +26,7 @@ struct RunSummary: Codable {
 
   init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
     destination = report.destination
-    backup = report.backup
+    (backup, restored) = (report.backup, report.restored)
     removedBackups = report.removedBackups.isEmpty ? nil : report.removedBackups
     targetVersion = report.targetVersion
     steps = report.steps
@@ -48,6 +49,9 @@ struct RunSummary: Codable {
   var text: String {
     guard steps > 0 else {
       return (["\(destination): already at version \(targetVersion), nothing to do"] + notes.map { "note: \($0)" }).joined(separator: "\n")
+    }
+    if let restored {
+      return (["\(destination): is \(restored) again"] + [backup.map { "set aside: \($0)" }].compactMap { $0 }).joined(separator: "\n")
     }
     let version = targetVersion.isEmpty ? "the new store is in place" : "version \(targetVersion)"
     var lines = ["\(destination): \(version), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]

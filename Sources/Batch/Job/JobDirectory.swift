@@ -10,6 +10,8 @@ public struct JobDirectory: Sendable, Equatable {
   public let destination: String
   /// The directory.
   public private(set) var path: String
+  /// The path by which a person names the run in a command.
+  let store: String
   /// Grows when an owner on another machine is replaced: what the run writes has other names then, see ``succeeding(_:)``.
   private(set) var generation = 1
 
@@ -22,11 +24,13 @@ public struct JobDirectory: Sendable, Equatable {
         hint: "Name the .sqlite file in it", path: destination)
     }
     let directory = FilePaths.directory(of: self.destination)
+    store = self.destination
     path = FilePaths.join(directory, "." + FilePaths.name(of: self.destination) + ".godwit")
   }
 
-  /// A directory for what has no destination of its own: `.NAME.godwit` in a folder that nobody else uses. Nothing is made.
-  init(named name: String, in folder: String) {
+  /// A directory for what has no destination of its own: `.NAME.godwit` in a folder that nobody else uses, about a store. Nothing is made.
+  init(named name: String, in folder: String, of store: String) {
+    self.store = store
     destination = FilePaths.join(folder, name)
     path = FilePaths.join(folder, ".\(name).godwit")
   }

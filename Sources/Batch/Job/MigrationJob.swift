@@ -75,6 +75,8 @@ public struct MigrationJob: Sendable {
     public var destination: String
     /// The path that has the old store, when it was replaced.
     public var backup: String?
+    /// The backup that is in place again, where it was a rollback that was finished.
+    public var restored: String?
     /// Older backups that went, as they were over the limit.
     public var removedBackups: [String] = []
     /// Versions before and after.

@@ -67,12 +67,7 @@ extension MigrationJob {
     let journal = try cutOver.journal()
     try job.remove(fileSystem, under: lease)
     let result = try cutOver.result(journal)
-    guard result.isThere else {
-      throw BatchError(
-        .refused, "the rollback had ended, but the store was \(result.holder == .missing ? "removed" : "replaced") since",
-        hint: "Nothing is left to do; \(FilePaths.name(of: finished?.backup ?? job.destination)) has the store that was set aside",
-        path: job.destination)
-    }
+    try result.throwIfReplaced(fileSystem)
     return RollbackReport(store: job.destination, restored: restored, setAside: finished?.backup)
   }
 

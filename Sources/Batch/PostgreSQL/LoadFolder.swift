@@ -14,7 +14,7 @@ struct LoadFolder {
     guard let store = try? JobDirectory(destination: store).destination else { return nil }
     path = FilePaths.join(FilePaths.directory(of: store), ".\(FilePaths.name(of: store)).godwit-postgres")
     self.fileSystem = fileSystem
-    job = JobDirectory(named: "load", in: path)
+    job = JobDirectory(named: "load", in: path, of: store)
   }
 
   /// The migrated store.

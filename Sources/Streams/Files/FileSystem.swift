@@ -6,6 +6,9 @@ public protocol FileSystem: Sendable {
   func open(_ path: String, _ mode: OpenMode) throws -> any File
   /// Replaces `destination` by `source` in one step. Durable only after ``syncDirectory(_:)``.
   func rename(_ source: String, to destination: String) throws
+  /// Gives each of two files the other one's name, in one step. Durable only after ``syncDirectory(_:)``. The code is `unsupported` where the
+  /// file system cannot.
+  func exchange(_ path: String, with other: String) throws
   /// Gives the file a second name. Fails when `destination` exists.
   func link(_ source: String, to destination: String) throws
   /// Removes a file; a missing one is not an error.
@@ -34,6 +37,10 @@ public protocol FileSystem: Sendable {
 
 /// What a file system that only counts, delays or refuses may leave to the machine's own.
 extension FileSystem {
+  /// Cannot: whoever asks renames instead.
+  public func exchange(_ path: String, with other: String) throws {
+    throw StreamsError(.unsupported, "names cannot be exchanged here", path: path)
+  }
   /// Size, times and identity of the name itself.
   public func statusOfName(_ path: String) throws -> FileStatus? { try LocalFileSystem().statusOfName(path) }
   /// Gives a file the owner, group and permission bits of another.

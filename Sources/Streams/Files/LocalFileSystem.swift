@@ -32,6 +32,22 @@ public struct LocalFileSystem: FileSystem {
     _ = try retry("rename to \(destination)", source) { Glibc.rename(source, destination) }
   }
 
+  /// Gives each of two files the other one's name, by renameat2(2), which the headers hide from Swift.
+  public func exchange(_ path: String, with other: String) throws {
+    guard let renameat2 = Self.renameat2 else { throw StreamsError(.unsupported, "names cannot be exchanged here", path: path) }
+    guard renameat2(AT_FDCWD, path, AT_FDCWD, other, Self.renameExchange) != 0 else { return }
+    let number = errno
+    var failure = StreamsError.system(number, "exchange the name with \(other)", path: path)
+    if [EINVAL, ENOSYS, EOPNOTSUPP].contains(number) { failure.code = .unsupported }
+    throw failure
+  }
+
+  private static let renameat2 = dlsym(nil, "renameat2").map {
+    unsafeBitCast($0, to: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32).self)
+  }
+  /// RENAME_EXCHANGE.
+  private static var renameExchange: UInt32 { 2 }
+
   /// Gives the file a second name; fails when `destination` exists.
   ///
   /// The code is `unsupported` when the file system cannot do it, so that a caller may copy instead.

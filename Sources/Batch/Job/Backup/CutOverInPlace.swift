@@ -48,7 +48,7 @@ extension CutOver {
 
   func replace(_ journal: inout CutOverJournal) throws {
     switch try holder(journal) {
-    case .new, .newWritten: break
+    case .new, .newWritten: try endExchange(journal)
     case .missing:
       throw BatchError(
         .refused, "the store is missing that the new one is to replace",
@@ -66,10 +66,30 @@ extension CutOver {
       try removeFilesBeside(journal.destination)
       try keepCompanions(journal)
       try keepBackup(&journal, file)
-      try fileSystem.rename(job.file(journal.newStore), to: journal.destination)
+      do {
+        try fileSystem.exchange(job.file(journal.newStore), with: journal.destination)
+        try endExchange(journal)
+      } catch let error as StreamsError where error.code == .unsupported {
+        try fileSystem.rename(job.file(journal.newStore), to: journal.destination)
+      }
     }
     try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
     try fileSystem.syncDirectory(job.path)
+  }
+
+  /// What had the destination's name until the exchange is the old file, which has the backup's name, too, and goes; or a file that somebody
+  /// put there in the last moment, which gets the name back.
+  private func endExchange(_ journal: CutOverJournal) throws {
+    let left = job.file(journal.newStore)
+    guard try fileSystem.statusOfName(left) != nil else { return }
+    let old = journal.whole ?? journal.old?.main
+    guard try FileIdentity(database: left, fileSystem)?.isSameFile(as: old) == true else {
+      try fileSystem.exchange(left, with: journal.destination)
+      try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
+      throw Self.changed("in the last moment", journal.destination)
+    }
+    try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
+    try fileSystem.remove(left)
   }
 
   /// Takes SQLite's locks. Programs that only look at the store have them for a moment, and are waited for.

@@ -10,6 +10,8 @@ struct RunResult: Equatable {
   /// What the journal says of it, and of its run.
   var expected: StoreMark?
   var facts: RunFacts?
+  /// Of a rollback the backup that was put back.
+  var restored: String?
 
   /// Is the new store there, written to since or not?
   var isThere: Bool { holder == .new || holder == .newWritten }
@@ -38,7 +40,7 @@ struct RunResult: Equatable {
       destination: destination, backup: try backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
       sourceVersion: facts?.sourceVersion ?? "", targetVersion: facts?.targetVersion ?? "", steps: isThere ? facts?.steps ?? 1 : 0,
       isVerified: isThere && facts?.isVerified == true, bytes: try fileSystem.status(destination)?.size ?? 0, notes: notes)
-    report.rejects = rejects
+    (report.rejects, report.restored) = (rejects, restored)
     report.replay = rejects?.replay(source: facts?.source ?? destination, backup: report.backup, destination: destination)
     return report
   }
@@ -52,6 +54,7 @@ struct RunResult: Equatable {
 
   /// Throws where another store is there than the migration's, unless that is at the target version, too.
   func throwIfReplaced(_ fileSystem: any FileSystem) throws {
+    let what = restored == nil ? "migration" : "rollback"
     guard !isThere, present == nil || present?.hashes != expected?.hashes || facts == nil else { return }
     let words = facts.flatMap { facts in
       facts.arguments.flatMap {
@@ -59,9 +62,10 @@ struct RunResult: Equatable {
           $0, source: facts.source ?? destination, output: facts.source == nil ? nil : destination, restarts: false)
       }
     }
-    let again = words.map { "Migrate it with \(ProgramName.command($0))" } ?? "Migrate it again"
+    let again =
+      words.map { "Migrate it with \(ProgramName.command($0))" } ?? (restored == nil ? "Migrate it again" : "Nothing is left to do")
     throw BatchError(
-      .refused, "the migration had ended, but the store was replaced since: \(version)",
+      .refused, "the \(what) had ended, but the store was replaced since: \(version)",
       hint: holder == .missing ? "Put a store back, then: \(again.lowercasedFirst)" : again, path: destination)
   }
 }
@@ -85,6 +89,6 @@ extension CutOver {
     let holder = try holder(journal)
     let present = holder == .new ? journal.mark : StoreMark(of: journal.destination, fileSystem)
     return RunResult(
-      destination: journal.destination, holder: holder, present: present, expected: journal.mark, facts: journal.run)
+      destination: journal.destination, holder: holder, present: present, expected: journal.mark, facts: journal.run, restored: journal.restores)
   }
 }
