@@ -12,7 +12,8 @@ enum Aftermath {
   static func text(_ path: String?, after error: any Error) -> String {
     let own = "\(error)".lowercased()
     // A message between backticks is the way on already.
-    guard !own.contains("nothing was written"), !own.contains("goes on behind"), !own.contains("stay, unfinished"), !own.contains("`\(name) ")
+    guard !own.contains("nothing was written"), !own.contains("goes on behind"), !own.contains("stay, unfinished"),
+      !own.contains("`\(name) ")
     else { return "" }
     return ". " + state(path)
   }

@@ -48,10 +48,12 @@ struct RunSummary: Codable {
 
   var text: String {
     guard steps > 0 else {
-      return (["\(destination): already at version \(targetVersion), nothing to do"] + notes.map { "note: \($0)" }).joined(separator: "\n")
+      let lines = ["\(destination): already at version \(targetVersion), nothing to do"] + notes.map { "note: \($0)" }
+      return lines.joined(separator: "\n")
     }
     if let restored {
-      return (["\(destination): is \(restored) again"] + [backup.map { "set aside: \($0)" }].compactMap { $0 }).joined(separator: "\n")
+      let lines = ["\(destination): is \(restored) again", backup.map { "set aside: \($0)" }]
+      return lines.compactMap { $0 }.joined(separator: "\n")
     }
     let version = targetVersion.isEmpty ? "the new store is in place" : "version \(targetVersion)"
     var lines = ["\(destination): \(version), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]

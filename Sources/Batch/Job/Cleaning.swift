@@ -104,7 +104,8 @@ extension MigrationJob {
   }
 
   /// Nil where there is no run any more.
-  private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (life: RunLife, isUseless: Bool)? {
+  private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (life: RunLife, isUseless: Bool)?
+  {
     let life = try RunLife.look(job, fileSystem, isOwn: isOwn)
     switch life.answer(to: command) {
     case .nothing: return nil
@@ -137,11 +138,13 @@ extension MigrationJob {
     case .working, .failed, .cutOver:
       switch life.store {
       case .missing: return "is interrupted, and its store is missing" + (isUseless ? "" : giveUp)
-      case .written, .replaced: return "is interrupted, and its store was \(life.store == .written ? "written to" : "replaced") since"
-        + (isUseless ? "" : giveUp)
+      case .written, .replaced:
+        return "is interrupted, and its store was \(life.store == .written ? "written to" : "replaced") since"
+          + (isUseless ? "" : giveUp)
       case .asItWas where isUseless && (try? isWithoutCheckpoint(job.current(fileSystem))) == true:
         return "is interrupted, and has no checkpoint that can be read"
-      case .asItWas: return isUseless ? "is interrupted, and given up" : "is interrupted" + (life.phase == .failed ? giveUp : goOn)
+      case .asItWas:
+        return isUseless ? "is interrupted, and given up" : "is interrupted" + (life.phase == .failed ? giveUp : goOn)
       }
     }
   }

@@ -37,7 +37,8 @@ extension MigrationJob {
 
   private func noRun(_ path: String) -> BatchError {
     BatchError(
-      .refused, "no interrupted migration of this store is known", hint: "Start one with \(ProgramName.current) migrate", path: path)
+      .refused, "no interrupted migration of this store is known", hint: "Start one with \(ProgramName.current) migrate",
+      path: path)
   }
 
   /// Nil where the directory has gone: its run has ended.

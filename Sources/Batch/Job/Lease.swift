@@ -60,7 +60,8 @@ public final class Lease: Sendable {
     let who = successor.map { "process \($0.pid) on \($0.host)" } ?? "another process"
     throw BatchError(
       .leaseHeld, "\(who) has taken this run over, as this one gave no sign of life",
-      hint: "Leave it to that process, which \(ProgramName.command("status", job.store)) tells of; nothing was written since by this one",
+      hint:
+        "Leave it to that process, which \(ProgramName.command("status", job.store)) tells of; nothing was written since by this one",
       path: job.lease)
   }
 
@@ -135,7 +136,8 @@ public final class Lease: Sendable {
 
   private static func vanishes(_ job: JobDirectory) -> BatchError {
     BatchError(
-      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment", path: job.path)
+      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment", path: job.path
+    )
   }
 
   static func write(_ owner: LeaseOwner, to file: any File) throws {
@@ -184,7 +186,8 @@ public final class Lease: Sendable {
     let who = owner.map { "process \($0.pid) on \($0.host), since \($0.started)," } ?? "another process"
     return BatchError(
       .leaseHeld, "\(who) is at work on this store",
-      hint: "Wait until it ends. If it is stuck, take its run over with \(ProgramName.command("resume", "--take-over", job.store))",
+      hint:
+        "Wait until it ends. If it is stuck, take its run over with \(ProgramName.command("resume", "--take-over", job.store))",
       path: job.store)
   }
 }

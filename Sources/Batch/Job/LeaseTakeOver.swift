@@ -18,7 +18,9 @@ extension Lease {
       // A network file system gives the lock of a machine that it has lost to others; that machine may come back.
       let last = try LeaseOwner.read(job.lease, fileSystem)
       let isElsewhere = try last?.isOnThisMachine == false && isUnderWay(job, fileSystem)
-      guard let lease = try takeIfThere(in: job, fileSystem, fromElsewhere: isElsewhere) else { return try take(in: job, fileSystem) }
+      guard let lease = try takeIfThere(in: job, fileSystem, fromElsewhere: isElsewhere) else {
+        return try take(in: job, fileSystem)
+      }
       return lease
     } catch let error as BatchError where error.code == .leaseHeld {
       let sign = try sign(of: job, fileSystem)

@@ -74,9 +74,10 @@ extension MigrationJob {
   private func newestBackup(_ store: String) throws -> StoreBackup {
     let backups = try StoreBackup.all(of: store, fileSystem).filter { $0.kind == .replaced }
     guard let newest = try backups.last(where: { try isReceipt(of: $0, for: store) }) ?? backups.last else {
+      let usual = StoreBackup.path(of: store, suffix: "backup-<time>")
       throw BatchError(
         .refused, "no backup of this store is here",
-        hint: "A migration in place keeps one as \(FilePaths.name(of: StoreBackup.path(of: store, suffix: "backup-<time>"))); nothing was written", path: store)
+        hint: "A migration in place keeps one as \(FilePaths.name(of: usual)); nothing was written", path: store)
     }
     return newest
   }

@@ -191,7 +191,8 @@ extension CutOver {
   static func inUse(_ path: String) -> BatchError {
     BatchError(
       .refused, "the old store is open in another process",
-      hint: "Close every program that uses it, then go on with \(ProgramName.command("resume", path)): only the cut-over is left to do",
+      hint:
+        "Close every program that uses it, then go on with \(ProgramName.command("resume", path)): only the cut-over is left to do",
       path: path)
   }
 }

@@ -91,7 +91,9 @@ public struct StoreBackup: Sendable, Equatable {
 
   /// Removes backups of a store beyond a limit, and returns them. `latest` is the one that was made last. Stores that a rollback set aside
   /// are no backups of a migration: they may be the only ones with what was written before it.
-  static func remove(beyond limit: BackupLimit, of store: String, latest: String?, _ fileSystem: any FileSystem) throws -> [String] {
+  static func remove(
+    beyond limit: BackupLimit, of store: String, latest: String?, _ fileSystem: any FileSystem
+  ) throws -> [String] {
     let backups = try all(of: store, fileSystem).filter { $0.kind == .replaced }
     let surplus = limit.surplus(backups, latest: latest, now: Date().timeIntervalSinceReferenceDate)
     for backup in surplus { try backup.remove(fileSystem) }

@@ -33,7 +33,8 @@ extension MigrationJob {
 
   /// Finishes a run whose new store has its name. What is there instead by now is the next command's business.
   private func finishQuietly(_ job: JobDirectory, _ lease: Lease) throws {
-    do { _ = try finish(job.current(fileSystem), lease, RunMonitor()) } catch let error as BatchError where error.code == .refused {
+    do { _ = try finish(job.current(fileSystem), lease, RunMonitor()) } catch let error as BatchError where error.code == .refused
+    {
       guard try !job.exists(fileSystem) else { throw error }
     }
   }
@@ -60,7 +61,8 @@ extension MigrationJob {
     let job = try job.current(fileSystem)
     var kept: String?
     // A journal that cannot be read names nothing that could be removed.
-    do { kept = try CutOver(fileSystem: fileSystem, job: job).undo() } catch let error as BatchError where error.code == .failed {}
+    do { kept = try CutOver(fileSystem: fileSystem, job: job).undo() } catch let error as BatchError where error.code == .failed {
+    }
     if let plan = try? JobPlan.read(job, fileSystem) { JobRegistry(fileSystem).forget(source: plan.source) }
     try job.remove(fileSystem, under: lease)
     return kept

@@ -14,7 +14,8 @@ extension MigrationJob {
   }
 
   private func what(_ life: RunLife, _ job: JobDirectory) -> String {
-    let rest = life.isRollback ? "a rollback of this store was interrupted" : "an interrupted migration of this store waits to go on"
+    let kind = life.isRollback ? "rollback" : "migration"
+    let rest = "an interrupted \(kind) of this store waits to go on"
     switch (life.phase, life.store) {
     case (.unreadable, _): return unreadable(job)
     case (_, .missing): return "\(rest), and the store is missing"
@@ -23,8 +24,8 @@ extension MigrationJob {
       return "the last migration of this store ended with an error that would come again (\(reason))"
     case (.cutOver, .asItWas) where !life.isRollback: return "the migrated store is finished, and waits to be put in place"
     case (_, .asItWas): return rest
-    case (_, .written): return "the store was written to since its interrupted \(life.isRollback ? "rollback" : "migration") began"
-    case (_, .replaced): return "the store was replaced since its interrupted \(life.isRollback ? "rollback" : "migration") began"
+    case (_, .written): return "the store was written to since its interrupted \(kind) began"
+    case (_, .replaced): return "the store was replaced since its interrupted \(kind) began"
     }
   }
 
@@ -41,13 +42,14 @@ extension MigrationJob {
 
   private func wayOut(_ way: LifeAnswer.WayOut, _ job: JobDirectory, _ request: Request?) -> String {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
+    let resume = ProgramName.command("resume", job.destination)
     switch way {
-    case .resume: return "Go on with \(ProgramName.command("resume", job.destination)), or give it up with \(giveUp)"
+    case .resume: return "Go on with \(resume), or give it up with \(giveUp)"
     case .restart: return "Begin anew with \(restartCommand(job, request) ?? "\(giveUp), then migrate again")"
     case .giveUp: return "Give it up with \(giveUp), then try again"
     case .rollback: return "Try again with \(ProgramName.command("rollback", job.destination))"
     case .putBack:
-      return "Put the store back, then go on with \(ProgramName.command("resume", job.destination)); or give the run up with \(giveUp)"
+      return "Put the store back, then go on with \(resume); or give the run up with \(giveUp)"
     }
   }
 

@@ -94,7 +94,8 @@ extension RunLife {
     }
     lives += Store.allCases.map { RunLife(phase: .cutOver, store: $0, isRollback: true) }
     for phase in [Phase.renamed, .done] {
-      lives += (phase == .renamed ? [.asItWas, .written] : Store.allCases).map { RunLife(phase: phase, store: $0, isRollback: true) }
+      let stores: [Store] = phase == .renamed ? [.asItWas, .written] : Store.allCases
+      lives += stores.map { RunLife(phase: phase, store: $0, isRollback: true) }
     }
     lives += [Store.asItWas, .missing].map { RunLife(phase: .unreadable, store: $0) }
     return lives

@@ -38,7 +38,8 @@ struct RunResult: Equatable {
     let rejects = try rejects(fileSystem)
     var report = MigrationJob.Report(
       destination: destination, backup: try backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
-      sourceVersion: facts?.sourceVersion ?? "", targetVersion: facts?.targetVersion ?? "", steps: isThere ? facts?.steps ?? 1 : 0,
+      sourceVersion: facts?.sourceVersion ?? "", targetVersion: facts?.targetVersion ?? "",
+      steps: isThere ? facts?.steps ?? 1 : 0,
       isVerified: isThere && facts?.isVerified == true, bytes: try fileSystem.status(destination)?.size ?? 0, notes: notes)
     (report.rejects, report.restored) = (rejects, restored)
     report.replay = rejects?.replay(source: facts?.source ?? destination, backup: report.backup, destination: destination)
@@ -63,7 +64,8 @@ struct RunResult: Equatable {
       }
     }
     let again =
-      words.map { "Migrate it with \(ProgramName.command($0))" } ?? (restored == nil ? "Migrate it again" : "Nothing is left to do")
+      words.map { "Migrate it with \(ProgramName.command($0))" }
+      ?? (restored == nil ? "Migrate it again" : "Nothing is left to do")
     throw BatchError(
       .refused, "the \(what) had ended, but the store was replaced since: \(version)",
       hint: holder == .missing ? "Put a store back, then: \(again.lowercasedFirst)" : again, path: destination)
@@ -89,6 +91,7 @@ extension CutOver {
     let holder = try holder(journal)
     let present = holder == .new ? journal.mark : StoreMark(of: journal.destination, fileSystem)
     return RunResult(
-      destination: journal.destination, holder: holder, present: present, expected: journal.mark, facts: journal.run, restored: journal.restores)
+      destination: journal.destination, holder: holder, present: present, expected: journal.mark,
+      facts: journal.run, restored: journal.restores)
   }
 }
