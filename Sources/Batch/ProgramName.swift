@@ -7,7 +7,7 @@ public enum ProgramName {
   static func command(_ words: String...) -> String { command(words) }
 
   /// See ``command(_:)-(String...)``.
-  static func command(_ words: [String]) -> String {
-    "`" + ([current] + words).map(ShellWords.quoted).joined(separator: " ") + "`"
+  public static func command(_ words: [String]) -> String {
+    "`" + ShellWords.line([current] + words) + "`"
   }
 }

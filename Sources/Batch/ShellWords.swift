@@ -13,6 +13,9 @@ public enum ShellWords {
     return plain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
   }
 
+  /// A command line that a POSIX shell takes as these words.
+  public static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
+
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
 
   private static func escaped(_ scalar: Unicode.Scalar) -> String {

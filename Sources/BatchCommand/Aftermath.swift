@@ -12,9 +12,7 @@ enum Aftermath {
   static func text(_ path: String?, after error: any Error) -> String {
     let own = "\(error)".lowercased()
     // A message between backticks is the way on already.
-    guard !own.contains("nothing was written"), !own.contains("goes on behind"), !own.contains("stay, unfinished"),
-      !own.contains("`\(name) ")
-    else { return "" }
+    guard !own.contains("nothing was written"), !own.contains("`\(name) ") else { return "" }
     return ". " + state(path)
   }
 
@@ -25,8 +23,9 @@ enum Aftermath {
     guard let path else { return "Nothing was written" }
     let job = MigrationJob(policies: GodwitCommand.policies)
     if let load = try? job.loadStatus(path), load.phase == "loading" {
+      let resume = ProgramName.command(["resume", path])
       return
-        "The store is untouched; the rows that were committed stay at \(load.destination ?? "the server"), and resume goes on behind them"
+        "The store is untouched; the rows that were committed stay at \(load.destination ?? "the server"). Go on behind them with \(resume)"
     }
     return job.aftermath(of: path)
   }

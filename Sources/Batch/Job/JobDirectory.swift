@@ -124,7 +124,7 @@ public struct JobDirectory: Sendable, Equatable {
     guard status.owner == geteuid() else {
       throw BatchError(
         .refused, "the job directory belongs to user \(status.owner)",
-        hint: "Run as that user, or remove the directory if its run is given up", path: path)
+        hint: "Run as that user; \(ProgramName.command("clean", "--all", destination)) gives a run up", path: path)
     }
     return true
   }
@@ -134,7 +134,7 @@ public struct JobDirectory: Sendable, Equatable {
     for path in try fileSystem.list(path).map(file) where try fileSystem.statusOfName(path)?.isSymbolicLink == true {
       throw BatchError(
         .refused, "a symbolic link lies in the job directory",
-        hint: "Look at it; remove it, or the directory if its run is given up", path: path)
+        hint: "Look at it, and remove it with `\(ShellWords.line(["rm", path]))`", path: path)
     }
   }
 

@@ -37,7 +37,8 @@ extension MigrationJob {
 
   private func noRun(_ path: String) -> BatchError {
     BatchError(
-      .refused, "no interrupted migration of this store is known", hint: "Start one with \(ProgramName.current) migrate",
+      .refused, "no interrupted migration of this store is known",
+      hint: "Begin one with \(ProgramName.current) migrate; `\(ProgramName.current) status` lists those that wait",
       path: path)
   }
 

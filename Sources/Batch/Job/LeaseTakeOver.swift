@@ -52,7 +52,7 @@ extension Lease {
   private static func replace(
     _ owner: LeaseOwner, _ sign: Int64?, _ job: JobDirectory, _ fileSystem: any FileSystem
   ) throws -> Lease {
-    let hint = "End process \(owner.pid) on \(owner.host), then run \(ProgramName.current) resume"
+    let hint = "End process \(owner.pid) on \(owner.host), then go on with \(ProgramName.command("resume", job.destination))"
     // A few files are moved and removed by name then: nobody could do that beside it.
     guard try isUnderWay(job, fileSystem) else {
       throw BatchError(
@@ -100,7 +100,8 @@ extension Lease {
     guard owner.isRunning, process.hasOpen(job.lease) else {
       throw BatchError(
         .refused, "the lease is held, but not by process \(owner.pid), which its record names",
-        hint: "Find who has it open (lsof), end that process, then run \(ProgramName.current) resume", path: job.lease)
+        hint: "Find who has it open (lsof), end that process, then go on with \(ProgramName.command("resume", job.destination))",
+        path: job.lease)
     }
     process.kill()
   }

@@ -22,7 +22,7 @@ enum ReplayCommand {
   static func line(_ arguments: [String], store: String, _ own: [String]) -> String? {
     guard store.hasPrefix("/"), hasOnly(options.union(ownOptions), arguments) else { return nil }
     let words = [ProgramName.current, "migrate", store] + without(ownOptions, arguments) + own
-    return words.map(ShellWords.quoted).joined(separator: " ")
+    return ShellWords.line(words)
   }
 
   /// The words behind the program's name that ask for a run again: with `restarts` one that gives up the run that is there. Nil where another

@@ -68,7 +68,7 @@ extension MigrationJob {
   private func nobodyWorks(on path: String) -> BatchError {
     BatchError(
       .refused, "no process migrates this store just now",
-      hint: "Look at \(ProgramName.current) status; the order was given to nobody",
+      hint: "\(ProgramName.command("status", path)) tells how it is; the order was given to nobody",
       path: path)
   }
 }

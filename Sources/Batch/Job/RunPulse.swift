@@ -52,8 +52,7 @@ final class RunPulse: Sendable {
     if orders.stop {
       monitor.requestStop(
         because: BatchError(
-          .stopped, "the migration stopped as \(ProgramName.current) ctl asked",
-          hint: "Run \(ProgramName.current) resume to go on"))
+          .stopped, "the migration stopped as \(ProgramName.current) ctl asked"))
     }
     if orders.paused != last.paused { monitor.pause(orders.paused) }
     if orders.throttle != last.throttle { monitor.throttle(orders.throttle.map { RunRate($0) } ?? rate) }

@@ -36,13 +36,14 @@ extension MigrationRun {
       try stageHandler(StageEvent(moment: moment, source: step.source, destination: step.destination, store: store))
     } catch let error as BatchError { throw error } catch {
       throw BatchError(
-        .policyFailed, "the \(moment) handler of the stage \(stage) failed", hint: "Run godwit resume when its cause is mended",
-        path: store, cause: error)
+        .policyFailed, "the \(moment) handler of the stage \(stage) failed",
+        hint: "Mend its cause, then go on with \(ProgramName.command("resume", plan.destination))", path: store, cause: error)
     }
     guard try fileSystem.status(store) == before else {
       throw BatchError(
         .policyFailed, "the \(moment) handler of the stage \(stage) changed the store",
-        hint: "Remove \(job.path) and start again; change objects in a policy", path: store)
+        hint: "Change objects in a policy, and give this run up with \(ProgramName.command("clean", "--all", plan.destination))",
+        path: store)
     }
   }
 }

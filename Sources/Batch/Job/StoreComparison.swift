@@ -36,7 +36,9 @@ extension MigrationJob {
     var request = request
     let folder = try JobDirectory(destination: store).destination + ".again"
     guard try fileSystem.statusOfName(folder) == nil else {
-      throw BatchError(.refused, "an earlier comparison left something here", hint: "Remove it", path: folder)
+      throw BatchError(
+        .refused, "an earlier comparison left something here",
+        hint: "Look at it, and remove it with `\(ShellWords.line(["rm", "-r", folder]))`", path: folder)
     }
     try fileSystem.makeDirectory(folder)
     defer { try? remove(folder, depth: 8) }

@@ -85,8 +85,8 @@ final class RejectLog: @unchecked Sendable {
       try flush()
       throw BatchError(
         .tooManyRejects, "more than \(limit) objects cannot be migrated; this one: \(error.message)",
-        hint: "Those before are in \(file.path). Mend the mapping and start again, or go on with "
-          + "\(ProgramName.current) resume --max-rejects and a larger number",
+        hint:
+          "Those before are in \(file.path). Mend the mapping and begin anew, or go on with --max-rejects and a larger number",
         entity: compiled.source.name, key: key, cause: error.cause)
     }
     let line = Line(

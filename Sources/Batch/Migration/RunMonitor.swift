@@ -73,7 +73,7 @@ public final class RunMonitor: Sendable {
     pace.waitWhilePaused { isStopRequested }
     guard isStopRequested else { return }
     if let reason = reason.withLock({ $0 }) { throw reason }
-    throw BatchError(.stopped, "the migration stopped on request", hint: "Run \(ProgramName.current) resume to go on")
+    throw BatchError(.stopped, "the migration stopped on request")
   }
   /// How far the run was when it last said something.
   public var progress: MigrationProgress { state.withLock { $0 } }
@@ -136,8 +136,7 @@ extension RunMonitor {
   func tick(now: Date = Date()) {
     pace.lookAtLoad()
     guard !isStopRequested, let (date, what) = deadline.withLock({ $0 }), now >= date else { return }
-    requestStop(
-      because: BatchError(.stopped, "the migration stopped: \(what)", hint: "Run \(ProgramName.current) resume to go on"))
+    requestStop(because: BatchError(.stopped, "the migration stopped: \(what)"))
   }
 
   /// Waits at a page of rows as long as a pause, a limit or the load of the machine wants it.

@@ -119,10 +119,6 @@ struct CopyFault: Error {
 
   func error(_ message: String, _ path: String, _ entity: String, _ key: Int64) -> BatchError {
     BatchError(
-      .failed, "\(message); the rows that were loaded so far stay, unfinished",
-      hint:
-        "Mend the value in the store, or by a mapping or policy, and load again: drop the load's tables and \(LoadBook.table), and "
-        + "remove the folder .STORE.godwit-postgres beside the store",
-      path: path, entity: entity, key: key)
+      .failed, "\(message); the rows that were loaded so far stay, unfinished", path: path, entity: entity, key: key)
   }
 }

@@ -21,8 +21,19 @@ struct LoadAdvice {
     return "\(givingUp), then \(again)"
   }
 
+  /// Takes a load's folder away, and nothing on the server.
+  static func giveUp(_ folder: String) -> String { "`\(ShellWords.line(["rm", "-r", folder]))`" }
+
+  /// An error of the load itself, with what leads on from a value that the server cannot hold: the rows that are there come of the old one.
+  func explained(_ error: BatchError) -> BatchError {
+    guard error.code == .failed, error.entity != nil, error.hint == nil else { return error }
+    var error = error
+    error.hint = "Mend the value in the store, or by a mapping or policy, and begin again: \(beginningAgain)"
+    return error
+  }
+
   private var commands: [String] {
-    let remove = ["rm", "-r", folder.path].map(ShellWords.quoted).joined(separator: " ")
+    let remove = ShellWords.line(["rm", "-r", folder.path])
     // The tables are known to be the load's only when it has made them.
     guard let plan, plan.isOnServer, let model, let schema = try? PostgresSchemaPlanner.plan(model, plan.options) else {
       return [remove]
@@ -30,7 +41,7 @@ struct LoadAdvice {
     let statements = PostgresStatements(schema: schema)
     let book = "\(PostgresNames.quoted(plan.options.schema)).\(LoadBook.table)"
     let names = ([book] + schema.tables.indices.map(statements.name)).joined(separator: ", ")
-    let drop = ["psql", plan.server, "-c", "DROP TABLE IF EXISTS \(names)"].map(ShellWords.quoted).joined(separator: " ")
+    let drop = ShellWords.line(["psql", plan.server, "-c", "DROP TABLE IF EXISTS \(names)"])
     return [drop, remove]
   }
 }

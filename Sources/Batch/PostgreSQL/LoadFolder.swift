@@ -81,7 +81,8 @@ struct LoadFolder {
       return (plan, try ModelCache.decode(try fileSystem.readAll(model, cap: 16 << 20), name: plan.version))
     } catch let error as DecodingError {
       throw BatchError(
-        .badCheckpoint, "what was asked of the load cannot be read", hint: "Remove \(path), and load again", path: job.plan,
+        .badCheckpoint, "what was asked of the load cannot be read",
+        hint: "Give the load up: \(LoadAdvice.giveUp(path)), then load again", path: job.plan,
         cause: error)
     }
   }

@@ -58,10 +58,10 @@ extension MigrationJob {
   private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
     guard try folder.exists(), (try? hasDoneNothing(folder)) != true else { return }
     let store = try JobDirectory(destination: request.source).destination
-    let resume = [ProgramName.current, "resume", store].map(ShellWords.quoted).joined(separator: " ")
+    let resume = ProgramName.command("resume", store)
     throw BatchError(
       .refused, "an interrupted load of this store exists",
-      hint: "Go on with it: `\(resume)`. To give it up: \(LoadAdvice(folder).givingUp). Nothing was written", path: request.source
+      hint: "Go on with it: \(resume). To give it up: \(LoadAdvice(folder).givingUp). Nothing was written", path: request.source
     )
   }
 
@@ -157,7 +157,7 @@ extension MigrationJob {
     plan.isOnServer = true
     note(plan, in: folder, whenBegun: &load, pulse)
     if plan.outcome == nil {
-      plan.outcome = try load.run()
+      do { plan.outcome = try load.run() } catch let error as BatchError { throw LoadAdvice(folder).explained(error) }
       try checkSource(&plan, folder)
       try folder.write(plan)
     }

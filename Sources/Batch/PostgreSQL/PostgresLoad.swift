@@ -144,24 +144,23 @@ struct PostgresLoad {
   private func explained(_ error: PostgresError, isFirst: Bool) -> BatchError {
     let name = server.withoutPassword
     let written = isBegun ? "" : ". Nothing was written"
-    let resume = "`\(ProgramName.current) resume` goes on behind the last row that is durable there"
     switch error.state {
     case "28P01", "28000", "3D000", "42501":
       return BatchError(
         .refused, "\(name) does not let this user do that: \(error.message)",
         hint: "Give user and password in the URL, by PGPASSWORD or in ~/.pgpass, and look at the user's rights\(written)")
     case _ where error.isOutOfRoom:
-      return BatchError(.stopped, "\(name) has no room: \(error.message)", hint: "Make room there; \(resume)")
+      return BatchError(.stopped, "\(name) has no room: \(error.message)", hint: "Make room there")
     case _ where isFirst:
       return BatchError(
         .refused, "\(name) cannot be reached: \(error.message)",
         hint: "Is the server running, and is the address right?\(written)")
     case _ where error.isPassing:
-      return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "When it is back, \(resume)")
+      return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "Wait until it is back")
     case _ where !isBegun:
       return BatchError(.refused, "\(name) refused a statement: \(error)", hint: "Mend what it says. Nothing was written")
     default:
-      return BatchError(.failed, "\(name) refused a statement: \(error)", hint: "Mend what it says; then \(resume)")
+      return BatchError(.failed, "\(name) refused a statement: \(error)", hint: "Mend what it says")
     }
   }
 

@@ -98,7 +98,7 @@ struct FleetEarlierWork {
   }
 
   private func line(_ words: [String]) -> String {
-    ([ProgramName.current] + words).map(ShellWords.quoted).joined(separator: " ")
+    ShellWords.line([ProgramName.current] + words)
   }
 
   private func request(_ path: String) throws -> MigrationJob.Request {

@@ -67,7 +67,7 @@ enum SlurmScript {
     trap 'again=1 stop=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null' TERM INT
     state=\(ShellWords.quoted(job.state))
     exec >>"$state/task-$SLURM_ARRAY_TASK_ID.log" 2>&1
-    \(([job.program] + job.words).map(ShellWords.quoted).joined(separator: " ")) &
+    \(ShellWords.line([job.program] + job.words)) &
     child=$!
     # A signal may have come before there was a child, and a wait that one ends says nothing of it.
     [ -z "$stop" ] || kill -TERM "$child" 2>/dev/null

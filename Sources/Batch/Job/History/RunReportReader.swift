@@ -117,7 +117,7 @@ extension MigrationJob {
 extension RunReport {
   /// What to do now.
   fileprivate mutating func advise(_ fileSystem: any FileSystem) {
-    let program = ProgramName.current
+    func command(_ words: String...) -> String { ProgramName.command(words + [destination]) }
     switch outcome {
     case .done, .doneWithRejects:
       guard present?.isGone != true else { return adviseGone() }
@@ -127,18 +127,17 @@ extension RunReport {
       }
       guard let backup else { return }
       let isThere = (try? fileSystem.statusOfName(backup)) ?? nil
-      let rollback = [program, "rollback", destination].map(ShellWords.quoted).joined(separator: " ")
       advice.append(
         isThere == nil
           ? "The old store is no longer under its backup's name: it was put back, removed or moved"
           : (rejects == nil ? "Nothing has to be done. " : "")
-            + "`\(rollback)` puts the old store back; remove the backup when nobody needs it any more")
-    case .running: advice.append("It goes on by itself; \(program) status --watch follows it")
-    case .paused: advice.append("\(program) ctl resume lets it go on")
-    case .cutOver: advice.append("Run \(program) resume: the new store is finished, and only has to be put in place")
+            + "\(command("rollback")) puts the old store back; remove the backup when nobody needs it any more")
+    case .running: advice.append("It goes on by itself; \(command("status", "--watch")) follows it")
+    case .paused: advice.append("\(command("ctl", "resume")) lets it go on")
+    case .cutOver: advice.append("The new store is finished, and only has to be put in place: \(command("resume"))")
     case .stopped, .interrupted, .failed:
       guard !advice.contains(where: { $0.contains("resume") || $0.contains("start again") }) else { return }
-      advice.append("The source is untouched. \(program) resume goes on from the last checkpoint")
+      advice.append("The source is untouched. \(command("resume")) goes on from the last checkpoint")
     }
   }
 
@@ -146,7 +145,7 @@ extension RunReport {
   private mutating func adviseGone() {
     advice.append(
       present == .rolledBack
-        ? "The store is the old one again; another \(ProgramName.current) migrate takes it to the new version"
+        ? "The store is the old one again. Nothing is left to do"
         : "Look at what is there, and at the backups beside it, before anything else is done")
   }
 }
