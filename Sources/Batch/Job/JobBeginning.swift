@@ -44,7 +44,7 @@ extension MigrationJob {
   }
 
   /// As this process's user, whatever the real one is.
-  private func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
+  func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
 
   private func refuseUnwritable(_ store: String) throws {
     guard !mayWrite(store) else { return }

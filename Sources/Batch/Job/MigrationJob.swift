@@ -168,6 +168,9 @@ public struct MigrationJob: Sendable {
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
+    if request.output == nil, !mayWrite(request.source) {
+      plan.notes.append("this user may read the store but not replace it: migrate it as its owner, or elsewhere with --output")
+    }
     let writers = FileUsers.writing(request.source)
     if !writers.isEmpty {
       plan.notes.append(

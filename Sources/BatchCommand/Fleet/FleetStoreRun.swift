@@ -126,7 +126,7 @@ struct FleetStoreRun {
   /// Does the run wait for somebody who has the store open: an owner that may not be replaced where it is, or one who keeps the cut-over?
   private func isHeldUp(_ store: FleetPlan.Store) -> Bool {
     guard let status = try? job.status(store.target) else { return false }
-    return [.running, .cutOver].contains(status.state) || status.phase == "finished"
+    return [.running, .cutOver, .finished].contains(status.state) || status.phase == "finished"
   }
 
   static func rejected(_ count: UInt64?, _ path: String?) -> String {

@@ -123,7 +123,8 @@ public struct CutOver: Sendable {
       journal.phase = .done
       try journal.write(job, fileSystem)
     }
-    return CutOverResult(destination: journal.destination, backup: journal.backup)
+    let isKept = try journal.backup.map { try fileSystem.statusOfName($0) != nil } ?? false
+    return CutOverResult(destination: journal.destination, backup: isKept ? journal.backup : nil)
   }
 
   /// A link and not a rename: a link never replaces a file that came into being meanwhile.

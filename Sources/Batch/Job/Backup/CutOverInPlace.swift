@@ -78,12 +78,15 @@ extension CutOver {
   }
 
   /// What had the destination's name until the exchange is the old file, which has the backup's name, too, and goes; or a file that somebody
-  /// put there in the last moment, which gets the name back.
+  /// put there in the last moment, which gets the name back. Somebody may also have moved the backup to its old name, as the rollback would have:
+  /// the file that is left is a second name of it then, and goes, too.
   private func endExchange(_ journal: CutOverJournal) throws {
     let left = job.file(journal.newStore)
     guard try fileSystem.statusOfName(left) != nil else { return }
     let old = journal.whole ?? journal.old?.main
-    guard try FileIdentity(database: left, fileSystem)?.isSameFile(as: old) == true else {
+    let now = try FileIdentity(database: left, fileSystem)
+    let isSecond = try now?.isSameFile(as: FileIdentity(database: journal.destination, fileSystem)) == true
+    guard isSecond || now?.isSameFile(as: old) == true else {
       try fileSystem.exchange(left, with: journal.destination)
       try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
       throw Self.changed("in the last moment", journal.destination)

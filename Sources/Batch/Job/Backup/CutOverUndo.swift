@@ -27,7 +27,8 @@ extension CutOver {
   }
 
   private func removeCompanions(of backup: String, _ journal: CutOverJournal) throws {
-    try fileSystem.remove(BackupReceipt.path(of: backup))
+    let receipt = BackupReceipt.path(of: backup)
+    for path in [receipt, receipt + ".new"] { try fileSystem.remove(path) }
     try StoreBackup.removeFolder(of: backup, isOwned: journal.makesFolder, fileSystem)
   }
 }
