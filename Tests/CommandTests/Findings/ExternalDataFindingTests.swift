@@ -39,10 +39,8 @@ struct ExternalDataFindingTests {
   func oneStem() throws {
     let source = try folder.store("s.sqlite")
     let words = folder.migrate(source, output: folder.file("s.db"))
-    let outcome = try folder.run(words)
+    let outcome = try folder.run(words, launcher: folder.stopping(Self.middle))
     #expect(outcome.code == 20 && outcome.error.contains("nothing was written"), "\(outcome)")
-    if folder.exists(folder.file("s.db")) { try FileManager.default.removeItem(atPath: folder.file("s.db")) }
-    try? folder.kill(words, before: Self.middle)
     try folder.keepOutside(source)
     try folder.runWell(["clean", "--all", folder.folder.path])
     try folder.expectWhole(source)

@@ -122,8 +122,14 @@ final class FindingFolder {
     ["migrate", store, "--models", models, "--to", version] + (output.map { ["--output", $0] } ?? [])
   }
 
+  /// A run that would need the name of a backup that was made in the same second begins a second later, as its message says.
   func run(_ words: [String], launcher: [String] = []) throws -> CommandProcess.Outcome {
-    try folder.run("godwit", words, launcher: launcher)
+    var outcome = try folder.run("godwit", words, launcher: launcher)
+    while outcome.error.contains("start again a second later") {
+      usleep(200_000)
+      outcome = try folder.run("godwit", words, launcher: launcher)
+    }
+    return outcome
   }
 
   /// Runs a command that has to end well.
@@ -141,11 +147,12 @@ final class FindingFolder {
 
   /// A command that was killed before a call.
   func kill(_ words: [String], before call: String, number: Int = 1) throws {
-    let outcome = try run(words, launcher: try stopping(call, number, "KILL"))
+    let outcome = try run(words, launcher: try stopping(call, number))
     try #require(outcome.code == 128 + SIGKILL, "not killed before \(call): \(outcome)")
   }
 
-  private func stopping(_ call: String, _ number: Int, _ how: String) throws -> [String] {
+  /// What lets a command stop or die before a call.
+  func stopping(_ call: String, _ number: Int = 1, _ how: String = "KILL") throws -> [String] {
     if library == nil { library = try StopLibrary.build(at: folder.newPath("stop-at.so")) }
     return ["/usr/bin/env", "LD_PRELOAD=\(library!)", "STOP_ONLY=\(call)", "STOP_AT=\(number)", "STOP_WITH=\(how)"]
   }
