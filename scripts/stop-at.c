@@ -5,8 +5,8 @@
 //   STOP_AT=120 STOP_WITH=KILL LD_PRELOAD=./stop-at.so ...    kills it there
 //   STOP_AT=2 STOP_ONLY="rename cutover.json" ...             counts only calls of that name (* for all) whose path ends so
 //
-// Built and used by scripts/life-campaign and Tests/CommandTests/Findings. All threads share one count. What other programs it starts is
-// not counted.
+// Built and used by scripts/life-campaign and Tests/CommandTests/Findings. All threads share one count. What other programs
+// it starts is not counted.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Batch
 
-/// A folder for a fault that was found: a small model, stores of it, values outside of them, and runs that are stopped or killed before a call.
+/// A folder for a fault that was found: a small model, stores of it, values outside of them, and runs that are stopped or
+/// killed before a call.
 final class FindingFolder {
   let folder: CommandFolder
   let models: String

@@ -107,6 +107,23 @@ struct ReplacedStoreFindingTests {
     #expect(try CommandFolder.bytes(first) == original)
   }
 
+  @Test(
+    "Finding 9: of a run whose store was written to or replaced nobody says that resume goes on with it; what is named leads on",
+    arguments: ["resume", "migrate", "rollback", "clean"], [true, false])
+  func inTheMiddle(command: String, isReplaced: Bool) throws {
+    try folder.kill(folder.migrate(store), before: "rename checkpoint-0000000002.lz4")
+    let place = isReplaced ? folder.file("copy.sqlite") : store
+    if isReplaced { try CommandFolder.bytes(store).write(to: URL(fileURLWithPath: place)) }
+    try folder.execute(place, "UPDATE ZA SET ZNAME = 'new ' || Z_PK")
+    if isReplaced { #expect(rename(place, store) == 0) }
+    let said = try folder.run(["clean", "--dry-run", store])
+    #expect(said.code == 0 && !said.output.contains("resume"), "\(said)")
+    try folder.follow(command == "migrate" ? folder.migrate(store) : [command, store])
+    #expect(try folder.jobs().isEmpty)
+    if ["clean", "rollback"].contains(command) { try folder.runWell(folder.migrate(store)) }
+    #expect(try folder.isStore(store, at: "V2") && folder.names(store) == (1...4).map { "new \($0)" })
+  }
+
   @Test("Finding 9: a folder that is moved while a cut-over waits changes nothing: resume finishes it there")
   func moved() throws {
     try FileManager.default.createDirectory(atPath: folder.file("data"), withIntermediateDirectories: true)

@@ -9,7 +9,8 @@ struct WayOutFindingTests {
   @Test(
     "Finding 10: in place a store that its user may read and not write is refused before anything is written",
     .enabled(
-      if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "only root can take a permission from another user, by setpriv"),
+      if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0,
+      "only root can take a permission from another user, by setpriv"),
     arguments: [(owner: 0 as uid_t, mode: 0o644 as mode_t), (owner: 65534, mode: 0o444)])
   func readOnly(owner: uid_t, mode: mode_t) throws {
     let folder = try FindingFolder()
@@ -36,13 +37,18 @@ struct WayOutFindingTests {
 
     static let all = [
       Repeating(
-        later: number("Integer 16"), breaks: "UPDATE ZA SET ZN = 70000 WHERE Z_PK = 2", mends: "UPDATE ZA SET ZN = 7 WHERE Z_PK = 2",
-        says: "does not fit"),
+        later: number("Integer 16"), breaks: "UPDATE ZA SET ZN = 70000 WHERE Z_PK = 2",
+        mends: "UPDATE ZA SET ZN = 7 WHERE Z_PK = 2", says: "does not fit"),
       Repeating(
-        later: number("Integer 64")
-          + "<uniquenessConstraints><uniquenessConstraint><constraint value=\"n\"/></uniquenessConstraint></uniquenessConstraints>",
-        breaks: "UPDATE ZA SET ZN = 1", mends: "UPDATE ZA SET ZN = Z_PK", says: "unique"),
+        later: number("Integer 64") + unique, breaks: "UPDATE ZA SET ZN = 1", mends: "UPDATE ZA SET ZN = Z_PK", says: "unique"),
+      Repeating(
+        later: number("Integer 32"), breaks: "UPDATE ZA SET Z_ENT = 9 WHERE Z_PK = 2",
+        mends: "UPDATE ZA SET Z_ENT = 1 WHERE Z_PK = 2", says: "entity number"),
     ]
+
+    private static let unique =
+      "<uniquenessConstraints><uniquenessConstraint><constraint value=\"n\"/></uniquenessConstraint>"
+      + "</uniquenessConstraints>"
 
     static func number(_ type: String) -> String {
       #"<attribute name="n" attributeType="\#(type)" defaultValueString="0" usesScalarValueType="YES"/>"#
@@ -57,7 +63,9 @@ struct WayOutFindingTests {
     return (folder, store, try folder.run(folder.migrate(store)))
   }
 
-  @Test("Finding 15: after an error that will come again nobody is sent to resume; what is named leads on", arguments: Repeating.all)
+  @Test(
+    "Finding 15: after an error that will come again nobody is sent to resume; what is named leads on",
+    arguments: Repeating.all)
   func comesAgain(kind: Repeating) throws {
     let (folder, store, outcome) = try broken(kind)
     #expect(outcome.code != 0 && outcome.error.contains(kind.says) && !outcome.error.contains("resume"), "\(outcome)")
@@ -68,6 +76,20 @@ struct WayOutFindingTests {
     try folder.execute(store, kind.mends)
     try folder.runWell(named[0])
     #expect(try folder.jobs().isEmpty && folder.isStore(store, at: "V2"))
+  }
+
+  @Test("Finding 15: a corrected mapping is told how to begin anew with it, and does")
+  func corrected() throws {
+    let (folder, store, outcome) = try broken(Repeating.all[0])
+    #expect(outcome.code == 1, "\(outcome)")
+    let mapping = folder.folder.newPath("small.yaml")
+    try "from: V1\nto: V2\nentities:\n  - from: A\n    to: A\n    filter: \"n < 100\"\n"
+      .write(toFile: mapping, atomically: false, encoding: .utf8)
+    let refused = try folder.run(folder.migrate(store) + ["--mappings", mapping])
+    let named = try #require(FindingFolder.advice(refused), "\(refused)")
+    #expect(refused.code == 20 && named.contains(mapping) && named.contains("--restart"), "\(refused)")
+    try folder.runWell(named)
+    #expect(try folder.jobs().isEmpty && folder.texts(store, "SELECT ZN FROM ZA") == ["1", "3", "4"])
   }
 
   @Test("Finding 15: clean --all, which the message names as well, gives such a run up", arguments: Repeating.all)
