@@ -3,6 +3,7 @@
 //   STOP_LOG=calls.txt LD_PRELOAD=./stop-at.so PROGRAM ...    numbers the calls and lists them
 //   STOP_AT=120 LD_PRELOAD=./stop-at.so PROGRAM ...           stops (SIGSTOP) before call 120
 //   STOP_AT=120 STOP_WITH=KILL LD_PRELOAD=./stop-at.so ...    kills it there
+//   STOP_AT=120 STOP_WITH=WAIT LD_PRELOAD=./stop-at.so ...    lets that thread alone wait for more than a second
 //   STOP_AT=2 STOP_ONLY="rename cutover.json" ...             counts only calls of that name (* for all) whose path ends so
 //
 // Built and used by scripts/life-campaign and Tests/CommandTests/Findings. All threads share one count. What other programs
@@ -44,7 +45,9 @@ static void before(const char *name, const char *path) {
       close(file);
     }
   }
-  if (at && atol(at) == own) raise(with && strcmp(with, "KILL") == 0 ? SIGKILL : SIGSTOP);
+  if (!at || atol(at) != own) return;
+  if (with && strcmp(with, "WAIT") == 0) usleep(1300000);
+  else raise(with && strcmp(with, "KILL") == 0 ? SIGKILL : SIGSTOP);
 }
 
 #define WATCH(result, name, parameters, arguments, path)              \

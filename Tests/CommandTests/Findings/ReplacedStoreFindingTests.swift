@@ -20,8 +20,8 @@ struct ReplacedStoreFindingTests {
     return folder.file(try #require(names.first { $0.hasPrefix("b.sqlite.backup-") && $0.hasSuffix("Z") }))
   }
 
-  private func expectReplaced() throws {
-    let outcome = try folder.run(["resume", store])
+  private func expectReplaced(launcher: [String] = []) throws {
+    let outcome = try folder.run(["resume", store], launcher: launcher)
     #expect(outcome.code == 20 && outcome.error.contains("the store was replaced since"), "\(outcome)")
     #expect(outcome.error.contains("it is at version V1 now") && !outcome.output.contains("verified"), "\(outcome)")
     #expect(try folder.jobs().isEmpty && folder.isStore(store, at: "V1"))
@@ -63,6 +63,14 @@ struct ReplacedStoreFindingTests {
       try original.write(to: URL(fileURLWithPath: store), options: .atomic)
     }
     try expectReplaced()
+  }
+
+  @Test("Finding 4: while the folder of such a run is removed nothing is written to it, so that none of it stays")
+  func quietRemoval() throws {
+    try folder.kill(folder.migrate(store), before: "rename b.sqlite.godwit-report")
+    #expect(rename(try backup(), store) == 0)
+    // Long enough for a sign of how far the run is.
+    try expectReplaced(launcher: folder.stopping("rmdir .b.sqlite.godwit", 1, "WAIT"))
   }
 
   @Test("Finding 4: an old store in a file of the new one's number is not taken for the new one before the cut-over is done")
