@@ -3,8 +3,11 @@
 //   STOP_LOG=calls.txt LD_PRELOAD=./stop-at.so PROGRAM ...    numbers the calls and lists them
 //   STOP_AT=120 LD_PRELOAD=./stop-at.so PROGRAM ...           stops (SIGSTOP) before call 120
 //   STOP_AT=120 STOP_WITH=KILL LD_PRELOAD=./stop-at.so ...    kills it there
+//   STOP_AT=120 STOP_WITH=WAIT LD_PRELOAD=./stop-at.so ...    lets that thread alone wait for more than a second
+//   STOP_AT=2 STOP_ONLY="rename cutover.json" ...             counts only calls of that name (* for all) whose path ends so
 //
-// Built and used by scripts/life-campaign. All threads share one count. What other programs it starts is not counted.
+// Built and used by scripts/life-campaign and Tests/CommandTests/Findings. All threads share one count. What other programs
+// it starts is not counted.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -20,7 +23,17 @@
 
 static atomic_long number;
 
+static int counts(const char *name, const char *path) {
+  const char *only = getenv("STOP_ONLY");
+  if (!only) return 1;
+  size_t length = strcspn(only, " ");
+  if (only[0] != '*' && (strlen(name) != length || strncmp(only, name, length) != 0)) return 0;
+  const char *end = only + length + (only[length] == ' ');
+  return strlen(path) >= strlen(end) && strcmp(path + strlen(path) - strlen(end), end) == 0;
+}
+
 static void before(const char *name, const char *path) {
+  if (!counts(name, path)) return;
   long own = atomic_fetch_add(&number, 1) + 1;
   const char *log = getenv("STOP_LOG"), *at = getenv("STOP_AT"), *with = getenv("STOP_WITH");
   if (log) {
@@ -32,7 +45,9 @@ static void before(const char *name, const char *path) {
       close(file);
     }
   }
-  if (at && atol(at) == own) kill(getpid(), with && strcmp(with, "KILL") == 0 ? SIGKILL : SIGSTOP);
+  if (!at || atol(at) != own) return;
+  if (with && strcmp(with, "WAIT") == 0) usleep(1300000);
+  else raise(with && strcmp(with, "KILL") == 0 ? SIGKILL : SIGSTOP);
 }
 
 #define WATCH(result, name, parameters, arguments, path)              \

@@ -51,8 +51,20 @@ final class CommandProcess {
       error: try String(contentsOfFile: error, encoding: .utf8))
   }
 
-  /// The programs lie beside the tests' own: which file that is depends on how the tests were started.
+  /// Waits until something has stopped the process.
+  func waitUntilStopped() throws {
+    while isRunning {
+      let status = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+      if status.split(separator: ")").last?.hasPrefix(" T") == true { return }
+      usleep(1000)
+    }
+    throw Missing(description: "the process was not stopped: \(try wait())")
+  }
+
+  /// The programs lie beside the tests' own: which file that is depends on how the tests were started. GODWIT_TOOL names one of another
+  /// release that is run in the place of that of its name.
   static func path(of name: String) throws -> String {
+    if let other = ProcessInfo.processInfo.environment["GODWIT_TOOL"], other.hasSuffix("/" + name) { return other }
     let programs = [Bundle.main.executablePath ?? ""] + ProcessInfo.processInfo.arguments
     let folders = programs.filter { $0.contains("/") }.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
     for folder in folders where FileManager.default.isExecutableFile(atPath: folder + "/" + name) {

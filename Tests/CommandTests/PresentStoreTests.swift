@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "A store that was rolled back, by the command or by hand, is told by its version, and the code is 12",
+    "A store that was rolled back, by the command or by hand, is told by its version, and the code is 12 (fault 20)",
     arguments: [true, false])
   func rolledBack(byCommand: Bool) throws {
     let folder = try CommandFolder()

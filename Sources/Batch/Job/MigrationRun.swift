@@ -179,7 +179,7 @@ struct MigrationRun {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     let journal = try cutOver.journal()
     let result = try cutOver.result(journal)
-    guard result.isThere else { return try endReplaced(result, finished.backup) }
+    guard result.isThere else { return try endReplaced(result, finished.backup, pulse) }
     var removed: [String] = []
     if plan.isInPlace, let limit = plan.keepsBackups {
       removed = try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
@@ -207,8 +207,10 @@ struct MigrationRun {
   }
 
   /// Another store has the destination's name by now: the run is over, and nothing is claimed of it.
-  private func endReplaced(_ result: RunResult, _ backup: String?) throws -> MigrationJob.Report {
+  private func endReplaced(_ result: RunResult, _ backup: String?, _ pulse: RunPulse) throws -> MigrationJob.Report {
     _ = try takeRejects()
+    // What is written to the directory while it is emptied would stay, and the directory with it.
+    pulse.end()
     try job.remove(fileSystem, under: lease)
     JobRegistry(fileSystem).forget(source: plan.source)
     return try result.report(backup, fileSystem)
