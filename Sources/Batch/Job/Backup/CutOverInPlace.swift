@@ -78,12 +78,12 @@ extension CutOver {
   }
 
   /// What had the destination's name until the exchange is the old file, which has the backup's name, too, and goes; or a file that somebody
-  /// put there in the last moment, which gets the name back.
+  /// put there in the last moment, which gets the name back. Where it is the new store, somebody has put that in place by another of its names.
   private func endExchange(_ journal: CutOverJournal) throws {
     let left = job.file(journal.newStore)
     guard try fileSystem.statusOfName(left) != nil else { return }
-    let old = journal.whole ?? journal.old?.main
-    guard try FileIdentity(database: left, fileSystem)?.isSameFile(as: old) == true else {
+    let (found, old) = (try FileIdentity(database: left, fileSystem), journal.whole ?? journal.old?.main)
+    guard found?.isSameFile(as: old) == true || found?.isSameFile(as: journal.new) == true else {
       try fileSystem.exchange(left, with: journal.destination)
       try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
       throw Self.changed("in the last moment", journal.destination)
