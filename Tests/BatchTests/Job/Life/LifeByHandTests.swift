@@ -68,17 +68,20 @@ import Testing
 
   @Test("Giving up a cut-over that dies at any call leaves none behind that has lost its new store")
   func whileGivingUp() throws {
+    var count = 0
     for call in 1...60 {
       let folder = try JobTestFolder()
       try StoreFixture.closed.write(to: folder.destination, in: folder)
       _ = try? cutOver(DyingFileSystem(at: 16), folder)
       let job = try JobDirectory(destination: folder.destination)
       guard try RunLife.look(job, fileSystem).phase == .cutOver else { continue }
+      count += 1
       _ = try? self.job(DyingFileSystem(at: call)).clean(folder.destination, all: true)
       let life = try RunLife.look(job, fileSystem)
       if life.phase == .cutOver { #expect(try fileSystem.status(job.newStore) != nil, "call \(call)") }
       #expect(life.phase != .done, "call \(call)")
       #expect(try StoreFixture.look(at: folder.destination, in: folder) == StoreFixture.wholeOld)
     }
+    #expect(count > 3)
   }
 }
