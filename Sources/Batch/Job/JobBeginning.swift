@@ -4,9 +4,8 @@ import Streams
 // How a new run begins: what is refused before anything is written, and what is written before the first row.
 extension MigrationJob {
   /// Refuses what would be refused at the end: a run does not work for hours for that.
-  func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, now: Double, memory: MemoryBudget) throws {
+  func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, memory: MemoryBudget) throws {
     try refuseMemory(memory, plan.source, MemoryLimit())
-    if isInPlace { try refuseTakenBackup(StoreBackup.path(of: job.destination, suffix: StoreBackup.suffix(.replaced, now))) }
     if !isInPlace { try refuseTakenNames(plan, job) }
     let directory = FilePaths.directory(of: job.destination)
     try refuseDisk(plan.diskNeeded, plan.source, directory)
@@ -84,14 +83,6 @@ extension MigrationJob {
     }
   }
 
-  private func refuseTakenBackup(_ path: String) throws {
-    for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
-      throw BatchError(
-        .refused, "the name that the backup would get is taken",
-        hint: "Move that file away, or start again a second later; nothing was written", path: name)
-    }
-  }
-
   /// Files of external data are linked, but for a destination on another file system than the folder, which may be a symbolic link.
   private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
     let folder = try fileSystem.status(ExternalDataFolder(store: source).path)
@@ -117,7 +108,8 @@ extension MigrationJob {
       },
       mappings: try copies(request.mappings, "mappings", job, find: MappingModelReader.documents(below:)), now: now,
       memory: request.memory.total, verification: request.verification, indexBuilding: request.indexBuilding,
-      backupSuffix: StoreBackup.suffix(.replaced, now), keepsBackups: request.keepsBackups, notes: plan.notes,
+      backupSuffix: try StoreBackup.freeSuffix(.replaced, of: job.destination, now, fileSystem),
+      keepsBackups: request.keepsBackups, notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(
         try PlanFingerprint.of(
           steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: now)),

@@ -61,7 +61,7 @@ extension MigrationJob {
   ) throws -> Report? {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
     let isInPlace = source == job.destination
-    try refuseEarly(plan, job, isInPlace: isInPlace, now: now, memory: request.memory)
+    try refuseEarly(plan, job, isInPlace: isInPlace, memory: request.memory)
     let lease = try Lease.begin(job, fileSystem)
     defer { lease.release() }
     guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { return nil }

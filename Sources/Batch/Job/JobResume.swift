@@ -68,7 +68,8 @@ extension MigrationJob {
   private func takeBackCutOver(_ plan: inout JobPlan, _ job: JobDirectory) throws {
     _ = try CutOver(fileSystem: fileSystem, job: job).undo()
     // A backup of the first cut-over may have stayed, and keeps its name.
-    plan.backupSuffix = StoreBackup.suffix(.replaced, Date().timeIntervalSinceReferenceDate.rounded())
+    let now = Date().timeIntervalSinceReferenceDate.rounded()
+    plan.backupSuffix = try StoreBackup.freeSuffix(.replaced, of: job.destination, now, fileSystem)
     try plan.write(to: job, fileSystem)
     try fileSystem.remove(job.cutOver)
     try fileSystem.syncDirectory(job.path)

@@ -133,7 +133,8 @@ extension MigrationJob {
       try StoreCopy(fileSystem: fileSystem).copy(file, to: job.newStore)
     }
     let isInPlace = try fileSystem.statusOfName(job.destination) != nil
-    let suffix = StoreBackup.suffix(.setAside, Date().timeIntervalSinceReferenceDate)
+    let now = Date().timeIntervalSinceReferenceDate
+    let suffix = try StoreBackup.freeSuffix(.setAside, of: job.destination, now, fileSystem)
     let finished = try CutOver(fileSystem: fileSystem, job: job).run(
       newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix, restores: backup.path
     ) { try checkRollback(to: backup, of: job.destination, force: force) }

@@ -123,14 +123,8 @@ final class FindingFolder {
     ["migrate", store, "--models", models, "--to", version] + (output.map { ["--output", $0] } ?? [])
   }
 
-  /// A run that would need the name of a backup that was made in the same second begins a second later, as its message says.
   func run(_ words: [String], launcher: [String] = []) throws -> CommandProcess.Outcome {
-    var outcome = try folder.run("godwit", words, launcher: launcher)
-    while outcome.error.contains("start again a second later") {
-      usleep(200_000)
-      outcome = try folder.run("godwit", words, launcher: launcher)
-    }
-    return outcome
+    try folder.run("godwit", words, launcher: launcher)
   }
 
   /// Runs a command that has to end well.

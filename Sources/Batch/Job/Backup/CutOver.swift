@@ -114,17 +114,21 @@ public struct CutOver: Sendable {
   private func finish(_ journal: CutOverJournal) throws -> CutOverResult {
     var journal = journal
     if journal.phase != .done {
-      if journal.old == nil {
-        try putBeside(journal)
-      } else {
-        try replace(&journal)
+      // A new store that had its name, and was replaced or removed since, is nobody's business any more.
+      if try !isLost(journal) {
+        if journal.old == nil { try putBeside(journal) } else { try replace(&journal) }
+        try endRestoring(journal)
       }
-      try endRestoring(journal)
       journal.phase = .done
       try journal.write(job, fileSystem)
     }
     let isKept = try journal.backup.map { try fileSystem.statusOfName($0) != nil } ?? false
     return CutOverResult(destination: journal.destination, backup: isKept ? journal.backup : nil)
+  }
+
+  /// Had the new store its name, and has it no more?
+  private func isLost(_ journal: CutOverJournal) throws -> Bool {
+    try isBehindRename(journal) && ![.new, .newWritten].contains(holder(journal))
   }
 
   /// A link and not a rename: a link never replaces a file that came into being meanwhile.

@@ -16,14 +16,19 @@ extension CutOver {
     case missing
   }
 
+  /// Is the rename behind it, whatever has become of the new store since? Nothing but the rename takes it out of the job directory.
+  func isBehindRename(_ journal: CutOverJournal) throws -> Bool {
+    try journal.phase == .done || fileSystem.statusOfName(job.file(journal.newStore)) == nil
+  }
+
   /// Looks at the destination. An inode alone proves nothing: a file that is removed leaves its number to the next one.
   func holder(_ journal: CutOverJournal) throws -> Holder {
     guard try fileSystem.statusOfName(journal.destination) != nil else {
-      return journal.old == nil && journal.phase != .done ? .old : .missing
+      return try journal.old == nil && !isBehindRename(journal) ? .old : .missing
     }
     guard let now = try FileIdentity(database: journal.destination, fileSystem) else { return .other }
     if let new = newStore(journal, now) { return new }
-    return try journal.phase != .done && isOld(journal) ? .old : .other
+    return try !isBehindRename(journal) && isOld(journal) ? .old : .other
   }
 
   /// The new store is the same file with the same contents, or the same file and still that store at that version, or, where the folder was

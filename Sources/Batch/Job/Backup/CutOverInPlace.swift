@@ -56,6 +56,10 @@ extension CutOver {
           + ProgramName.command("clean", "--all", journal.destination), path: journal.destination)
     case .other: throw Self.changed("since it was verified", journal.destination)
     case .old:
+      // What came there in the last moment of an earlier try must not be put in place of the new store.
+      guard try FileIdentity(database: job.file(journal.newStore), fileSystem)?.isSameFile(as: journal.new) == true else {
+        throw Self.changed("in the last moment", journal.destination)
+      }
       if journal.phase == .started { try makeWhole(&journal) }
       let file = try fileSystem.open(journal.destination, .update)
       // Until after the rename nobody can open the old store, not even to read what it is about to lose beside it.
@@ -78,15 +82,12 @@ extension CutOver {
   }
 
   /// What had the destination's name until the exchange is the old file, which has the backup's name, too, and goes; or a file that somebody
-  /// put there in the last moment, which gets the name back. Somebody may also have moved the backup to its old name, as the rollback would have:
-  /// the file that is left is a second name of it then, and goes, too.
+  /// put there in the last moment, which gets the name back. Where it is the new store, somebody has put that in place by another of its names.
   private func endExchange(_ journal: CutOverJournal) throws {
     let left = job.file(journal.newStore)
     guard try fileSystem.statusOfName(left) != nil else { return }
-    let old = journal.whole ?? journal.old?.main
-    let now = try FileIdentity(database: left, fileSystem)
-    let isSecond = try now?.isSameFile(as: FileIdentity(database: journal.destination, fileSystem)) == true
-    guard isSecond || now?.isSameFile(as: old) == true else {
+    let (found, old) = (try FileIdentity(database: left, fileSystem), journal.whole ?? journal.old?.main)
+    guard found?.isSameFile(as: old) == true || found?.isSameFile(as: journal.new) == true else {
       try fileSystem.exchange(left, with: journal.destination)
       try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
       throw Self.changed("in the last moment", journal.destination)

@@ -46,6 +46,18 @@ public struct StoreBackup: Sendable, Equatable {
     return "\(kind.rawValue)-\(stamp)"
   }
 
+  /// The same, or of the next second in which nothing has the name nor lies beside it.
+  static func freeSuffix(_ kind: Kind, of store: String, _ now: Double, _ fileSystem: any FileSystem) throws -> String {
+    var moment = now
+    while true {
+      let suffix = suffix(kind, moment)
+      let path = path(of: store, suffix: suffix)
+      let isFree = try ["", "-wal", "-journal"].allSatisfy { try fileSystem.statusOfName(path + $0) == nil }
+      if isFree { return suffix }
+      moment += 1
+    }
+  }
+
   /// When it was made, in seconds since 2001.
   var made: Double { Self.time(stamp) ?? 0 }
 

@@ -61,7 +61,11 @@ extension MigrationJob {
     let job = try job.current(fileSystem)
     var kept: String?
     // A journal that cannot be read names nothing that could be removed.
-    do { kept = try CutOver(fileSystem: fileSystem, job: job).undo() } catch let error as BatchError where error.code == .failed {
+    do {
+      let cutOver = CutOver(fileSystem: fileSystem, job: job)
+      kept = try cutOver.undo()
+      try cutOver.forget()
+    } catch let error as BatchError where error.code == .failed {
     }
     if let plan = try? JobPlan.read(job, fileSystem) { JobRegistry(fileSystem).forget(source: plan.source) }
     try job.remove(fileSystem, under: lease)

@@ -32,9 +32,12 @@ extension RunLife {
   }
 
   private static func life(_ journal: CutOverJournal, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> RunLife {
-    let holder = try CutOver(fileSystem: fileSystem, job: job).holder(journal)
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    let holder = try cutOver.holder(journal)
     let isRollback = journal.restores != nil
-    if journal.phase == .done {
+    // A new store that had its name and has it no more is as good as done.
+    let isLost = try ![.new, .newWritten].contains(holder) && cutOver.isBehindRename(journal)
+    if journal.phase == .done || isLost {
       let store: Store =
         switch holder {
         case .new, .old: .asItWas
