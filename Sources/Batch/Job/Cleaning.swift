@@ -95,12 +95,12 @@ extension MigrationJob {
       report.removed.removeLast()
       return report.kept.append(item)
     }
-    if again.life.answer(to: command) == .finish {
-      _ = try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).resume()
+    // Whoever finishes a run takes the list of objects that it set aside out of the directory first.
+    guard ![.renamed, .done].contains(again.life.phase) else { return try finishQuietly(job, lease) }
+    for kept in try giveUp(job, lease) {
+      let reason = "has what was under the store's name before or since: it may be the only one"
+      report.kept.append(CleanReport.Item(path: kept, reason: reason, bytes: try fileSystem.statusOfName(kept)?.size ?? 0))
     }
-    guard let kept = try giveUp(job, lease) else { return }
-    let bytes = try fileSystem.statusOfName(kept)?.size ?? 0
-    report.kept.append(CleanReport.Item(path: kept, reason: "has the store as it was before the run", bytes: bytes))
   }
 
   /// Nil where there is no run any more.
@@ -134,6 +134,7 @@ extension MigrationJob {
     switch life.phase {
     case .none, .leased: return "has no plan: nothing was begun, or all is done"
     case .renamed, .done: return "is done" + (isUseless ? "" : goOn)
+    case .unreadable where life.store == .missing: return "cannot be read, and its store is missing: put that back first"
     case .unreadable: return "cannot be read" + (isUseless ? ", and given up" : giveUp)
     case .working, .failed, .cutOver:
       switch life.store {
@@ -160,23 +161,35 @@ extension MigrationJob {
       for backup in backups {
         let isSurplus = surplus.contains(backup)
         let what = backup.kind == .replaced ? "is a backup" : "was set aside by a rollback"
-        let item = CleanReport.Item(
+        var item = CleanReport.Item(
           path: backup.path, reason: isSurplus ? what + ", over the limit" : what, bytes: try backup.bytes(fileSystem))
-        if isSurplus { report.removed.append(item) } else { report.kept.append(item) }
-        // A job that is at work there has the backup's name in its journal.
-        if isSurplus, !dryRun { try remove(backup) }
+        if isSurplus, try dryRun || remove(backup) {
+          report.removed.append(item)
+        } else {
+          if isSurplus { item.reason = what + "; a run of its store is at work" }
+          report.kept.append(item)
+        }
       }
     }
   }
 
-  private func remove(_ backup: StoreBackup) throws {
-    let job = try JobDirectory(destination: backup.store).current(fileSystem)
-    if try job.exists(fileSystem), try CutOverJournal.read(job, fileSystem) != nil {
+  /// Under the store's lease: a rollback may be about to put the backup back. False where another process has it.
+  private func remove(_ backup: StoreBackup) throws -> Bool {
+    let place = try JobDirectory(destination: backup.store)
+    let lease: Lease
+    do { lease = try Lease.begin(place, fileSystem) } catch let error as BatchError where error.code == .leaseHeld {
+      return false
+    }
+    defer { lease.release() }
+    let job = try place.current(fileSystem)
+    if try CutOverJournal.read(job, fileSystem) != nil {
       throw BatchError(
         .refused, "a cut-over of this store is not finished",
         hint: "Finish it first with \(ProgramName.command("resume", backup.store))", path: backup.store)
     }
     try backup.remove(fileSystem)
+    if try RunLife.look(job, fileSystem, isOwn: true).phase == .leased { try job.remove(fileSystem, under: lease) }
+    return true
   }
 
   private func files(_ path: String, depth: Int) throws -> [String] {

@@ -142,7 +142,7 @@ public struct JobDirectory: Sendable, Equatable {
   /// `leaseHeld`, and removes nothing, where another process has the lease by now.
   ///
   /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can go on. The journal of the cut-over
-  /// goes behind all else but the lease: while it is there, whoever comes next sees a finished job and not a new one. The lease goes last:
+  /// goes behind all else but the checkpoints and the lease: while it is there, whoever comes next sees a finished job and not a new one. The lease goes last:
   /// until then nobody else has the directory, and who takes it then finds an empty one.
   func remove(_ fileSystem: any FileSystem, under lease: Lease) throws {
     guard try exists(fileSystem) else { return }
@@ -169,7 +169,8 @@ public struct JobDirectory: Sendable, Equatable {
     guard depth > 0 else {
       throw BatchError(.refused, "directories are nested deeper than any run makes them", path: path)
     }
-    let last = [FilePaths.name(of: cutOver), FilePaths.name(of: lease)]
+    // The folder of checkpoints has the generation in its name, by which the journal is found.
+    let last = [FilePaths.name(of: cutOver), FilePaths.name(of: checkpoints), FilePaths.name(of: lease)]
     func rank(_ name: String) -> Int { last.firstIndex(of: name) ?? -1 }
     for name in try fileSystem.list(path).sorted(by: { rank($0) < rank($1) }) {
       let inner = FilePaths.join(path, name)

@@ -19,6 +19,10 @@ extension MigrationJob {
           .refused, "a store of some parts cannot take the place of the whole one",
           hint: "Give it a path of its own with --output; nothing was written", path: source)
       }
+      // Nothing is given up for a migration that cannot be planned.
+      if request.restarts, try RunLife.look(job, fileSystem).answer(to: .restart) == .giveUpFirst {
+        _ = try planOrLeave(request, job)
+      }
       try settle(job, for: request.restarts ? .restart : .migrate, request)
       let (plan, seen) = try planOrLeave(request, job)
       guard plan.destination == nil || request.output != nil else {

@@ -25,7 +25,12 @@ extension MigrationJob {
     if answer == .finish { return try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
     do {
       var plan = try changed(JobPlan.read(job, fileSystem), memory, rejects, path)
-      if answer == .cutOverAgain { try takeBackCutOver(&plan, job.current(fileSystem)) }
+      if answer == .cutOverAgain {
+        guard try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).hasNewStore() else {
+          throw refusal(life, .restart, job, resumes: true)
+        }
+        try takeBackCutOver(&plan, job.current(fileSystem))
+      }
       try fileSystem.remove(job.failure)
       return try goOn(plan, job, lease, makeMonitor(plan.interval))
     } catch {

@@ -21,6 +21,12 @@ extension CutOver {
     try journal.phase == .done || fileSystem.statusOfName(job.file(journal.newStore)) == nil
   }
 
+  /// Is the new store in the job directory as it was made? Behind an exchange another file has its name there.
+  func hasNewStore() throws -> Bool {
+    guard let journal = try CutOverJournal.read(job, fileSystem) else { return false }
+    return try FileIdentity(database: job.file(journal.newStore), fileSystem)?.hasSameContents(as: journal.new) == true
+  }
+
   /// Looks at the destination. An inode alone proves nothing: a file that is removed leaves its number to the next one.
   func holder(_ journal: CutOverJournal) throws -> Holder {
     guard try fileSystem.statusOfName(journal.destination) != nil else {

@@ -57,9 +57,7 @@ extension CutOver {
     case .other: throw Self.changed("since it was verified", journal.destination)
     case .old:
       // What came there in the last moment of an earlier try must not be put in place of the new store.
-      guard try FileIdentity(database: job.file(journal.newStore), fileSystem)?.isSameFile(as: journal.new) == true else {
-        throw Self.changed("in the last moment", journal.destination)
-      }
+      guard try hasNewStore() else { throw Self.changed("in the last moment", journal.destination) }
       if journal.phase == .started { try makeWhole(&journal) }
       let file = try fileSystem.open(journal.destination, .update)
       // Until after the rename nobody can open the old store, not even to read what it is about to lose beside it.
@@ -88,12 +86,21 @@ extension CutOver {
     guard try fileSystem.statusOfName(left) != nil else { return }
     let (found, old) = (try FileIdentity(database: left, fileSystem), journal.whole ?? journal.old?.main)
     guard found?.isSameFile(as: old) == true || found?.isSameFile(as: journal.new) == true else {
+      // Beside a log of the new store the other file would be taken for it: the new store keeps the name.
+      if try hasLog(journal.destination) {
+        _ = try setAside(left, of: journal)
+        return try fileSystem.remove(left)
+      }
       try fileSystem.exchange(left, with: journal.destination)
       try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
       throw Self.changed("in the last moment", journal.destination)
     }
     try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
     try fileSystem.remove(left)
+  }
+
+  private func hasLog(_ path: String) throws -> Bool {
+    try ["-wal", "-journal"].contains { try fileSystem.statusOfName(path + $0).map { $0.size > 0 } ?? false }
   }
 
   /// Takes SQLite's locks. Programs that only look at the store have them for a moment, and are waited for.

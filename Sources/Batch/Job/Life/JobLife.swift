@@ -32,7 +32,7 @@ extension MigrationJob {
   }
 
   /// Finishes a run whose new store has its name. What is there instead by now is the next command's business.
-  private func finishQuietly(_ job: JobDirectory, _ lease: Lease) throws {
+  func finishQuietly(_ job: JobDirectory, _ lease: Lease) throws {
     do { _ = try finish(job.current(fileSystem), lease, RunMonitor()) } catch let error as BatchError where error.code == .refused
     {
       guard try !job.exists(fileSystem) else { throw error }
@@ -55,11 +55,11 @@ extension MigrationJob {
     return try result.report(finished?.backup, fileSystem)
   }
 
-  /// Removes a job directory with what the run made elsewhere and no data depends on. The caller has the lease. Returns the backup that stays,
-  /// as it is the only file with the old store by now.
-  func giveUp(_ job: JobDirectory, _ lease: Lease) throws -> String? {
+  /// Removes a job directory with what the run made elsewhere and no data depends on. The caller has the lease. Returns what stays
+  /// beside the store, see ``CutOver/undo()``.
+  func giveUp(_ job: JobDirectory, _ lease: Lease) throws -> [String] {
     let job = try job.current(fileSystem)
-    var kept: String?
+    var kept: [String] = []
     // A journal that cannot be read names nothing that could be removed.
     do {
       let cutOver = CutOver(fileSystem: fileSystem, job: job)

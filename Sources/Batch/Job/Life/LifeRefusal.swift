@@ -9,7 +9,7 @@ extension MigrationJob {
     let isChanged = life.phase == .working && life.store != .asItWas && life.store != .missing
     let code: BatchError.Code = resumes && (isChanged || life.phase == .unreadable) ? .badCheckpoint : .refused
     return BatchError(
-      code, what(life, job), hint: "\(wayOut(way, job, request)); nothing was written",
+      code, what(life, job), hint: "\(wayOut(way, life, job, request)); nothing was written",
       path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination)
   }
 
@@ -40,7 +40,7 @@ extension MigrationJob {
     } catch { return "\(error)" }
   }
 
-  private func wayOut(_ way: LifeAnswer.WayOut, _ job: JobDirectory, _ request: Request?) -> String {
+  private func wayOut(_ way: LifeAnswer.WayOut, _ life: RunLife, _ job: JobDirectory, _ request: Request?) -> String {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     let resume = ProgramName.command("resume", job.destination)
     switch way {
@@ -48,6 +48,7 @@ extension MigrationJob {
     case .restart: return "Begin anew with \(restartCommand(job, request) ?? "\(giveUp), then migrate again")"
     case .giveUp: return "Give it up with \(giveUp), then try again"
     case .rollback: return "Try again with \(ProgramName.command("rollback", job.destination))"
+    case .putBack where life.phase == .unreadable: return "Put the store back, then give the run up with \(giveUp)"
     case .putBack:
       return "Put the store back, then go on with \(resume); or give the run up with \(giveUp)"
     }

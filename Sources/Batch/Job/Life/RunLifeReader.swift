@@ -26,7 +26,10 @@ extension RunLife {
       let phase = RunFailure.read(job, fileSystem) == nil ? Phase.working : .failed
       return RunLife(phase: phase, store: try source(plan, fileSystem))
     } catch let error as BatchError where [.badCheckpoint, .failed].contains(error.code) {
-      let isThere = try fileSystem.statusOfName(job.destination) != nil || fileSystem.status(job.cutOver) == nil
+      // Of an output nothing has the name before the rename.
+      let isElsewhere = (try? JobPlan.read(job, fileSystem)).map { !$0.isInPlace } ?? false
+      let isThere =
+        try isElsewhere || fileSystem.statusOfName(job.destination) != nil || fileSystem.status(job.cutOver) == nil
       return RunLife(phase: .unreadable, store: isThere ? .asItWas : .missing)
     }
   }
