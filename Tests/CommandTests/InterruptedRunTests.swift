@@ -26,11 +26,11 @@ struct InterruptedRunTests {
   // Trap 12: a stopped owner keeps its lease, so that it cannot go on beside another.
   @Test("A live run keeps others away, even while it is stopped, and ends undisturbed")
   func lease() throws {
-    let (process, job) = try folder.running(store)
+    let (process, _) = try folder.running(store)
     process.send(SIGSTOP)
     // The kernel stops the process in its own time; what it still writes is no change by the others.
     usleep(200_000)
-    let words = [job, "process \(process.pid)", "is at work on this store", "wait until it ends", "resume --take-over \(store)"]
+    let words = [store, "process \(process.pid)", "is at work on this store", "wait until it ends", "resume --take-over \(store)"]
     for arguments in [["migrate", store] + CommandFolder.models, ["resume", store]] {
       try expectRefusal(21, words, arguments, in: folder)
     }

@@ -43,7 +43,7 @@ extension MigrationJob {
   private func noRun(_ path: String) -> BatchError {
     BatchError(
       .refused, "no interrupted migration of this store is known",
-      hint: "Begin one with \(ProgramName.current) migrate; `\(ProgramName.current) status` lists those that wait",
+      hint: "Begin one with \(ProgramName.current) migrate; `\(ProgramName.current) status` lists those that wait; nothing was written",
       path: path)
   }
 
