@@ -30,7 +30,8 @@ struct InterruptedRunTests {
     process.send(SIGSTOP)
     // The kernel stops the process in its own time; what it still writes is no change by the others.
     usleep(200_000)
-    let words = [store, "process \(process.pid)", "is at work on this store", "wait until it ends", "resume --take-over \(store)"]
+    let takeOver = "resume --take-over \(store)"
+    let words = [store, "process \(process.pid)", "is at work on this store", "wait until it ends", takeOver]
     for arguments in [["migrate", store] + CommandFolder.models, ["resume", store]] {
       try expectRefusal(21, words, arguments, in: folder)
     }

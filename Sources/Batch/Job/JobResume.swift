@@ -43,7 +43,8 @@ extension MigrationJob {
   private func noRun(_ path: String) -> BatchError {
     BatchError(
       .refused, "no interrupted migration of this store is known",
-      hint: "Begin one with \(ProgramName.current) migrate; `\(ProgramName.current) status` lists those that wait; nothing was written",
+      hint:
+        "Begin one with \(ProgramName.current) migrate; `\(ProgramName.current) status` lists those that wait; nothing was written",
       path: path)
   }
 
