@@ -70,8 +70,13 @@ extension MigrationJob {
     defer { lease.release() }
     guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { return nil }
     lease.guardRun(monitor)
+    var reader: StoreReader?
     do {
-      guard let seen = try lookAgain(source, job), seen == planned else {
+      let opened = try lookAgain(source, job)
+      reader = opened
+      let seen = try StoreSighting(opened, fileSystem)
+      guard seen == planned else {
+        opened.close()
         try job.remove(fileSystem, under: lease)
         return nil
       }
@@ -81,10 +86,12 @@ extension MigrationJob {
       let run = try begin(request, plan, job, source: source, seen, now: now)
       return try MigrationRun(
         job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps
+        logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps,
+        seen: opened
       )
       .run()
     } catch {
+      reader?.close()
       try lease.throwIfReplaced()
       if try isWithoutWork(job) {
         JobRegistry(fileSystem).forget(source: source)
@@ -94,12 +101,10 @@ extension MigrationJob {
     }
   }
 
-  /// As strict as the run itself: a store that is in use is refused before anything is written.
-  private func lookAgain(_ source: String, _ job: JobDirectory) throws -> StoreSighting? {
+  /// Opens the store under the lock that the run keeps: one that is in use is refused before anything is written.
+  private func lookAgain(_ source: String, _ job: JobDirectory) throws -> StoreReader {
     try Patience.whileLocked {
-      let reader = try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
-      defer { reader.close() }
-      return try StoreSighting(reader, fileSystem)
+      try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     }
   }
 

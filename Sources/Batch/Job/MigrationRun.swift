@@ -18,6 +18,8 @@ struct MigrationRun {
   var explains: [ExplainedObjects] = []
   /// The steps of a run that begins, as they were planned just now; nil for one that goes on.
   var planned: [MigrationStep]?
+  /// Its source, open under the exclusive lock and seen to be the planned one; nil for a run that goes on.
+  var seen: StoreReader?
 
   var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
@@ -43,9 +45,9 @@ struct MigrationRun {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
     if let finished = try cutOver.resume() { return try end(finished, pulse, recorder, rowsRead: 0, verified: nil, accounts: []) }
-    let source = try openSource()
+    let source = try seen ?? openSource()
     defer { source.close() }
-    try checkSource(source)
+    if seen == nil { try checkSource(source) }
     let steps = try planned ?? planAgain(source)
     try checkPlan(steps)
     recorder.describe(steps, source)
