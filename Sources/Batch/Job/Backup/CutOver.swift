@@ -119,6 +119,8 @@ public struct CutOver: Sendable {
         if journal.old == nil { try putBeside(journal) } else { try replace(&journal) }
         try endRestoring(journal)
       }
+      // What an earlier try had taken away when it died.
+      for suffix in ["-wal", "-journal"] { try fileSystem.remove(job.file("beside" + suffix)) }
       journal.phase = .done
       try journal.write(job, fileSystem)
     }

@@ -65,7 +65,7 @@ extension CutOver {
       guard try isLocked(file) else { throw Self.inUse(journal.destination) }
       try checkUntouched(journal, file)
       try file.sync()
-      try removeFilesBeside(journal.destination)
+      try removeFilesBeside(journal)
       try keepCompanions(journal)
       try keepBackup(&journal, file)
       do {
@@ -138,13 +138,34 @@ extension CutOver {
   }
 
   /// A rename beside an old -wal or -journal would let SQLite apply it to the new store. The main file is whole by now.
-  private func removeFilesBeside(_ path: String) throws {
+  private func removeFilesBeside(_ journal: CutOverJournal) throws {
+    let path = journal.destination
     var isAny = false
-    for suffix in ["-wal", "-shm", "-journal"] where try fileSystem.statusOfName(path + suffix) != nil {
-      try fileSystem.remove(path + suffix)
+    for (suffix, own) in [("-wal", journal.old?.wal), ("-journal", journal.old?.rollbackJournal)] {
+      isAny = try take(path + suffix, own, journal) || isAny
+    }
+    if try fileSystem.statusOfName(path + "-shm") != nil {
+      try fileSystem.remove(path + "-shm")
       isAny = true
     }
     if isAny { try fileSystem.syncDirectory(FilePaths.directory(of: path)) }
+  }
+
+  /// Takes a file beside the old store away. It goes through the job directory: one that came in the last moment gets its name back.
+  private func take(_ path: String, _ own: FileIdentity?, _ journal: CutOverJournal) throws -> Bool {
+    guard let status = try fileSystem.statusOfName(path) else { return false }
+    guard status.size > 0 else {
+      try fileSystem.remove(path)
+      return true
+    }
+    let taken = job.file("beside" + String(path.dropFirst(journal.destination.count)))
+    try fileSystem.rename(path, to: taken)
+    guard try fileSystem.statusOfName(taken).map(FileIdentity.init) == own else {
+      if try fileSystem.statusOfName(path) == nil { try fileSystem.rename(taken, to: path) }
+      throw Self.changed("in the last moment", journal.destination)
+    }
+    try fileSystem.remove(taken)
+    return true
   }
 
   /// What goes with the backup: values outside of it, in a folder of its own (by links: the new store may lose them), and a
