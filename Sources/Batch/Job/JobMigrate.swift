@@ -63,35 +63,24 @@ extension MigrationJob {
     _ request: Request, _ plan: MigrationPlan, _ planned: StoreSighting, _ job: JobDirectory, source: String,
     _ monitor: RunMonitor
   ) throws -> Report? {
-    let now = Date().timeIntervalSinceReferenceDate.rounded()
     let isInPlace = source == job.destination
     try refuseEarly(plan, job, isInPlace: isInPlace, memory: request.memory)
     let lease = try Lease.begin(job, fileSystem)
     defer { lease.release() }
     guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { return nil }
     lease.guardRun(monitor)
-    var reader: StoreReader?
     do {
       let opened = try lookAgain(source, job)
-      reader = opened
+      defer { opened.close() }
       let seen = try StoreSighting(opened, fileSystem)
       guard seen == planned else {
-        opened.close()
         try job.remove(fileSystem, under: lease)
         return nil
       }
       // Another run may have ended at that name meanwhile.
       if !isInPlace { try refuseTakenNames(plan, job) }
-      try job.create(fileSystem)
-      let run = try begin(request, plan, job, source: source, seen, now: now)
-      return try MigrationRun(
-        job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-        logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps,
-        seen: opened
-      )
-      .run()
+      return try run(request, plan, job, lease, opened, seen, monitor)
     } catch {
-      reader?.close()
       try lease.throwIfReplaced()
       if try isWithoutWork(job) {
         JobRegistry(fileSystem).forget(source: source)
@@ -99,6 +88,21 @@ extension MigrationJob {
       }
       throw error
     }
+  }
+
+  /// Writes the plan down and runs it. `source` is open under the lock that the run keeps, and was seen to be as planned.
+  private func run(
+    _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, _ lease: Lease, _ source: StoreReader, _ seen: StoreSighting,
+    _ monitor: RunMonitor
+  ) throws -> Report {
+    try job.create(fileSystem)
+    let now = Date().timeIntervalSinceReferenceDate.rounded()
+    let run = try begin(request, plan, job, source: source.path, seen, now: now)
+    return try MigrationRun(
+      job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
+      logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps, seen: source
+    )
+    .run()
   }
 
   /// Opens the store under the lock that the run keeps: one that is in use is refused before anything is written.

@@ -49,16 +49,15 @@ struct MigrationRun {
     defer { source.close() }
     if seen == nil { try checkSource(source) }
     let steps = try planned ?? planAgain(source)
-    try checkPlan(steps)
-    recorder.describe(steps, source)
+    recorder.describe(steps, source, fingerprint: plan.sourceFingerprint)
     if !plan.isInPlace { try refuseTakenDestination() }
     let (result, verified) = try noting {
       let result = try runSteps(steps, source, log)
       try takeExternalData(result)
       return (result, try verify(result, steps, source))
     }
-    // Once more at the end: a source that could only be locked for reading may have changed under the run.
-    try recheckSource()
+    // Once more at the end: a source that could only be locked for reading may have changed under the run. In place the cut-over asks for it.
+    if !plan.isInPlace { try recheckSource() }
     // The cut-over takes the source's lock itself.
     source.close()
     try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
@@ -105,11 +104,13 @@ struct MigrationRun {
 
   /// The steps, by the run's copies of models and mapping models.
   private func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
-    try MigrationPlanner(
+    let steps = try MigrationPlanner(
       library: ModelLibrary(paths: plan.models.map { job.file($0) }),
       mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies, order: plan.order,
       fuses: plan.fuses, parts: plan.parts ?? PartSelection()
     ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+    try checkPlan(steps)
+    return steps
   }
 
   /// Takes values outside the store along to a destination elsewhere: into the job directory, beside the new store, before the proof, which

@@ -85,20 +85,16 @@ struct FleetEarlierWork {
       let theirs = report.targetVersion,
       let ours = try? job.plan(request(store.path)).targetVersion.name, ours != theirs
     else { return nil }
-    let resume = line(["resume", store.target])
+    let resume = ProgramName.command(["resume", store.target])
     let reason = "an unfinished migration to version \(theirs) by others is there, and the plan's is \(ours)"
-    return (ExitCodes.refused, "\(store.path): \(reason). `\(resume)` finishes it", .failed)
+    return (ExitCodes.refused, "\(store.path): \(reason). \(resume) finishes it", .failed)
   }
 
   /// What it is, and how the store is migrated nevertheless, when somebody has looked.
   private func failed(_ what: String) -> Ending {
-    let migrate = line(["migrate", store.path] + plan.options + (store.output.map { ["--output", $0] } ?? []))
+    let migrate = ProgramName.command(["migrate", store.path] + plan.options + (store.output.map { ["--output", $0] } ?? []))
     let first = store.output.map { "Move \(ShellWords.quoted($0)) away; then" } ?? "If it is to be migrated nevertheless,"
-    return (ExitCodes.refused, "\(store.path): \(what). \(first) `\(migrate)` does it", .failed)
-  }
-
-  private func line(_ words: [String]) -> String {
-    ShellWords.line([ProgramName.current] + words)
+    return (ExitCodes.refused, "\(store.path): \(what). \(first) \(migrate) does it", .failed)
   }
 
   private func request(_ path: String) throws -> MigrationJob.Request {

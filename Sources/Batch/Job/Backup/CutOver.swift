@@ -128,11 +128,6 @@ public struct CutOver: Sendable {
     return CutOverResult(destination: journal.destination, backup: isKept ? journal.backup : nil)
   }
 
-  /// Had the new store its name, and has it no more?
-  private func isLost(_ journal: CutOverJournal) throws -> Bool {
-    try isBehindRename(journal) && ![.new, .newWritten].contains(holder(journal))
-  }
-
   /// A link and not a rename: a link never replaces a file that came into being meanwhile.
   private func putBeside(_ journal: CutOverJournal) throws {
     let newStore = job.file(journal.newStore)

@@ -14,12 +14,18 @@ extension CutOver {
     case other
     /// Nobody, where a store was.
     case missing
+
+    /// Is it the new store, written to since or not?
+    var isNew: Bool { self == .new || self == .newWritten }
   }
 
   /// Is the rename behind it, whatever has become of the new store since? Nothing but the rename takes it out of the job directory.
   func isBehindRename(_ journal: CutOverJournal) throws -> Bool {
     try journal.phase == .done || fileSystem.statusOfName(job.file(journal.newStore)) == nil
   }
+
+  /// Had the new store its name, and has it no more?
+  func isLost(_ journal: CutOverJournal) throws -> Bool { try isBehindRename(journal) && !holder(journal).isNew }
 
   /// Is the new store in the job directory as it was made? Behind an exchange another file has its name there.
   func hasNewStore() throws -> Bool {

@@ -7,9 +7,7 @@ extension CutOver {
   ///
   /// Returns what stays beside the store: a backup that is the only one with the old store's contents by now, and what was set aside.
   func undo() throws -> [String] {
-    guard let journal = try CutOverJournal.read(job, fileSystem), try !isBehindRename(journal),
-      try ![.new, .newWritten].contains(holder(journal))
-    else { return [] }
+    guard let journal = try journalBeforeRename() else { return [] }
     // First: a folder of external data stays as long as a file has it by its name.
     let aside = try setAside(journal)
     return try [takeBack(journal), aside].compactMap(\.self)
@@ -18,11 +16,16 @@ extension CutOver {
   /// Forgets a cut-over that was taken back, before what it needs goes: nobody shall be told to finish it. That of a new store that had its name
   /// stays to the last.
   func forget() throws {
-    guard let journal = try CutOverJournal.read(job, fileSystem), try !isBehindRename(journal),
-      try ![.new, .newWritten].contains(holder(journal))
-    else { return }
+    guard try journalBeforeRename() != nil else { return }
     try fileSystem.remove(job.cutOver)
     try fileSystem.syncDirectory(job.path)
+  }
+
+  /// The journal of a cut-over whose new store never had its name; nil for any other, and where there is none.
+  private func journalBeforeRename() throws -> CutOverJournal? {
+    guard let journal = try CutOverJournal.read(job, fileSystem), try !isBehindRename(journal), try !holder(journal).isNew
+    else { return nil }
+    return journal
   }
 
   private func takeBack(_ journal: CutOverJournal) throws -> String? {

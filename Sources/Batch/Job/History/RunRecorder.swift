@@ -55,8 +55,8 @@ final class RunRecorder: Sendable {
   /// What a person should know of the history.
   var notes: [String] { state.withLock { $0.problem.map { [$0] } ?? [] } }
 
-  /// The path, and what the source has, unless an earlier process has said so.
-  func describe(_ steps: [MigrationStep], _ source: StoreReader) {
+  /// The path, and what the source has, unless an earlier process has said so. `fingerprint` is the source's.
+  func describe(_ steps: [MigrationStep], _ source: StoreReader, fingerprint: String) {
     attempt { state in
       guard state.file?.history.origin == nil, let first = steps.first else { return }
       try state.file?.add(
@@ -64,8 +64,7 @@ final class RunRecorder: Sendable {
           origin: RunHistory.Origin(
             steps: steps.map(RunHistory.Step.init),
             bytes: UInt64(source.snapshot.pageCount) * UInt64(source.snapshot.geometry.pageSize),
-            entities: RunHistory.Size.all(source, model: first.origin),
-            fingerprint: PlanFingerprint.hex(try SourceFingerprint.of(source.snapshot)))))
+            entities: RunHistory.Size.all(source, model: first.origin), fingerprint: fingerprint)))
     }
   }
 

@@ -36,27 +36,30 @@ extension RunLife {
 
   private static func life(_ journal: CutOverJournal, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> RunLife {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
-    let holder = try cutOver.holder(journal)
-    let isRollback = journal.restores != nil
     // A new store that had its name and has it no more is as good as done.
-    let isLost = try ![.new, .newWritten].contains(holder) && cutOver.isBehindRename(journal)
-    if journal.phase == .done || isLost {
-      let store: Store =
-        switch holder {
-        case .new, .old: .asItWas
-        case .newWritten: .written
-        case .other: .replaced
-        case .missing: .missing
-        }
-      return RunLife(phase: .done, store: store, isRollback: isRollback)
+    let isOver = try journal.phase == .done || cutOver.isLost(journal)
+    return try RunLife(cutOver.holder(journal), isOver: isOver, isRollback: journal.restores != nil) {
+      try old(journal, fileSystem)
     }
-    return switch holder {
-    case .old: RunLife(phase: .cutOver, isRollback: isRollback)
-    case .new: RunLife(phase: .renamed, isRollback: isRollback)
-    case .newWritten: RunLife(phase: .renamed, store: .written, isRollback: isRollback)
-    case .missing: RunLife(phase: .cutOver, store: .missing, isRollback: isRollback)
-    case .other: RunLife(phase: .cutOver, store: try old(journal, fileSystem), isRollback: isRollback)
-    }
+  }
+
+  /// With a journal, who has the destination's name tells where the run is.
+  ///
+  /// `old` tells what became of the old store where neither it nor the new one has the name.
+  init(_ holder: CutOver.Holder, isOver: Bool, isRollback: Bool, old: () throws -> Store) rethrows {
+    let (phase, store): (Phase, Store) =
+      switch (isOver, holder) {
+      case (true, .new), (true, .old): (.done, .asItWas)
+      case (true, .newWritten): (.done, .written)
+      case (true, .other): (.done, .replaced)
+      case (true, .missing): (.done, .missing)
+      case (false, .old): (.cutOver, .asItWas)
+      case (false, .new): (.renamed, .asItWas)
+      case (false, .newWritten): (.renamed, .written)
+      case (false, .other): (.cutOver, try old())
+      case (false, .missing): (.cutOver, .missing)
+      }
+    self.init(phase: phase, store: store, isRollback: isRollback)
   }
 
   /// The old store is not as it was: was it written to, or is it another file?

@@ -14,7 +14,7 @@ struct RunResult: Equatable {
   var restored: String?
 
   /// Is the new store there, written to since or not?
-  var isThere: Bool { holder == .new || holder == .newWritten }
+  var isThere: Bool { holder.isNew }
   /// What a person should know besides.
   var notes: [String] {
     holder == .newWritten ? ["the store was written to since the migrated one got its name"] : []

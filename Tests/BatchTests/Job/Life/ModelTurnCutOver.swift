@@ -124,7 +124,7 @@ extension ModelTurn {
   /// Takes back what a cut-over made outside of the directory. False where there is none, or the new store has its name.
   private mutating func undo() -> Bool {
     guard let journal = world.job?.journal, !world.isOver(journal) else { return false }
-    if [.new, .newWritten].contains(world.holder(journal)) { return false }
+    if world.holder(journal).isNew { return false }
     setAside(journal)
     guard let kept = world.backups.first(where: { $0.name == journal.backup }), kept.file.number == journal.old?.number,
       kept.file.number == world.store?.number || !guards.has(.undoKeepsOnlyCopy)

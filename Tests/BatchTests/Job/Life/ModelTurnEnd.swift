@@ -56,7 +56,7 @@ extension ModelTurn {
 
   private func isThere(_ hasJournal: Bool) -> Bool {
     guard let new = me.new else { return false }
-    return [.new, .newWritten].contains(world.holder(new: new, old: nil, isDone: true))
+    return world.holder(new: new, old: nil, isDone: true).isNew
   }
 
   /// Another store at the version that was asked for is as good, but for a rollback.

@@ -121,7 +121,7 @@ extension ModelWorld {
 
   /// Had the new store its name, whatever has become of it?
   func isOver(_ journal: ModelJournal) -> Bool {
-    journal.isDone || isBehindRename && ![.new, .newWritten].contains(holder(journal))
+    journal.isDone || isBehindRename && !holder(journal).isNew
   }
 
   func life(isOwn: Bool) -> RunLife {
@@ -138,25 +138,8 @@ extension ModelWorld {
   }
 
   private func life(_ journal: ModelJournal) -> RunLife {
-    let isRollback = journal.restores != nil
-    let holder = holder(journal)
-    if isOver(journal) {
-      let store: RunLife.Store =
-        switch holder {
-        case .new, .old: .asItWas
-        case .newWritten: .written
-        case .other: .replaced
-        case .missing: .missing
-        }
-      return RunLife(phase: .done, store: store, isRollback: isRollback)
-    }
-    return switch holder {
-    case .old: RunLife(phase: .cutOver, isRollback: isRollback)
-    case .new: RunLife(phase: .renamed, isRollback: isRollback)
-    case .newWritten: RunLife(phase: .renamed, store: .written, isRollback: isRollback)
-    case .missing: RunLife(phase: .cutOver, store: .missing, isRollback: isRollback)
-    case .other:
-      RunLife(phase: .cutOver, store: store?.number == journal.old?.number ? .written : .replaced, isRollback: isRollback)
+    RunLife(holder(journal), isOver: isOver(journal), isRollback: journal.restores != nil) {
+      store?.number == journal.old?.number ? .written : .replaced
     }
   }
 }
