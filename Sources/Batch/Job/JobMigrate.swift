@@ -12,6 +12,7 @@ extension MigrationJob {
   /// ``resume(_:memory:takeOver:rejects:monitor:)``.
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
     let source = try JobDirectory(destination: request.source).destination
+    var kept: [String] = []
     for _ in 0..<Self.mostPlans {
       let job = try JobDirectory(destination: request.output ?? request.source).current(fileSystem)
       guard request.parts.isAll || job.destination != source else {
@@ -23,7 +24,7 @@ extension MigrationJob {
       if request.restarts, try RunLife.look(job, fileSystem).answer(to: .restart) == .giveUpFirst {
         _ = try planOrLeave(request, job)
       }
-      try settle(job, for: request.restarts ? .restart : .migrate, request)
+      kept += try settle(job, for: request.restarts ? .restart : .migrate, request)
       let (plan, seen) = try planOrLeave(request, job)
       guard plan.destination == nil || request.output != nil else {
         throw BatchError(
@@ -34,7 +35,10 @@ extension MigrationJob {
         return Report(
           destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
       }
-      if let report = try begin(request, plan, seen, job, source: source, monitor) { return report }
+      if var report = try begin(request, plan, seen, job, source: source, monitor) {
+        report.notes += kept.map { "\($0) was kept from the run that was given up: it may be the only file with its contents" }
+        return report
+      }
     }
     throw BatchError(
       .refused, "the store changes again and again while it is being planned",

@@ -209,6 +209,20 @@ import Testing
     #expect(hasLog ? kept.count == 1 && kept[0].contains(".rolled-back-") : kept == [folder.destination], "\(paths)")
   }
 
+  /// A log that came beside the old store while it was being taken away holds what somebody wrote.
+  @Test(arguments: ["-wal", "-journal"]) func aLogThatADeadCutOverTookGetsItsNameBack(suffix: String) throws {
+    let (folder, job) = try stage(.closed)
+    var call = 1
+    while try !CutOver(fileSystem: LocalFileSystem(), job: job).isPending() {
+      _ = try? cutOver(job, DyingFileSystem(at: call, .after))
+      call += 1
+    }
+    try LocalFileSystem().writeAndSync([1, 2, 3], to: job.file("beside" + suffix))
+    let error = #expect(throws: BatchError.self) { try CutOver(fileSystem: LocalFileSystem(), job: job).resume() }
+    #expect(error?.code == .refused)
+    #expect(try LocalFileSystem().readAll(folder.destination + suffix, cap: 10) == [1, 2, 3])
+  }
+
   @Test func aDestinationThatCameIntoBeingMeanwhileIsKept() throws {
     let (folder, job) = try stage(nil)
     // Dies right after the journal was written; then somebody else makes the file.

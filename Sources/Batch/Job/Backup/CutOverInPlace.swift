@@ -58,6 +58,7 @@ extension CutOver {
     case .old:
       // What came there in the last moment of an earlier try must not be put in place of the new store.
       guard try hasNewStore() else { throw Self.changed("in the last moment", journal.destination) }
+      try giveBack(journal)
       if journal.phase == .started { try makeWhole(&journal) }
       let file = try fileSystem.open(journal.destination, .update)
       // Until after the rename nobody can open the old store, not even to read what it is about to lose beside it.
@@ -166,6 +167,18 @@ extension CutOver {
     }
     try fileSystem.remove(taken)
     return true
+  }
+
+  /// A file that came beside the old store in the last moment of an earlier try, which died before it could give the name back.
+  private func giveBack(_ journal: CutOverJournal) throws {
+    for (suffix, own) in [("-wal", journal.old?.wal), ("-journal", journal.old?.rollbackJournal)] {
+      let taken = job.file("beside" + suffix)
+      guard let status = try fileSystem.statusOfName(taken), FileIdentity(status) != own,
+        try fileSystem.statusOfName(journal.destination + suffix) == nil
+      else { continue }
+      try fileSystem.rename(taken, to: journal.destination + suffix)
+      try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
+    }
   }
 
   /// What goes with the backup: values outside of it, in a folder of its own (by links: the new store may lose them), and a

@@ -7,24 +7,27 @@ extension MigrationJob {
 
   /// Brings a store's run to where a command may begin: finishes what only has to be finished, gives up what was given up, removes what is
   /// left over. Throws `refused` with the command that leads on, and `leaseHeld` where another process is at work.
-  func settle(_ job: JobDirectory, for command: LifeCommand, _ request: Request? = nil) throws {
+  ///
+  /// Returns what stays beside the store of a run that was given up, see ``CutOver/undo()``.
+  @discardableResult func settle(_ job: JobDirectory, for command: LifeCommand, _ request: Request? = nil) throws -> [String] {
+    var kept: [String] = []
     for _ in 0..<Self.mostLooks {
       let life = try RunLife.look(job, fileSystem)
       let answer = life.answer(to: command)
       switch answer {
-      case .begin where life.phase == .none: return
+      case .begin where life.phase == .none: return kept
       case .begin, .giveUpFirst, .finishFirst: break
       case .wait:
         try refuseLiveRun(job)
         continue
       case .refuse(let way): throw refusal(life, way, job, request)
-      case .goOn, .finish, .cutOverAgain, .giveUp, .look, .keep, .nothing: return
+      case .goOn, .finish, .cutOverAgain, .giveUp, .look, .keep, .nothing: return kept
       }
       guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { continue }
       defer { lease.release() }
       // Once more under the lease: somebody may have been here meanwhile.
       guard try RunLife.look(job, fileSystem, isOwn: true).answer(to: command) == answer else { continue }
-      if answer == .finishFirst { try finishQuietly(job, lease) } else { _ = try giveUp(job, lease) }
+      if answer == .finishFirst { try finishQuietly(job, lease) } else { kept += try giveUp(job, lease) }
     }
     throw BatchError(
       .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment",
