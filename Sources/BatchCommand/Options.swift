@@ -36,12 +36,21 @@ struct ModelOptions: ParsableArguments {
   @Flag(name: .long, help: "Make every step in a pass of its own, also where several can be made in one with the same result.")
   var noFuse = false
 
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: "Entities, or properties as Book.title, that may be lost where no version of the model fits the store.")
+  var drop: [String] = []
+
+  @Flag(name: .long, help: "Whatever has no place in the new version may be lost where no version of the model fits the store.")
+  var acceptLoss = false
+
   var target: MigrationTarget { identity ? .identity : to.map { .version($0) } ?? .current }
 
   /// A migration with these models and mapping models; the rest has its defaults.
   func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
     var request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
+    request.consent = LossConsent(all: acceptLoss, dropped: Set(drop))
     return request
   }
 
@@ -58,8 +67,9 @@ struct ModelOptions: ParsableArguments {
     let list = versions.map { VersionList.isFile($0) ? absolute($0) : $0 }
     return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
-      + option("--stages", stages.map { [absolute($0)] } ?? [])
-      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
+      + option("--stages", stages.map { [absolute($0)] } ?? []) + option("--drop", drop)
+      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse), ("--accept-loss", acceptLoss)]
+      .filter(\.1).map(\.0)
   }
 
   func validate() throws {

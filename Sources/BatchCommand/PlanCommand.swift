@@ -30,6 +30,7 @@ struct PlanCommand: StoreCommand {
     if let graph { try OutputPath("--graph", graph).check([store, output].compactMap { $0 }) }
     var request = try models.request(store, output: output)
     request.extras = extras.options
+    request.arguments = models.arguments + extras.arguments + parts.arguments
     request.parts = parts.selection
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.verification = verify

@@ -54,6 +54,9 @@ public struct MigrationJob: Sendable {
     /// How many backups stay when the store was replaced, the new one included; nil for all.
     public var keepsBackups: BackupLimit?
 
+    /// What may be lost that the version history of the model does not drop.
+    public var consent = LossConsent()
+
     /// Is a migration given up that was begun to the same path and waits to go on? Otherwise the request is refused.
     public var restarts = false
 
@@ -163,8 +166,8 @@ public struct MigrationJob: Sendable {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     let seen = try StoreSighting(source, fileSystem)
-    var plan = try planner(request).plan(
-      source, target: request.target, countsRows: countsRows)
+    var plan = try planner(request).plan(source, target: request.target, countsRows: countsRows)
+    plan.notes += try PlanJudge(request, plan, try ModelLibrary(paths: request.models)).notes(source)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)

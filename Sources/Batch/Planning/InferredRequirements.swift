@@ -49,45 +49,16 @@ struct InferredRequirements {
 
   /// Throws `refused`, naming the first attribute that would lack values and the number of objects.
   func check(_ reader: StoreReader, _ binding: StoreBinding) throws {
-    var missing = Array(repeating: UInt64(0), count: requirements.count)
     let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
-    for table in binding.tables.indices {
-      let concerned = requirements.indices.filter { entities[$0].table == table }
-      guard !concerned.isEmpty else { continue }
-      try count(concerned.map { ($0, entities[$0]) }, binding.tables[table], reader, &missing)
+    let sought = zip(requirements, entities).map { requirement, entity in
+      ValueCount.Sought(entity: entity, position: requirement.attribute.flatMap { entity.attributes[$0]?.position })
     }
+    let missing = try ValueCount(sought, reader, binding).missing
     for (requirement, count) in zip(requirements, missing) where count > 0 {
       throw BatchError(
         .refused, "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
         hint: "Give it a default value, or map it with a mapping model; nothing was written", path: reader.path,
         entity: requirement.entity)
-    }
-  }
-
-  /// Counts objects without value in one table.
-  private func count(
-    _ concerned: [(index: Int, entity: SourceEntity)], _ table: StoreBinding.Table, _ reader: StoreReader,
-    _ missing: inout [UInt64]
-  ) throws {
-    let scan = TableScan(
-      snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
-    let sought = concerned.map { index, entity in
-      let position = requirements[index].attribute.flatMap { entity.attributes[$0]?.position }
-      let isNullByDefault = position.map { (table.schema.columns[$0].defaultValue ?? .null) == .null } ?? true
-      return (index: index, number: Int64(entity.number), position: position, isNullByDefault: isNullByDefault)
-    }
-    let (page, row) = (RowPage(), RecordDecoder())
-    while try scan.next(into: page) {
-      for index in 0..<page.count where row.decode(page.record(index)) {
-        let number = row.integer(table.positions[1])
-        for one in sought where number == one.number {
-          guard let position = one.position, position < row.columnCount else {
-            if one.isNullByDefault { missing[one.index] += 1 }
-            continue
-          }
-          if row.type(position) == SerialType.null { missing[one.index] += 1 }
-        }
-      }
     }
   }
 }

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import Batch
+
+/// Plans that would lose what nobody gave up.
+@Suite("Faults that were found: plans that lose data")
+struct LossFindingTests {
+  private static let extra = #"<attribute name="extra" optional="YES" attributeType="String"/>"#
+  private static let link = #"<relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="A"/>"#
+
+  /// A store at V2 that carries its model, and a bundle that ends with V1.
+  private func newer() throws -> (FindingFolder, String) {
+    let folder = try FindingFolder([FindingFolder.name, FindingFolder.name + Self.extra + Self.link])
+    let store = folder.file("b.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V2", "--rows", "6", "--seed", "5", "--output", store])
+    try folder.execute(store, "UPDATE ZA SET ZEXTRA = CASE WHEN Z_PK <= 4 THEN 'x' END, ZNEXT = CASE WHEN Z_PK <= 2 THEN 1 END")
+    try FileManager.default.removeItem(atPath: folder.models + "/V2.xcdatamodel")
+    try FileManager.default.removeItem(atPath: folder.models + "/.xccurrentversion")
+    return (folder, store)
+  }
+
+  @Test("Finding A2: a store that is newer than the bundle is refused with what it would lose; what the message advises does it")
+  func older() throws {
+    let (folder, store) = try newer()
+    let before = try folder.folder.tree()
+    for command in ["plan", "migrate"] {
+      let refused = try folder.run([command, store, "--models", folder.models])
+      #expect(refused.code == 20 && refused.error.contains("4 values of A.extra, 2 values of A.next"), "\(refused)")
+      #expect(refused.error.contains("nothing was written") && refused.error.contains("nearest version is V1"), "\(refused)")
+      #expect(try folder.folder.tree() == before)
+    }
+    let refused = try folder.run(["migrate", store, "--models", folder.models, "--drop", "A.extra"])
+    #expect(refused.code == 20 && !refused.error.contains("4 values of A.extra"), "\(refused)")
+    try folder.runWell(try #require(FindingFolder.advice(refused)))
+    #expect(try folder.isStore(store, at: "V1") && folder.names(store).count == 6)
+  }
+
+  @Test("Finding A2: --accept-loss, or the entity's name, allows it all", arguments: [["--accept-loss"], ["--drop", "A"]])
+  func accepted(words: [String]) throws {
+    let (folder, store) = try newer()
+    try folder.runWell(["migrate", store, "--models", folder.models] + words)
+    #expect(try folder.isStore(store, at: "V1"))
+  }
+
+  @Test("Finding A1: a store of another application is refused, whatever is allowed")
+  func another() throws {
+    let (folder, store) = try newer()
+    let text = try String(contentsOfFile: folder.models + "/V1.xcdatamodel/contents", encoding: .utf8)
+    try text.replacing("\"A\"", with: "\"Other\"")
+      .write(toFile: folder.models + "/V1.xcdatamodel/contents", atomically: false, encoding: .utf8)
+    for words in [[], ["--accept-loss"], ["--drop", "A"]] {
+      let refused = try folder.run(["migrate", store, "--models", folder.models] + words)
+      #expect(refused.code == 20 && refused.error.contains("no entity in common"), "\(refused)")
+    }
+    #expect(try folder.names(store).count == 6 && folder.jobs().isEmpty)
+  }
+
+  private func mapping(_ folder: FindingFolder, _ text: String, _ name: String = "m.yaml") throws -> String {
+    let path = folder.folder.newPath(name)
+    try text.write(toFile: path, atomically: false, encoding: .utf8)
+    return path
+  }
+
+  @Test(
+    "Finding A3: a mapping model that is named and fits no step is refused with what it says wrong",
+    arguments: [
+      ("from: V01\nto: V2\nentities: [A]\n", "V01"), ("from: V1\nto: V2\nentities: [A, Bok]\n", "Bok"),
+    ])
+  func unused(text: String, says: String) throws {
+    let folder = try FindingFolder()
+    let store = try folder.store("b.sqlite")
+    let path = try mapping(folder, text)
+    for command in ["plan", "migrate"] {
+      let refused = try folder.run([command, store, "--models", folder.models, "--to", "V2", "--mappings", path])
+      #expect(refused.code == 20 && refused.error.contains(says) && refused.error.contains(path), "\(refused)")
+    }
+    #expect(try folder.isStore(store, at: "V1") && folder.jobs().isEmpty)
+  }
+
+  @Test("A mapping model of a folder that fits no step, and one for versions that the store does not pass, are noted")
+  func noted() throws {
+    let folder = try FindingFolder()
+    let store = try folder.store("b.sqlite")
+    let path = try mapping(folder, "from: V01\nto: V2\nentities: [A]\n", "mappings.d")
+    let directory = folder.folder.newPath("maps")
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    try FileManager.default.moveItem(atPath: path, toPath: directory + "/typo.yaml")
+    let plan = try folder.run(["plan", store, "--models", folder.models, "--to", "V2", "--mappings", directory])
+    #expect(plan.code == 0 && plan.output.contains("V01 is not known: it is not used"), "\(plan)")
+    let later = try mapping(folder, "from: V2\nto: V3\nentities: [A]\n")
+    let other = try folder.run(["plan", store, "--models", folder.models, "--to", "V2", "--mappings", later])
+    #expect(other.code == 0 && other.output.contains("is for V2 to V3, which is not on the path"), "\(other)")
+  }
+}
