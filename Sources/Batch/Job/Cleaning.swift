@@ -194,7 +194,7 @@ extension MigrationJob {
 
   private func files(_ path: String, depth: Int) throws -> [String] {
     guard depth < 8 else { return [path] }
-    return try fileSystem.list(path).flatMap { name in
+    return try fileSystem.listIfThere(path).flatMap { name in
       let inner = FilePaths.join(path, name)
       return try fileSystem.statusOfName(inner)?.isDirectory == true ? files(inner, depth: depth + 1) : [inner]
     }
@@ -203,6 +203,6 @@ extension MigrationJob {
   private func bytes(_ path: String, depth: Int) throws -> UInt64 {
     guard depth < 8, let status = try fileSystem.statusOfName(path) else { return 0 }
     guard status.isDirectory else { return status.size }
-    return try fileSystem.list(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }
+    return try fileSystem.listIfThere(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }
   }
 }

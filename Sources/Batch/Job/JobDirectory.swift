@@ -79,7 +79,7 @@ public struct JobDirectory: Sendable, Equatable {
     guard try exists(fileSystem) else { return self }
     var current = self
     current.generation =
-      try fileSystem.list(path).compactMap { name in
+      try fileSystem.listIfThere(path).compactMap { name in
         name.hasPrefix(Self.checkpoints + ".") ? Int(name.dropFirst(Self.checkpoints.count + 1)) : nil
       }
       .filter { $0 > 1 && $0 < .max }.max() ?? 1
@@ -161,7 +161,8 @@ public struct JobDirectory: Sendable, Equatable {
     guard left?.device == named?.device, left?.inode == named?.inode else { return }
     do { try fileSystem.removeDirectory(path) } catch {
       // Behind the lease another process may have begun a run here: it keeps the directory.
-      guard try fileSystem.statusOfName(path) != nil, try !fileSystem.list(path).isEmpty else { throw error }
+      guard try fileSystem.statusOfName(path) != nil, try fileSystem.listIfThere(path).isEmpty else { return }
+      throw error
     }
   }
 
@@ -204,5 +205,15 @@ public struct JobDirectory: Sendable, Equatable {
     BatchError(
       .refused, "the path leads nowhere: \(String(cString: strerror(errno)))",
       hint: "Check its spelling; the directory of a destination must exist", path: path)
+  }
+}
+
+extension FileSystem {
+  /// The names in a directory that others may remove at any moment, sorted; none where it has gone.
+  func listIfThere(_ path: String) throws -> [String] {
+    do { return try list(path) } catch {
+      guard try statusOfName(path) != nil else { return [] }
+      throw error
+    }
   }
 }

@@ -27,7 +27,9 @@ struct PlanJudge {
   /// A step that the bundle's versions do not know is nobody's will: the store's own model stands in for a version that is missing.
   private func refuseLosses(_ reader: StoreReader) throws {
     let hashes = reader.metadata.versionHashes
-    guard library.model(matching: hashes) == nil, let step = plan.steps.first, let origin = (step.passed + [step]).first else { return }
+    guard library.model(matching: hashes) == nil, let step = plan.steps.first, let origin = (step.passed + [step]).first else {
+      return
+    }
     let common = Set(hashes.keys).intersection(origin.destination.entities.map(\.name))
     guard !common.isEmpty || hashes.isEmpty else {
       throw BatchError(
@@ -38,7 +40,8 @@ struct PlanJudge {
     guard origin.isInferred, !lost.isEmpty else { return }
     let counted = try count(lost, reader, origin.source)
     throw BatchError(
-      .refused, "no version of the model fits the store, and the step from its own model to \(origin.destination.name) would lose "
+      .refused,
+      "no version of the model fits the store, and the step from its own model to \(origin.destination.name) would lose "
         + Self.list(counted) + Self.nearest(library, hashes),
       hint: hint(counted), path: reader.path)
   }
@@ -77,7 +80,8 @@ struct PlanJudge {
 
   private func hint(_ losses: [Loss]) -> String {
     let models = "Give --models with the version that wrote the store"
-    let words = ReplayCommand.words(request.arguments, source: absolute(plan.source), output: request.output.map(absolute), restarts: false)
+    let words = ReplayCommand.words(
+      request.arguments, source: absolute(plan.source), output: request.output.map(absolute), restarts: false)
     guard let words else { return models + ", or allow it with --drop or --accept-loss; nothing was written" }
     return models + ", or lose it with \(ProgramName.command(words + ["--drop"] + losses.map(\.path))); nothing was written"
   }
@@ -102,7 +106,8 @@ struct PlanJudge {
         }
         let problems = MappingFileCheck(model, library: library).problems
         throw BatchError(
-          .badMapping, "this mapping model was named, and fits no step: " + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
+          .badMapping,
+          "this mapping model was named, and fits no step: " + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
           hint: "Correct it, or leave it out; nothing was written", path: path)
       }
     }
@@ -119,9 +124,12 @@ struct PlanJudge {
 
   /// It fits versions that the store does not pass.
   private func note(_ model: MappingModel, _ graph: VersionGraph) -> [String] {
-    let path = plan.steps.flatMap { $0.passed + [$0] }.map { [library.hashes(of: $0.source), library.hashes(of: $0.destination)] }
+    let path = plan.steps.flatMap { $0.passed + [$0] }.map {
+      [library.hashes(of: $0.source), library.hashes(of: $0.destination)]
+    }
     let pairs = graph.explicit.keys
-    guard !plan.isUpToDate, !pairs.contains(where: { path.contains([graph.hashes[$0.source], graph.hashes[$0.destination]]) }) else {
+    guard !plan.isUpToDate, !pairs.contains(where: { path.contains([graph.hashes[$0.source], graph.hashes[$0.destination]]) })
+    else {
       return []
     }
     let steps = pairs.map { "\(graph.versions[$0.source].name) to \(graph.versions[$0.destination].name)" }.sorted()

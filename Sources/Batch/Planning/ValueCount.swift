@@ -23,7 +23,8 @@ struct ValueCount {
     }
   }
 
-  private mutating func count(_ concerned: [(index: Int, sought: Sought)], _ table: StoreBinding.Table, _ reader: StoreReader) throws
+  private mutating func count(_ concerned: [(index: Int, sought: Sought)], _ table: StoreBinding.Table, _ reader: StoreReader)
+    throws
   {
     let scan = TableScan(
       snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)

@@ -227,3 +227,31 @@ import Testing
     #expect(throws: StreamsError.self) { try log.append("x") }
   }
 }
+
+/// Another process removes a directory just before this one lists it.
+private final class VanishingFileSystem: FileSystem {
+  private let base = LocalFileSystem()
+  func list(_ path: String) throws -> [String] {
+    try FileManager.default.removeItem(atPath: path)
+    return try base.list(path)
+  }
+  func open(_ path: String, _ mode: OpenMode) throws -> any File { try base.open(path, mode) }
+  func rename(_ source: String, to destination: String) throws { try base.rename(source, to: destination) }
+  func link(_ source: String, to destination: String) throws { try base.link(source, to: destination) }
+  func remove(_ path: String) throws { try base.remove(path) }
+  func makeDirectory(_ path: String) throws { try base.makeDirectory(path) }
+  func removeDirectory(_ path: String) throws { try base.removeDirectory(path) }
+  func status(_ path: String) throws -> FileStatus? { try base.status(path) }
+  func syncDirectory(_ path: String) throws { try base.syncDirectory(path) }
+  func availableSpace(_ path: String) throws -> UInt64 { try base.availableSpace(path) }
+  func adopt(_ status: FileStatus, on path: String) throws { try base.adopt(status, on: path) }
+}
+
+@Suite struct VanishingJobDirectoryTests {
+  @Test("A run that ends while another process looks at its directory is no error")
+  func vanishes() throws {
+    let folder = try JobTestFolder()
+    let job = try folder.job()
+    #expect(try job.current(VanishingFileSystem()) == job)
+  }
+}

@@ -21,7 +21,8 @@ struct GivenUpFindingTests {
     try FileManager.default.contentsOfDirectory(atPath: folder.folder.path).filter { $0.contains(part) }.sorted()
   }
 
-  @Test("clean finishes a run whose new store has its name: the list of objects that were set aside stays", arguments: [false, true])
+  @Test(
+    "clean finishes a run whose new store has its name: the list of objects that were set aside stays", arguments: [false, true])
   func rejects(all: Bool) throws {
     let (folder, store) = try narrowing()
     // The new store has its name, the list does not yet.

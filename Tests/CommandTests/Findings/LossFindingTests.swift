@@ -7,7 +7,8 @@ import Testing
 @Suite("Faults that were found: plans that lose data")
 struct LossFindingTests {
   private static let extra = #"<attribute name="extra" optional="YES" attributeType="String"/>"#
-  private static let link = #"<relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="A"/>"#
+  private static let link =
+    #"<relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="A"/>"#
 
   /// A store at V2 that carries its model, and a bundle that ends with V1.
   private func newer() throws -> (FindingFolder, String) {
