@@ -166,8 +166,9 @@ public struct MigrationJob: Sendable {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     let seen = try StoreSighting(source, fileSystem)
-    var plan = try planner(request).plan(source, target: request.target, countsRows: countsRows)
-    plan.notes += try PlanJudge(request, plan, try ModelLibrary(paths: request.models)).notes(source)
+    let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))
+    var plan = try planner(request, library, mappings).plan(source, target: request.target, countsRows: countsRows)
+    plan.notes += try PlanJudge(request, plan, library, mappings).notes(source)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
@@ -193,10 +194,17 @@ public struct MigrationJob: Sendable {
   }
 
   func planner(_ request: Request) throws -> MigrationPlanner {
+    planner(request, try ModelLibrary(paths: request.models), try mappings(request))
+  }
+
+  private func planner(_ request: Request, _ library: ModelLibrary, _ mappings: [PlanJudge.Mappings]) -> MigrationPlanner {
     MigrationPlanner(
-      library: try ModelLibrary(paths: request.models),
-      mappings: try request.mappings.flatMap { try MappingModelReader.read(path: $0) }, policies: policies, order: request.order,
+      library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
       fuses: request.makesOnePass, parts: request.parts)
+  }
+
+  private func mappings(_ request: Request) throws -> [PlanJudge.Mappings] {
+    try request.mappings.map { PlanJudge.Mappings(path: $0, models: try MappingModelReader.read(path: $0)) }
   }
 
   /// What a person should know of an output elsewhere.

@@ -8,9 +8,16 @@ struct PlanJudge {
   private let request: MigrationJob.Request
   private let plan: MigrationPlan
   private let library: ModelLibrary
+  private let mappings: [Mappings]
 
-  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ library: ModelLibrary) {
-    (self.request, self.plan, self.library) = (request, plan, library)
+  /// The mapping models at a path that was named.
+  struct Mappings {
+    var path: String
+    var models: [MappingModel]
+  }
+
+  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ library: ModelLibrary, _ mappings: [Mappings]) {
+    (self.request, self.plan, self.library, self.mappings) = (request, plan, library, mappings)
   }
 
   /// What a person should know. Throws `refused` where the plan loses objects, values or links without consent, and `badMapping` for a
@@ -93,14 +100,14 @@ struct PlanJudge {
   /// Mapping models that the path does not use; those that were named by themselves have to fit a step.
   private func unusedMappings() throws -> [String] {
     var notes: [String] = []
-    for path in request.mappings {
-      for model in try MappingModelReader.read(path: path) {
+    for named in mappings {
+      for model in named.models {
         let graph = graph(with: model)
         guard let reason = graph.unused.first else {
           notes += note(model, graph)
           continue
         }
-        guard isNamed(path) else {
+        guard isNamed(named.path) else {
           notes.append(reason + ": it is not used")
           continue
         }
@@ -108,7 +115,7 @@ struct PlanJudge {
         throw BatchError(
           .badMapping,
           "this mapping model was named, and fits no step: " + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
-          hint: "Correct it, or leave it out; nothing was written", path: path)
+          hint: "Correct it, or leave it out; nothing was written", path: named.path)
       }
     }
     return notes
