@@ -43,9 +43,10 @@ struct PlanJudge {
         .refused, "no version of the model fits the store, and they have no entity in common: the store is another application's",
         hint: "Give --models of the application that wrote it; nothing was written", path: reader.path)
     }
-    let lost = LeftOut(origin).losses.filter { !request.consent.allows($0) }
-    guard origin.isInferred, !lost.isEmpty else { return }
-    let counted = try count(lost, reader, origin.source)
+    let leftOut = LeftOut(origin).losses.filter { !request.consent.allows($0) }
+    guard origin.isInferred, !leftOut.isEmpty else { return }
+    let counted = try count(leftOut, reader, origin.source).filter { $0.count > 0 }
+    guard !counted.isEmpty else { return }
     throw BatchError(
       .refused,
       "no version of the model fits the store, and the step from its own model to \(origin.destination.name) would lose "

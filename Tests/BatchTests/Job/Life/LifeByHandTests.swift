@@ -10,6 +10,13 @@ import Testing
 
   private func job(_ fileSystem: any FileSystem = DyingFileSystem()) -> MigrationJob { MigrationJob(fileSystem: fileSystem) }
 
+  /// A store that is closed, and where its run will be.
+  private func stage() throws -> (JobTestFolder, JobDirectory) {
+    let folder = try JobTestFolder()
+    try StoreFixture.closed.write(to: folder.destination, in: folder)
+    return (folder, try JobDirectory(destination: folder.destination))
+  }
+
   private func cutOver(_ fileSystem: any FileSystem, _ folder: JobTestFolder) throws {
     let job = try folder.job()
     try StoreFixture.writeNew(to: job.newStore)
@@ -31,10 +38,8 @@ import Testing
   func afterCutOver() throws {
     var count = 0
     for call in 1...60 {
-      let folder = try JobTestFolder()
-      try StoreFixture.closed.write(to: folder.destination, in: folder)
+      let (folder, job) = try stage()
       guard (try? cutOver(DyingFileSystem(at: call), folder)) == nil else { continue }
-      let job = try JobDirectory(destination: folder.destination)
       guard try putBack(folder) else { continue }
       count += 1
       let life = try RunLife.look(job, fileSystem)
@@ -52,10 +57,8 @@ import Testing
   func afterRollback() throws {
     var count = 0
     for call in 1...80 {
-      let folder = try JobTestFolder()
-      try StoreFixture.closed.write(to: folder.destination, in: folder)
+      let (folder, job) = try stage()
       try cutOver(DyingFileSystem(), folder)
-      let job = try JobDirectory(destination: folder.destination)
       try job.remove(DyingFileSystem())
       guard (try? self.job(DyingFileSystem(at: call)).rollback(folder.destination)) == nil, try putBack(folder) else { continue }
       count += 1
@@ -70,10 +73,8 @@ import Testing
   func whileGivingUp() throws {
     var count = 0
     for call in 1...60 {
-      let folder = try JobTestFolder()
-      try StoreFixture.closed.write(to: folder.destination, in: folder)
+      let (folder, job) = try stage()
       _ = try? cutOver(DyingFileSystem(at: 16), folder)
-      let job = try JobDirectory(destination: folder.destination)
       guard try RunLife.look(job, fileSystem).phase == .cutOver else { continue }
       count += 1
       _ = try? self.job(DyingFileSystem(at: call)).clean(folder.destination, all: true)
