@@ -175,7 +175,7 @@ import Testing
       let result = try cutOver(job, DyingFileSystem())
       isComplete = (try? job.remove(DyingFileSystem(at: call))) != nil
       let files = try LocalFileSystem().status(job.path) == nil ? [] : LocalFileSystem().list(job.path)
-      let isEmpty = files.allSatisfy { $0.hasPrefix("checkpoints") || $0 == "lease" }
+      let isEmpty = files.allSatisfy { [FilePaths.name(of: job.checkpoints), "lease"].contains($0) }
       let found = try job.current(LocalFileSystem())
       #expect(try isEmpty || CutOver(fileSystem: LocalFileSystem(), job: found).resume() == result, "call \(call)")
       try expectFinishedStore(folder)

@@ -57,6 +57,25 @@ struct LossFindingTests {
     #expect(try folder.names(store).count == 6 && folder.jobs().isEmpty)
   }
 
+  @Test("Links of a many-to-many relationship are counted, however many objects they lead from")
+  func manyToMany() throws {
+    let ends = [("next", "last"), ("last", "next")].map { name, inverse in
+      #"<relationship name="\#(name)" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="A" "#
+        + #"inverseName="\#(inverse)" inverseEntity="A"/>"#
+    }
+    let folder = try FindingFolder([FindingFolder.name, FindingFolder.name + ends.joined()])
+    let store = folder.file("b.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V2", "--rows", "6", "--seed", "5", "--output", store])
+    let table = try #require(
+      try folder.texts(store, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z_1%'").first)
+    let keys = "WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < 70000)"
+    try folder.execute(store, "DELETE FROM \(table); \(keys) INSERT INTO \(table) SELECT n, n FROM k")
+    try FileManager.default.removeItem(atPath: folder.models + "/V2.xcdatamodel")
+    try FileManager.default.removeItem(atPath: folder.models + "/.xccurrentversion")
+    let refused = try folder.run(["migrate", store, "--models", folder.models])
+    #expect(refused.code == 20 && refused.error.contains("would lose 70000 values of A.last"), "\(refused)")
+  }
+
   private func mapping(_ folder: FindingFolder, _ text: String, _ name: String = "m.yaml") throws -> String {
     let path = folder.folder.newPath(name)
     try text.write(toFile: path, atomically: false, encoding: .utf8)

@@ -115,12 +115,12 @@ public struct CutOver: Sendable {
     var journal = journal
     if journal.phase != .done {
       // A new store that had its name, and was replaced or removed since, is nobody's business any more.
-      if try !isLost(journal) {
+      if try !isLost(journal, holder(journal)) {
         if journal.old == nil { try putBeside(journal) } else { try replace(&journal) }
         try endRestoring(journal)
       }
       // What an earlier try had taken away when it died.
-      for suffix in ["-wal", "-journal"] { try fileSystem.remove(job.file("beside" + suffix)) }
+      for log in logs(journal) { try fileSystem.remove(log.taken) }
       journal.phase = .done
       try journal.write(job, fileSystem)
     }

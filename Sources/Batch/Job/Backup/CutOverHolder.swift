@@ -25,7 +25,7 @@ extension CutOver {
   }
 
   /// Had the new store its name, and has it no more?
-  func isLost(_ journal: CutOverJournal) throws -> Bool { try isBehindRename(journal) && !holder(journal).isNew }
+  func isLost(_ journal: CutOverJournal, _ holder: Holder) throws -> Bool { try !holder.isNew && isBehindRename(journal) }
 
   /// Is the new store in the job directory as it was made? Behind an exchange another file has its name there.
   func hasNewStore() throws -> Bool {

@@ -142,9 +142,7 @@ extension CutOver {
   private func removeFilesBeside(_ journal: CutOverJournal) throws {
     let path = journal.destination
     var isAny = false
-    for (suffix, own) in [("-wal", journal.old?.wal), ("-journal", journal.old?.rollbackJournal)] {
-      isAny = try take(path + suffix, own, journal) || isAny
-    }
+    for log in logs(journal) { isAny = try take(log, journal) || isAny }
     if try fileSystem.statusOfName(path + "-shm") != nil {
       try fileSystem.remove(path + "-shm")
       isAny = true
@@ -152,31 +150,42 @@ extension CutOver {
     if isAny { try fileSystem.syncDirectory(FilePaths.directory(of: path)) }
   }
 
+  /// A log beside the old store: its name, the one that it has in the job directory while it is taken away, and what was recorded of it.
+  struct LogBeside {
+    var path: String
+    var taken: String
+    var own: FileIdentity?
+  }
+
+  func logs(_ journal: CutOverJournal) -> [LogBeside] {
+    [("-wal", journal.old?.wal), ("-journal", journal.old?.rollbackJournal)].map { suffix, own in
+      LogBeside(path: journal.destination + suffix, taken: job.file("beside" + suffix), own: own)
+    }
+  }
+
   /// Takes a file beside the old store away. It goes through the job directory: one that came in the last moment gets its name back.
-  private func take(_ path: String, _ own: FileIdentity?, _ journal: CutOverJournal) throws -> Bool {
-    guard let status = try fileSystem.statusOfName(path) else { return false }
+  private func take(_ log: LogBeside, _ journal: CutOverJournal) throws -> Bool {
+    guard let status = try fileSystem.statusOfName(log.path) else { return false }
     guard status.size > 0 else {
-      try fileSystem.remove(path)
+      try fileSystem.remove(log.path)
       return true
     }
-    let taken = job.file("beside" + String(path.dropFirst(journal.destination.count)))
-    try fileSystem.rename(path, to: taken)
-    guard try fileSystem.statusOfName(taken).map(FileIdentity.init) == own else {
-      if try fileSystem.statusOfName(path) == nil { try fileSystem.rename(taken, to: path) }
+    try fileSystem.rename(log.path, to: log.taken)
+    guard try fileSystem.statusOfName(log.taken).map(FileIdentity.init) == log.own else {
+      if try fileSystem.statusOfName(log.path) == nil { try fileSystem.rename(log.taken, to: log.path) }
       throw Self.changed("in the last moment", journal.destination)
     }
-    try fileSystem.remove(taken)
+    try fileSystem.remove(log.taken)
     return true
   }
 
   /// A file that came beside the old store in the last moment of an earlier try, which died before it could give the name back.
   private func giveBack(_ journal: CutOverJournal) throws {
-    for (suffix, own) in [("-wal", journal.old?.wal), ("-journal", journal.old?.rollbackJournal)] {
-      let taken = job.file("beside" + suffix)
-      guard let status = try fileSystem.statusOfName(taken), FileIdentity(status) != own,
-        try fileSystem.statusOfName(journal.destination + suffix) == nil
+    for log in logs(journal) {
+      guard let status = try fileSystem.statusOfName(log.taken), FileIdentity(status) != log.own,
+        try fileSystem.statusOfName(log.path) == nil
       else { continue }
-      try fileSystem.rename(taken, to: journal.destination + suffix)
+      try fileSystem.rename(log.taken, to: log.path)
       try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
     }
   }

@@ -37,8 +37,9 @@ extension RunLife {
   private static func life(_ journal: CutOverJournal, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> RunLife {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // A new store that had its name and has it no more is as good as done.
-    let isOver = try journal.phase == .done || cutOver.isLost(journal)
-    return try RunLife(cutOver.holder(journal), isOver: isOver, isRollback: journal.restores != nil) {
+    let holder = try cutOver.holder(journal)
+    let isOver = try journal.phase == .done || cutOver.isLost(journal, holder)
+    return try RunLife(holder, isOver: isOver, isRollback: journal.restores != nil) {
       try old(journal, fileSystem)
     }
   }

@@ -69,7 +69,7 @@ struct PlanJudge {
       var loss = losses[index]
       loss.count = loss.property == nil ? counts.missing[index] : counts.present[index]
       if let join = binding.joins.first(where: { $0.layout.isOf(loss, in: model) }) {
-        loss.count = try reader.rowCounts(table: join.schema).values.reduce(0, +)
+        loss.count = try reader.rows(of: join.schema)
       }
       return loss
     }
