@@ -186,14 +186,22 @@ public struct JobDirectory: Sendable, Equatable {
 
   /// An absolute path without symbolic links. The file itself may be missing, its directory may not.
   static func resolve(_ path: String) throws -> String {
-    if let whole = realPath(path) { return whole }
     let name = FilePaths.name(of: path)
-    guard errno == ENOENT, !name.isEmpty, name != ".", name != ".." else { throw unresolvable(path) }
-    // A link that leads nowhere must not become a file of the same name elsewhere.
-    if try LocalFileSystem().statusOfName(path) != nil { throw unresolvable(path) }
-    guard let directory = realPath(FilePaths.directory(of: path)) else { throw unresolvable(path) }
-    return FilePaths.join(directory, name)
+    for _ in 0..<mostLooks {
+      if let whole = realPath(path) { return whole }
+      guard errno == ENOENT, !name.isEmpty, name != ".", name != ".." else { throw unresolvable(path) }
+      switch try LocalFileSystem().statusOfName(path)?.isSymbolicLink {
+      case false?: continue  // It has come since: another run's cut-over.
+      case true?: throw unresolvable(path)  // What a link that leads nowhere names must not be made elsewhere.
+      case nil:
+        guard let directory = realPath(FilePaths.directory(of: path)) else { throw unresolvable(path) }
+        return FilePaths.join(directory, name)
+      }
+    }
+    throw unresolvable(path)
   }
+
+  private static let mostLooks = 64
 
   private static func realPath(_ path: String) -> String? {
     guard let found = realpath(path, nil) else { return nil }

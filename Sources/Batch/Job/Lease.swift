@@ -98,9 +98,10 @@ public final class Lease: Sendable {
         directory = try fileSystem.hold(job.path)
         file = try fileSystem.open(job.lease, .updateOrCreate)
       } catch {
-        // Its owner may be removing the directory just now. What fails for another reason fails again.
+        // Its owner may be removing the directory just now, and be kept from its end. What fails for another reason fails again.
         failures += 1
         guard failures < mostFailures else { throw error }
+        usleep(useconds_t(failures) * 5_000)
         continue
       }
       guard try file.lock(.exclusive, start: 0, length: 1) else {

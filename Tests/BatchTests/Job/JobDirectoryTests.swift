@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Streams
+import Synchronization
 import Testing
 
 @testable import Batch
@@ -36,6 +37,26 @@ import Testing
     for name in ["broken.sqlite", "none/A.sqlite", ""] {
       #expect(throws: BatchError.self) { try JobDirectory(destination: folder.file(name) + (name == "" ? ".." : "")) }
     }
+  }
+
+  /// Another run's cut-over gives the destination its name between two looks.
+  @Test func aDestinationThatComesAndGoesIsFound() throws {
+    let isOver = Mutex(false)
+    let (store, aside) = (folder.destination, folder.file("aside"))
+    try fileSystem.writeAndSync([], to: store)
+    let ended = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async {
+      while !isOver.withLock({ $0 }) {
+        rename(store, aside)
+        rename(aside, store)
+      }
+      ended.signal()
+    }
+    defer {
+      isOver.withLock { $0 = true }
+      ended.wait()
+    }
+    for _ in 0..<20_000 { #expect(try JobDirectory.resolve(store) == store) }
   }
 
   @Test func aLinkOrAFileInItsPlaceIsRefused() throws {

@@ -102,6 +102,14 @@ import Testing
     #expect(try Lease.inspect(job, fileSystem) == .live(lease.owner))
     #expect(throws: BatchError.self) { try Lease.take(in: job, fileSystem) }
   }
+
+  /// Between the removal of a directory and the end of its name the kernel lets nobody make a file in it.
+  @Test func aDirectoryThatIsBeingRemovedIsWaitedFor() throws {
+    let vanishing = VanishingLease(job.lease)
+    vanishing.closedUntil = ContinuousClock.now + .milliseconds(40)
+    let lease = try Lease.take(in: job, vanishing)
+    #expect(try Lease.inspect(job, fileSystem) == .live(lease.owner))
+  }
 }
 
 /// Removes the lease file right after it was opened for the first time, as an owner that ends its job does; or cannot read it.
@@ -110,10 +118,14 @@ private final class VanishingLease: FileSystem, @unchecked Sendable {
   private let lease: String
   private var isFirst = true
   var isUnreadable = false
+  var closedUntil: ContinuousClock.Instant?
 
   init(_ lease: String) { self.lease = lease }
 
   func open(_ path: String, _ mode: OpenMode) throws -> any File {
+    if path == lease, let closedUntil, ContinuousClock.now < closedUntil {
+      throw StreamsError(.inputOutput, "cannot open: No such file or directory", path: path)
+    }
     if path == lease, isUnreadable, mode == .read { throw StreamsError(.inputOutput, "cannot read", path: path) }
     let file = try base.open(path, mode)
     if path == lease, isFirst {

@@ -85,6 +85,23 @@ import Testing
     }
   }
 
+  @Test("A rollback that dies, and whose backup a person puts back, leaves nothing behind of a store that it never set aside")
+  func putBackByHand() throws {
+    let (counting, undisturbed) = (DyingFileSystem(), try migrated())
+    _ = try job(counting).rollback(undisturbed.destination)
+    for call in 1...counting.calls {
+      let folder = try migrated()
+      _ = try? job(DyingFileSystem(at: call, .before)).rollback(folder.destination)
+      let backups = try StoreBackup.all(of: folder.destination, fileSystem).filter { $0.kind == .replaced }
+      guard let backup = backups.first else { continue }
+      try fileSystem.rename(backup.path, to: folder.destination)
+      _ = try? job().rollback(folder.destination)
+      let (names, kept) = (try fileSystem.list(folder.path), try StoreBackup.all(of: folder.destination, fileSystem))
+      let strays = names.filter { $0.hasSuffix(".new") || $0.contains("rolled-back") && $0.hasSuffix(".json") }
+      #expect(strays.allSatisfy { stray in kept.contains { $0.path + ".json" == folder.file(stray) } }, "call \(call): \(names)")
+    }
+  }
+
   /// Where nothing was begun yet a resume refuses, and where all was done there is no backup any more.
   private func finish(_ folder: JobTestFolder, byResume: Bool) throws {
     if byResume { _ = try? job().resume(folder.destination) { RunMonitor(interval: $0) } }

@@ -119,8 +119,9 @@ public struct CutOver: Sendable {
         if journal.old == nil { try putBeside(journal) } else { try replace(&journal) }
         try endRestoring(journal)
       }
-      // What an earlier try had taken away when it died.
+      // What an earlier try had taken away, or had begun to write down of a backup that it never made, when it died.
       for log in logs(journal) { try fileSystem.remove(log.taken) }
+      if let backup = journal.backup, try fileSystem.statusOfName(backup) == nil { try removeCompanions(of: backup, journal) }
       journal.phase = .done
       try journal.write(job, fileSystem)
     }

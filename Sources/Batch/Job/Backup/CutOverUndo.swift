@@ -77,7 +77,8 @@ extension CutOver {
     return path
   }
 
-  private func removeCompanions(of backup: String, _ journal: CutOverJournal) throws {
+  /// Removes what a cut-over made for a backup that is not there.
+  func removeCompanions(of backup: String, _ journal: CutOverJournal) throws {
     let receipt = BackupReceipt.path(of: backup)
     for path in [receipt, receipt + ".new"] { try fileSystem.remove(path) }
     try StoreBackup.removeFolder(of: backup, isOwned: journal.makesFolder, fileSystem)
