@@ -1,5 +1,6 @@
 import ArgumentParser
 import Batch
+import Streams
 
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,24 +20,36 @@ struct DiffCommand: ParsableCommand {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
     let found = ModelDifference(from: old.model, to: new.model)
+    let account = try account(old, new)
     Console.print(
       json
-        ? try JSONOutput.document(DifferenceDocument(difference: found))
-        : DifferenceText(found).lines(old.name, new.name).joined(separator: "\n"))
+        ? try JSONOutput.document(DifferenceDocument(difference: found, account: account))
+        : (DifferenceText(found).lines(old.name, new.name) + (account.map { [$0.balance].compactMap { $0 } + $0.notes } ?? []))
+          .joined(separator: "\n"))
+  }
+
+  /// What a step that is inferred would do with what there is; of a store with counts.
+  private func account(_ old: ModelSide, _ new: ModelSide) throws -> VersionAccount? {
+    guard let store = old.store else { return try VersionAccount.foreseen(from: old.model, to: new.model) }
+    let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
+    defer { reader.close() }
+    return try VersionAccount.foreseen(from: old.model, to: new.model, reader)
   }
 }
 
 /// A difference with its two verdicts.
 private struct DifferenceDocument: Encodable {
   let difference: ModelDifference
+  let account: VersionAccount?
 
-  private enum Key: String, CodingKey { case isInferable, changesVersionHashes }
+  private enum Key: String, CodingKey { case isInferable, changesVersionHashes, account }
 
   func encode(to encoder: any Encoder) throws {
     try difference.encode(to: encoder)
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(difference.isInferable, forKey: .isInferable)
     try container.encode(difference.changesVersionHashes, forKey: .changesVersionHashes)
+    try container.encodeIfPresent(account, forKey: .account)
   }
 }
 

@@ -128,6 +128,7 @@ struct ResumeCommand: StoreCommand {
     help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
   var takeOver = false
   @OptionGroup var rejects: RejectArguments
+  @OptionGroup var consent: ConsentArguments
   @Option(name: .long, help: "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.")
   var toPostgres: String?
   @OptionGroup var operating: OperatingOptions
@@ -166,7 +167,8 @@ struct ResumeCommand: StoreCommand {
         store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, monitor: monitor)
       if let load { return MigrateCommand.done(load) }
       return MigrateCommand.done(
-        try job.resume(store, memory: memory, takeOver: takeOver, rejects: rejects.limit, monitor: monitor))
+        try job.resume(
+          store, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent, monitor: monitor))
     }
   }
 }

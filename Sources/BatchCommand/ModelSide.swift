@@ -7,6 +7,8 @@ struct ModelSide {
   /// How messages name it.
   let name: String
   let model: ManagedObjectModel
+  /// The path of a store; nil for a model.
+  private(set) var store: String?
 
   /// Reads a side. A folder is a model, by default its current version; a file is a store, whose model is found by hashes.
   init(_ argument: String, library: ModelLibrary?) throws {
@@ -17,6 +19,7 @@ struct ModelSide {
       Console.tellRecovery(reader)
       model = try StoreModel.find(of: reader, in: library)
       name = "\(argument) (\(model.name))"
+      store = argument
       return
     }
     // A path may hold a colon itself: what exists is a path.

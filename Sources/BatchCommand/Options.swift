@@ -36,13 +36,7 @@ struct ModelOptions: ParsableArguments {
   @Flag(name: .long, help: "Make every step in a pass of its own, also where several can be made in one with the same result.")
   var noFuse = false
 
-  @Option(
-    name: .long, parsing: .upToNextOption,
-    help: "Entities, or properties as Book.title, that may be lost where no version of the model fits the store.")
-  var drop: [String] = []
-
-  @Flag(name: .long, help: "Whatever has no place in the new version may be lost where no version of the model fits the store.")
-  var acceptLoss = false
+  @OptionGroup var consent: ConsentArguments
 
   var target: MigrationTarget { identity ? .identity : to.map { .version($0) } ?? .current }
 
@@ -50,7 +44,7 @@ struct ModelOptions: ParsableArguments {
   func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
     var request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
-    request.consent = LossConsent(all: acceptLoss, dropped: Set(drop))
+    request.consent = consent.consent
     return request
   }
 
@@ -67,9 +61,9 @@ struct ModelOptions: ParsableArguments {
     let list = versions.map { VersionList.isFile($0) ? absolute($0) : $0 }
     return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
-      + option("--stages", stages.map { [absolute($0)] } ?? []) + option("--drop", drop)
-      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse), ("--accept-loss", acceptLoss)]
-      .filter(\.1).map(\.0)
+      + option("--stages", stages.map { [absolute($0)] } ?? [])
+      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
+      + consent.arguments
   }
 
   func validate() throws {
@@ -79,6 +73,19 @@ struct ModelOptions: ParsableArguments {
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
     guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <models> ...'") }
   }
+}
+
+struct ConsentArguments: ParsableArguments {
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: "Entities, or properties as Book.title, that may be lost although the version history of the model does not drop them.")
+  var drop: [String] = []
+
+  @Flag(name: .long, help: "Whatever would be lost may be lost.") var acceptLoss = false
+
+  var consent: LossConsent { LossConsent(all: acceptLoss, dropped: Set(drop)) }
+
+  var arguments: [String] { (drop.isEmpty ? [] : ["--drop"] + drop) + (acceptLoss ? ["--accept-loss"] : []) }
 }
 
 struct PartArguments: ParsableArguments {

@@ -24,6 +24,7 @@ struct PlanText: Codable {
   var steps: [Step]
   var rows: [String: UInt64]
   var totalRows: UInt64
+  var accounts: [VersionAccount]
   var bytes: UInt64
   var diskNeeded: UInt64
   var forecast: MigrationForecast?
@@ -51,6 +52,7 @@ struct PlanText: Codable {
     }
     rows = Dictionary(plan.rows.map { ($0.entity, $0.rows) }, uniquingKeysWith: { first, _ in first })
     totalRows = plan.rows.reduce(0) { $0 + $1.rows }
+    accounts = plan.accounts
     bytes = plan.bytes
     diskNeeded = plan.diskNeeded
     notes = plan.notes
@@ -92,9 +94,10 @@ struct PlanText: Codable {
     }
     lines.append("rows: \(Console.count(totalRows)), \(Console.size(bytes))")
     for entity in rows.keys.sorted() { lines.append("  \(entity): \(Console.count(rows[entity] ?? 0))") }
+    lines += accounts.compactMap(\.balance)
     lines.append("disk needed: \(Console.size(diskNeeded))")
     if let forecast { lines += ForecastText(forecast).lines }
-    return (lines + notes.map { "note: \($0)" } + ddlLines).joined(separator: "\n")
+    return (lines + (accounts.flatMap(\.notes) + notes).map { "note: \($0)" } + ddlLines).joined(separator: "\n")
   }
 
   private var ddlLines: [String] {

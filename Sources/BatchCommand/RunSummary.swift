@@ -62,7 +62,7 @@ struct RunSummary: Codable {
     lines.append(
       "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
-    lines += accounts.map(\.summary)
+    lines += accounts.flatMap { [$0.summary] + $0.versions.compactMap(\.balance) }
     if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
     if let rejects {
       lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path)")

@@ -3,7 +3,7 @@ import Streams
 
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 10
+  static let currentFormat = 11
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.
@@ -45,6 +45,8 @@ struct JobPlan: Codable, Equatable {
   var keepsBackups: BackupLimit?
   /// How many objects that cannot be migrated are set aside; nil where the first one ends the run.
   var rejects: RejectPlan?
+  /// What may be lost that the version history does not drop; nil for nothing.
+  var consent: LossConsent?
   /// Options of the command that asked for the run: all but the store's path and the output. Nil where there was no command.
   var arguments: [String]?
   /// Who asked for the run, where it was not a person.

@@ -5,11 +5,12 @@ extension MigrationJob {
   /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none, or when another store is under
   /// the destination's name by now; and `badCheckpoint` when its source was written to or replaced.
   ///
-  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. With `takeOver` a process that has the lease
+  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. `consent`
+  /// adds to what may be lost. With `takeOver` a process that has the lease
   /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
   public func resume(
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
-    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    consent: LossConsent = LossConsent(), monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else { throw noRun(path) }
     defer { lease.release() }
@@ -25,6 +26,7 @@ extension MigrationJob {
     if answer == .finish { return try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
     do {
       var plan = try changed(JobPlan.read(job, fileSystem), memory, rejects, path)
+      if consent != LossConsent() { plan.consent = (plan.consent ?? LossConsent()).union(consent) }
       if answer == .cutOverAgain {
         guard try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).hasNewStore() else {
           throw refusal(life, .restart, job, resumes: true)

@@ -168,7 +168,7 @@ public struct MigrationJob: Sendable {
     let seen = try StoreSighting(source, fileSystem)
     let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))
     var plan = try planner(request, library, mappings).plan(source, target: request.target, countsRows: countsRows)
-    plan.notes += try PlanJudge(request, plan, library, mappings).notes(source)
+    plan.notes += try PlanJudge(request, plan, library, mappings, policies).notes(source)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
@@ -188,6 +188,7 @@ public struct MigrationJob: Sendable {
         now: 0, extras: request.extras)
       guard index == 0 else { continue }
       plan.notes += step.carried.notes
+      plan.accounts[0].lines += TriggerLines(step).lines
       plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? []
     }
     return (plan, seen)

@@ -56,6 +56,7 @@ struct MigrationRun {
       try takeExternalData(result)
       return (result, try verify(result, steps, source))
     }
+    try settle(result.accounts)
     // Once more at the end: a source that could only be locked for reading may have changed under the run. In place the cut-over asks for it.
     if !plan.isInPlace { try recheckSource() }
     // The cut-over takes the source's lock itself.
@@ -74,6 +75,17 @@ struct MigrationRun {
     return try end(
       finished, pulse, recorder, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts,
       model: steps.last?.destination)
+  }
+
+  /// Judges by what was counted what the plan could not know before the first row.
+  private func settle(_ accounts: [StepAccount]) throws {
+    let findings = LossJudge(consent: plan.consent ?? LossConsent()).findings(accounts)
+    guard !findings.isEmpty else { return }
+    let resume = ProgramName.command(["resume", plan.destination] + LossJudge.options(findings))
+    throw BatchError(
+      .refused, LossJudge.text(findings),
+      hint: "The store is as it was. Lose it with \(resume), or give the run up with "
+        + ProgramName.command("clean", "--all", plan.destination), path: plan.source)
   }
 
   /// Writes down an error that would come again, so that nobody is told to go on.

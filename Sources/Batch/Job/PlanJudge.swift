@@ -3,12 +3,11 @@ import Streams
 
 /// Judges a plan: would it lose what nobody gave up, and is everything used that was named?
 struct PlanJudge {
-  private static let mostNamed = 12
-
   private let request: MigrationJob.Request
   private let plan: MigrationPlan
   private let library: ModelLibrary
   private let mappings: [Mappings]
+  private let policies: PolicyRegistry
 
   /// The mapping models at a path that was named.
   struct Mappings {
@@ -16,8 +15,11 @@ struct PlanJudge {
     var models: [MappingModel]
   }
 
-  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ library: ModelLibrary, _ mappings: [Mappings]) {
-    (self.request, self.plan, self.library, self.mappings) = (request, plan, library, mappings)
+  init(
+    _ request: MigrationJob.Request, _ plan: MigrationPlan, _ library: ModelLibrary, _ mappings: [Mappings],
+    _ policies: PolicyRegistry
+  ) {
+    (self.request, self.plan, self.library, self.mappings, self.policies) = (request, plan, library, mappings, policies)
   }
 
   /// What a person should know. Throws `refused` where the plan loses objects, values or links without consent, and `badMapping` for a
@@ -31,67 +33,77 @@ struct PlanJudge {
 
   // MARK: Losses
 
-  /// A step that the bundle's versions do not know is nobody's will: the store's own model stands in for a version that is missing.
+  /// Refuses what nobody gave up: by the version history, an option, or a choice of parts.
   private func refuseLosses(_ reader: StoreReader) throws {
     let hashes = reader.metadata.versionHashes
-    guard library.model(matching: hashes) == nil, let step = plan.steps.first, let origin = (step.passed + [step]).first else {
-      return
-    }
+    let isKnown = library.model(matching: hashes) != nil
+    let stages = plan.steps.flatMap { $0.passed + [$0] }
+    guard let origin = stages.first else { return }
     let common = Set(hashes.keys).intersection(origin.destination.entities.map(\.name))
-    guard !common.isEmpty || hashes.isEmpty else {
+    guard isKnown || !common.isEmpty || hashes.isEmpty else {
       throw BatchError(
         .refused, "no version of the model fits the store, and they have no entity in common: the store is another application's",
         hint: "Give --models of the application that wrote it; nothing was written", path: reader.path)
     }
-    let leftOut = LeftOut(origin).losses.filter { !request.consent.allows($0) }
-    guard origin.isInferred, !leftOut.isEmpty else { return }
-    let counted = try count(leftOut, reader, origin.source).filter { $0.count > 0 }
-    guard !counted.isEmpty else { return }
+    let findings = try findings(stages, reader, isKnown: isKnown)
+    guard !findings.isEmpty else { return }
+    let nearest = isKnown ? nil : library.nearest(to: hashes)?.model.name
     throw BatchError(
-      .refused,
-      "no version of the model fits the store, and the step from its own model to \(origin.destination.name) would lose "
-        + Self.list(counted) + Self.nearest(library, hashes),
-      hint: hint(counted), path: reader.path)
+      .refused, LossJudge.text(findings) + (nearest.map { "; the nearest version is \($0)" } ?? ""),
+      hint: hint(findings, isKnown: isKnown), path: reader.path)
   }
 
-  private func count(_ losses: [Loss], _ reader: StoreReader, _ model: ManagedObjectModel) throws -> [Loss] {
-    let layout = try StoreLayout(model: model, purpose: .reading)
-    let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: model.name, path: reader.path)
-    let sought = try losses.map { loss in
-      let entity = try SourceEntity(name: loss.entity, binding: binding)
-      let position = loss.property.flatMap { name in
-        entity.attributes[name]?.position ?? entity.relationships[name]?.keyPosition
-      }
-      return ValueCount.Sought(entity: entity, position: position)
+  private func findings(_ stages: [MigrationStep], _ reader: StoreReader, isKnown: Bool) throws -> [LossJudge.Finding] {
+    let judge = LossJudge(consent: request.consent)
+    var accounts = plan.accounts
+    if plan.rows.isEmpty, accounts.contains(where: { !judge.lost($0).isEmpty }) {
+      let layout = try StoreLayout(model: plan.sourceVersion, purpose: .reading)
+      let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: plan.sourceVersion.name, path: reader.path)
+      accounts = try PlanAccounts(plan.steps, reader, binding, counts: true).accounts
     }
-    let counts = try ValueCount(sought, reader, binding)
-    return try losses.indices.map { index in
-      var loss = losses[index]
-      loss.count = loss.property == nil ? counts.missing[index] : counts.present[index]
-      if let join = binding.joins.first(where: { $0.layout.isOf(loss, in: model) }) {
-        loss.count = try reader.rows(of: join.schema)
-      }
-      return loss
+    return try zip(accounts, stages).enumerated().flatMap { index, found in
+      let pair = "\(found.0.source) to \(found.0.destination)"
+      let lost = judge.lost(found.0)
+      let filtered = index == 0 ? judge.filtered(try withFilters(found.0, found.1, reader)) : []
+      return [
+        LossJudge.Finding(reason: reason(found.1, isKnown: isKnown || index > 0), lines: lost),
+        LossJudge.Finding(reason: "the filters of the step \(pair) leave out", lines: filtered),
+      ].filter { !$0.lines.isEmpty }
     }
   }
 
-  private static func list(_ losses: [Loss]) -> String {
-    let named = losses.prefix(mostNamed).map(\.text)
-    let rest = losses.dropFirst(mostNamed)
-    guard !rest.isEmpty else { return named.joined(separator: ", ") }
-    return named.joined(separator: ", ") + " and \(rest.reduce(0) { $0 + $1.count }) of \(rest.count) others"
+  private func reason(_ step: MigrationStep, isKnown: Bool) -> String {
+    let (from, to) = (step.source.name, step.destination.name)
+    if !isKnown { return "no version of the model fits the store, and the step from its own model to \(to) would lose" }
+    guard !step.isHistory else { return "no mapping carries over, and the step \(from) to \(to) would lose," }
+    return "the store's version \(from) is newer than \(to), and the step would lose"
   }
 
-  private static func nearest(_ library: ModelLibrary, _ hashes: [String: [UInt8]]) -> String {
-    library.nearest(to: hashes).map { "; the nearest version is \($0.model.name)" } ?? ""
+  /// The account with what filters leave out, where nobody allowed that.
+  private func withFilters(_ account: VersionAccount, _ step: MigrationStep, _ reader: StoreReader) throws -> VersionAccount {
+    let concerned = account.lines.filter { $0.leftOutBy == .filter && !request.consent.allows($0) }
+    guard !concerned.isEmpty else { return account }
+    let count: FilterCount
+    do {
+      count = try FilterCount(
+        Set(concerned.map(\.entity)), step, reader, policies, now: Date().timeIntervalSinceReferenceDate, request.memory)
+    } catch let error as StreamsError where error.code == .diskFull {
+      // What filters look up does not fit into memory: the run counts, and is judged before its cut-over.
+      return account
+    }
+    var counted = account
+    for index in counted.lines.indices where counted.lines[index].kind == .entity {
+      counted.lines[index].leftOut = count.leftOut[counted.lines[index].entity]
+    }
+    return counted
   }
 
-  private func hint(_ losses: [Loss]) -> String {
-    let models = "Give --models with the version that wrote the store"
+  private func hint(_ findings: [LossJudge.Finding], isKnown: Bool) -> String {
+    let way = isKnown ? "Carry them over with a mapping model" : "Give --models with the version that wrote the store"
     let words = ReplayCommand.words(
       request.arguments, source: absolute(plan.source), output: request.output.map(absolute), restarts: false)
-    guard let words else { return models + ", or allow it with --drop or --accept-loss; nothing was written" }
-    return models + ", or lose it with \(ProgramName.command(words + ["--drop"] + losses.map(\.path))); nothing was written"
+    guard let words else { return way + ", or allow it with --drop or --accept-loss; nothing was written" }
+    return way + ", or lose it with \(ProgramName.command(words + LossJudge.options(findings))); nothing was written"
   }
 
   private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
@@ -147,12 +159,5 @@ struct PlanJudge {
   /// Was a mapping model named by itself, and not found in a folder?
   private func isNamed(_ path: String) -> Bool {
     !PackageFolders.isFolder(path) || (path as NSString).pathExtension == "xcmappingmodel"
-  }
-}
-
-extension JoinTable {
-  /// Does the table have the links of a relationship, declared by the entity or one of its parents?
-  fileprivate func isOf(_ loss: Loss, in model: ManagedObjectModel) -> Bool {
-    [relationship, inverse].contains { $0.name == loss.property && model.isKind(loss.entity, of: $0.entity) }
   }
 }

@@ -105,7 +105,7 @@ extension MigrationRun {
     }
     let state = try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
     let rows = Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first })
-    return (state, rows, StepAccount(state, stepPlan), early)
+    return (state, rows, try StepAccount(state, stepPlan), early)
   }
 
   /// Has what is written proved at once, where the whole store is to be proved in the end.

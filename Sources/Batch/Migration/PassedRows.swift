@@ -19,6 +19,8 @@ final class PassedRows: PassedVersion {
   /// mapping.
   private(set) var counts: [StepState.Counts] = []
   private(set) var unmapped: UInt64 = 0
+  /// What the last rows were made of, in the version before and those before it.
+  private(set) var tallies: [ContentTally] = []
 
   /// Prepares what `plan` says. Throws `failed` for a plan that does not fit.
   init(plan: StepPlan, files: StepFiles) throws {
@@ -70,31 +72,20 @@ final class PassedRows: PassedVersion {
 
   func make(_ page: RowPage, of root: UInt32, into rows: RowPage) throws {
     guard let unit = units[root] else { throw misfit("a table without rows is read") }
-    let transformer = try self.transformer ?? makeTransformer()
+    let transformer = try self.transformer ?? plan.makeTransformer(files)
     self.transformer = transformer
     transformer.state = StepState(plan: plan)
     transformer.manager.nextKeys = transformer.state.nextKeys
     transformer.manager.output.reset()
     try transformer.transform(page, of: unit)
     transformer.manager.output.copy(to: rows)
-    (counts, unmapped) = (transformer.state.counts, transformer.state.unmapped)
+    (counts, unmapped, tallies) = (transformer.state.counts, transformer.state.unmapped, transformer.state.tallies)
   }
 
   func make(_ key: Int64, _ record: UnsafeRawBufferPointer, of root: UInt32) throws -> UnsafeRawBufferPointer? {
     single.take(key, record)
     try make(single, of: root, into: made)
     return made.count == 0 ? nil : made.record(0)
-  }
-
-  private func makeTransformer() throws -> RowTransformer {
-    let lookups = try LookupTable([], model: plan.layout.model, files: files, restoring: nil)
-    let patches = try PatchLog(path: files.path("patches"), fileSystem: files.fileSystem, restoring: nil)
-    let manager = MigrationManager(
-      sourceModel: plan.step.source, layout: plan.layout, keys: plan.keys, graph: plan.graph, lookups: lookups, patches: patches,
-      compiled: plan.mappings, entities: plan.entities)
-    return RowTransformer(
-      plan: plan, manager: manager, dropped: try DroppedKeys(plan: plan, files: files, restoring: nil),
-      state: StepState(plan: plan))
   }
 }
 
@@ -107,6 +98,16 @@ extension StepPlan {
     guard case .rows(let table, let mappings) = unit else { return false }
     for case .rows(table, let others) in units { return others == mappings }
     return false
+  }
+
+  /// The join table that a unit is the first to read; nil for a unit that reads none, or one that was read before.
+  func firstReadJoin(_ unit: StepUnit) -> Int? {
+    guard case .links(let link) = unit else { return nil }
+    for case .links(let other) in units where other.scan.root == link.scan.root {
+      guard other.join == link.join, other.name == link.name else { return nil }
+      return binding.joins.firstIndex { $0.schema.rootPage == link.scan.root }
+    }
+    return nil
   }
 
   /// The root of the table that a unit reads, in the step's own version; nil for a unit that is a single call.

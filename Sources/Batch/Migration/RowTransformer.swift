@@ -78,7 +78,9 @@ final class RowTransformer {
     let rows = try passing(page, unit)
     switch unit {
     case .rows(let table, let indexes): try self.rows(rows, table: table, mappings: indexes)
-    case .links(let link): try links(rows, link)
+    case .links(let link):
+      if let join = plan.firstReadJoin(unit) { state.tallies[0].add(links: UInt64(rows.count), of: join) }
+      try links(rows, link)
     case .carried(let index): try carry(rows, plan.carried.tables[index], to: plan.firstCarried + index)
     case .relationships(let table, let index): try relationships(rows, table: table, mapping: index)
     default: break
@@ -94,6 +96,8 @@ final class RowTransformer {
   private func passing(_ page: RowPage, _ unit: StepUnit) throws -> RowPage {
     guard let passed = plan.passed, let root = plan.root(of: unit) else { return page }
     try passed.make(page, of: root, into: seen)
+    guard plan.isFirstRead(unit) || plan.firstReadJoin(unit) != nil else { return seen }
+    for (index, tally) in passed.tallies.enumerated() { state.tallies[index + 1].add(tally) }
     guard plan.isFirstRead(unit) else { return seen }
     for (index, counts) in passed.counts.enumerated() {
       state.counts[plan.mappings.count + index].add(counts)
@@ -155,14 +159,17 @@ final class RowTransformer {
       if isMigrated { continue }
       manager.isLocated = isLocated
       let ways = try isLocated ? decodeLocated(page, index, pass) : decode(page, index, pass)
+      if !isLocated { try pass.countDecoded() }
+      var isTaken = false
       for way in ways {
         let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
           if let watcher { return try take(key, mapping, way.index, telling: watcher) }
           return rejects == nil ? try take(key, mapping, way.index) : try takeOrReject(key, mapping, way.index).isKept
         }
         try count(key, way.index, isKept: isKept)
+        isTaken = isTaken || isKept
       }
-      if ways.isEmpty { state.unmapped += 1 }
+      if ways.isEmpty { state.unmapped += 1 } else if !isTaken { pass.leave(isLocated) }
     }
   }
 

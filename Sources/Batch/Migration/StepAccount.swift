@@ -50,13 +50,16 @@ public struct StepAccount: Sendable, Codable, Equatable {
   public var made: [String: UInt64] = [:]
   /// Of relationships with a table of their own, and of those with cleared references.
   public var links: [Links]
+  /// Everything in the version before, and in those between, and what became of it.
+  public var versions: [VersionAccount] = []
 }
 
 extension StepAccount {
-  /// The account of a step whose tables are complete.
-  init(_ state: StepState, _ plan: StepPlan) {
+  /// The account of a step whose tables are complete. Reads what of the source nobody has read.
+  init(_ state: StepState, _ plan: StepPlan) throws {
     (source, destination) = (plan.step.origin.name, plan.step.destination.name)
-    unmapped = state.unmapped
+    let counted = try VersionCount(plan, state)
+    (versions, unmapped) = (counted.accounts, state.unmapped &+ counted.unread)
     objects = zip(plan.allMappings, state.counts).enumerated().map { index, pair in
       let (mapping, counts) = pair
       let rejected = state.rejects.mappings.indices.contains(index) ? state.rejects.mappings[index] : 0
@@ -107,15 +110,14 @@ extension StepAccount {
         "\(link.cleared) references of \(link.relationship) led to objects that policies left out\(also), and became NULL"
       )
     }
-    if unmapped > 0 { notes.append("\(unmapped) objects of \(source) have no entity mapping and were left out") }
-    return notes
+    return notes + versions.flatMap(\.notes)
   }
 
   /// The sums in words.
   public var summary: String {
     func sum(_ numbers: [UInt64]) -> UInt64 { numbers.reduce(0, &+) }
     var parts = [
-      "\(sum(objects.map(\.read))) objects read", "\(sum(objects.map(\.written))) written",
+      "\(sum(objects.map(\.read)) &+ unmapped) objects read", "\(sum(objects.map(\.written))) written",
       "\(sum(objects.map(\.leftOut)) &+ unmapped) left out", "\(sum(objects.map(\.rejected))) rejected",
     ]
     if !made.isEmpty { parts.append("\(sum(Array(made.values))) made besides") }

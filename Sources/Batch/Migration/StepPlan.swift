@@ -43,6 +43,8 @@ final class StepPlan {
   let mappingsByEntity: [[Int]]
   /// For every mapping, to-many relationships that expressions fill once all objects exist.
   let late: [[PropertyExpression]]
+  /// What of the step changes values for the sake of their new type.
+  let conversions: [AccountLines.Conversion]
 
   convenience init(
     step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
@@ -73,6 +75,7 @@ final class StepPlan {
     _ policies: PolicyRegistry, _ now: Double, _ extras: ExtrasOptions? = nil
   ) throws {
     (self.step, self.layout, self.graph, self.passed, self.origin) = (step, layout, graph, passed, origin)
+    conversions = AccountLines(step).conversions
     binding = graph.binding
     entities = try layout.entityNames.map { try DestinationEntity(name: $0, layout: layout) }
     let drafts = try StepDraft(step: step, layout: layout, graph: graph, policies: policies, entities: entities)

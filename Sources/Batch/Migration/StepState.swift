@@ -64,6 +64,8 @@ struct StepState: Equatable {
   var links: [Counts]
   /// Links that were made although they were there already, and removed, by relationship.
   var repeated: [String: UInt64] = [:]
+  /// What was counted of the versions that the step reads: its own, then those that the pass makes before, the last of these first.
+  var tallies: [ContentTally]
 
   /// Objects that were rejected so far. A section of its own in checkpoints, which those of other runs lack.
   var rejects = RejectLog.State()
@@ -87,12 +89,14 @@ struct StepState: Equatable {
     Self.encode(lost, into: &writer)
     writer.writeArray(links) { $1.encode(into: &$0) }
     Self.encode(repeated, into: &writer)
+    writer.writeArray(tallies) { $1.encode(into: &$0) }
   }
 
   init(plan: StepPlan) {
     nextKeys = plan.keys.firstNewKeys
     counts = Array(repeating: Counts(), count: plan.allMappings.count)
     links = Array(repeating: Counts(), count: plan.layout.joinTables.count)
+    tallies = Array(repeating: ContentTally(), count: plan.depth + 1)
   }
 
   /// Reads what ``encode(into:)`` wrote and checks it against the plan.
@@ -122,8 +126,9 @@ struct StepState: Equatable {
     lost = try Self.counts(from: &reader)
     links = try reader.readArray(elementSize: 24) { try Counts(from: &$0) }
     repeated = try Self.counts(from: &reader)
+    tallies = try reader.readArray { try ContentTally(from: &$0) }
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.allMappings.count,
-      links.count == plan.layout.joinTables.count,
+      links.count == plan.layout.joinTables.count, tallies.count == plan.depth + 1,
       phase == .units || tableRows.count == plan.tableNames.count,
       phase != .units
         || (lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2)

@@ -29,11 +29,17 @@ final class TablePass {
   /// Rows that were migrated by recipe, by mapping.
   private let kept: UnsafeMutableBufferPointer<UInt64>
   private var ruleRecipes: [RuleRecipe] = []
+  /// Counts what the table holds; nil where another pass does.
+  let tally: TableTally?
+  private let row: RecordDecoder
 
   /// Prepares a pass for some mappings of a table. `manager` must outlive it.
   init(_ plan: StepPlan, table: Int, mappings indexes: [Int], manager: MigrationManager) throws {
     self.table = table
-    locator = manager.locator
+    (locator, row) = (manager.locator, manager.currentRow)
+    tally =
+      try plan.isFirstRead(.rows(table: table, mappings: indexes))
+      ? TableTally(plan.binding, table: table, plan.conversions) : nil
     entityPosition = plan.binding.tables[table].positions[1]
     ways = .allocate(capacity: plan.graph.byNumber.count)
     ways.initialize(repeating: nil)
@@ -74,11 +80,32 @@ final class TablePass {
   @inline(__always)
   func migrate(_ page: RowPage, _ row: Int, _ key: Int64, to output: RecordPage) throws -> (isLocated: Bool, isMigrated: Bool) {
     guard locator.locate(page.record(row)) else { return (false, false) }
-    guard let ways = ways(locator.integer(entityPosition)), ways.count == 1, try migrate(row, key, ways[0], to: output) else {
-      return (true, false)
-    }
+    guard let number = locator.integer(entityPosition), let ways = ways(number) else { return (true, false) }
+    if let tally { try count(number, tally) }
+    guard ways.count == 1, try migrate(row, key, ways[0], to: output) else { return (true, false) }
     kept[ways[0].index] += 1
     return (true, true)
+  }
+
+  @inline(__always)
+  private func count(_ number: Int64, _ tally: TableTally) throws {
+    tally.add(locator, number)
+    guard tally.looksIntoValues else { return }
+    locator.lend(to: row)
+    try tally.look(row, number)
+  }
+
+  /// Counts the row that was decoded last, where its columns could not be located.
+  func countDecoded() throws {
+    guard let tally, let number = row.integer(entityPosition) else { return }
+    tally.add(row, number)
+    try tally.look(row, number)
+  }
+
+  /// Counts the row at hand as one that no mapping took.
+  func leave(_ isLocated: Bool) {
+    guard let tally, let number = isLocated ? locator.integer(entityPosition) : row.integer(entityPosition) else { return }
+    tally.leave(number)
   }
 
   @inline(__always)
@@ -105,5 +132,6 @@ final class TablePass {
       state.counts[index].kept += kept[index]
       kept[index] = 0
     }
+    tally?.take(into: &state.tallies[0])
   }
 }

@@ -26,6 +26,8 @@ public struct MigrationPlan: Sendable {
   public var splits: [MappingSplit]
   /// Rows of the source by entity, in Z_ENT order.
   public var rows: [EntityRows]
+  /// Everything in the versions of the path but the last one, and what becomes of it; counted where ``rows`` are.
+  public var accounts: [VersionAccount] = []
   /// Bytes of the source's database, its log included.
   public var bytes: UInt64
   /// Bytes that the destination's file system must have free at the peak.
@@ -86,6 +88,7 @@ public struct MigrationPlanner: Sendable {
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
     var steps = try path(from: source, to: destination, target, successors)
+    for index in steps.indices { steps[index].isHistory = isHistory(steps[index], of: index == 0 ? reader : nil, successors) }
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
@@ -98,14 +101,12 @@ public struct MigrationPlanner: Sendable {
     try requirements?.check(reader, binding)
     steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
-    let rows = countsRows ? try Self.rows(reader, binding) : []
+    let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes =
-      LeftOut.notes(steps.flatMap { $0.passed + [$0] }) + (fusion?.notes ?? [])
-      + (try PartSelection.notes(steps, splits, policies: policies))
+    let notes = try (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
-      splits: splits, rows: rows, bytes: bytes,
+      splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
       destination: try server(for: destination))
@@ -153,13 +154,12 @@ public struct MigrationPlanner: Sendable {
     ]
   }
 
-  static func rows(_ reader: StoreReader, _ binding: StoreBinding) throws -> [MigrationPlan.EntityRows] {
-    var counts: [Int64: UInt64] = [:]
-    for table in binding.tables {
-      for (number, count) in try reader.rowCounts(table: table.schema) { counts[number, default: 0] += count }
-    }
-    return binding.layout.entityNames.enumerated().map { index, name in
-      MigrationPlan.EntityRows(entity: name, number: index + 1, rows: counts[Int64(index + 1)] ?? 0)
-    }
+  /// Is a step one of the bundle's history? Not where the store's own model stands in for a version that is missing, and not backward.
+  private func isHistory(_ step: MigrationStep, of reader: StoreReader?, _ successors: [String: String]?) -> Bool {
+    if step.isIdentity { return true }
+    if let reader, library.model(matching: reader.metadata.versionHashes) == nil { return false }
+    guard order.stages == nil else { return true }
+    let graph = VersionGraph(library: library, successors: successors)
+    return !graph.precedes(library.hashes(of: step.destination), library.hashes(of: step.source))
   }
 }

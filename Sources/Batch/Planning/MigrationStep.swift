@@ -14,6 +14,8 @@ public struct MigrationStep: Sendable, Equatable {
   public let passedVersions: [String]
   /// Steps that the same pass makes before, row by row: the versions between are in no file.
   public let passed: [MigrationStep]
+  /// Does the step go forward in the version history of a bundle? What its destination lacks was dropped by the model's author then.
+  var isHistory = true
 
   /// The version of the store that the step reads.
   public var origin: ManagedObjectModel { passed.first?.source ?? source }

@@ -97,9 +97,10 @@ struct PathFusion {
     (model.sourceModelName, model.destinationModelName) = (first.source.name, last.destination.name)
     model.sourceHashes = first.mappingModels.reduce(into: [:]) { $0.merge($1.sourceHashes) { first, _ in first } }
     model.destinationHashes = last.mappingModels.reduce(into: [:]) { $0.merge($1.destinationHashes) { first, _ in first } }
-    let step = MigrationStep(
+    var step = MigrationStep(
       source: first.source, destination: last.destination, mappingModels: [model], isInferred: mapped.isEmpty,
       reason: Self.reason(path[range]))
+    step.isHistory = path[range].allSatisfy(\.isHistory)
     stages.append((step, range))
   }
 
@@ -107,13 +108,15 @@ struct PathFusion {
     closeStretch(before: end)
     guard let first = stages.first, let (last, _) = stages.last else { return }
     let joined = path[first.steps.lowerBound..<end]
-    steps.append(
-      joined.count == 1
-        ? last
-        : MigrationStep(
-          source: last.source, destination: last.destination, mappingModels: last.mappingModels, isInferred: last.isInferred,
-          reason: Self.reason(joined), passedVersions: joined.dropFirst().map(\.source.name),
-          passed: stages.dropLast().map(\.step)))
+    var whole = last
+    if joined.count > 1 {
+      whole = MigrationStep(
+        source: last.source, destination: last.destination, mappingModels: last.mappingModels, isInferred: last.isInferred,
+        reason: Self.reason(joined), passedVersions: joined.dropFirst().map(\.source.name),
+        passed: stages.dropLast().map(\.step))
+      whole.isHistory = last.isHistory
+    }
+    steps.append(whole)
     stages = []
   }
 

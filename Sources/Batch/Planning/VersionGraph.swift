@@ -56,6 +56,18 @@ struct VersionGraph {
     return next
   }
 
+  /// Does a version come before another in the order, some versions between or none?
+  func precedes(_ earlier: [String: [UInt8]], _ later: [String: [UInt8]]) -> Bool {
+    places(earlier).contains { start in
+      var (place, count) = (next[start], 0)
+      while let found = place, count < versions.count {
+        if hashes[found] == later { return true }
+        (place, count) = (next[found], count + 1)
+      }
+      return false
+    }
+  }
+
   /// The steps that inference makes one after the other from here to a target, but for those that have mapping models.
   func successors(of place: Int, targets: [Int]) -> [Pair] {
     var (pairs, place) = ([Pair](), place)

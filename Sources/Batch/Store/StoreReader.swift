@@ -200,14 +200,8 @@ public final class StoreReader: Sendable {
     return counts
   }
 
-  /// Counts the rows of any table. Reads the whole table.
-  func rows(of table: TableSchema) throws -> UInt64 {
-    let scan = TableScan(snapshot: snapshot, root: table.rootPage, rowLimit: .max, payloadLimit: Self.keyBytes)
-    let page = RowPage()
-    var count: UInt64 = 0
-    while try scan.next(into: page) { count += UInt64(page.count) }
-    return count
-  }
+  /// Counts the rows of any table. Reads its pages, but no overflow chain.
+  func rows(of table: TableSchema) throws -> UInt64 { try TreeCount.rows(root: table.rootPage, in: snapshot) }
 
   /// Ends the snapshot and its locks.
   public func close() {

@@ -179,6 +179,16 @@ public final class RecordLocator {
     base.map { $0.load(fromByteOffset: offsets[column].type, as: UInt8.self) == 0 } ?? true
   }
 
+  /// The serial types of the record located last, where each takes a byte; nil where one takes more, or where fewer bytes than `padded`
+  /// can be read from there on.
+  @inline(__always)
+  func shortTypes(padded: Int) -> UnsafeRawPointer? {
+    guard let base else { return nil }
+    let (first, last) = (offsets[0].type, offsets[columnCount])
+    guard last.type &- first == columnCount, first &+ padded <= last.body else { return nil }
+    return base + first
+  }
+
   /// Is the column of the record located last a text?
   public func isText(_ column: Int) -> Bool { hasRecord && SerialType.isText(self.column(column).type) }
 

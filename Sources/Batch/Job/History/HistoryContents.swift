@@ -86,7 +86,8 @@ extension RunHistory.Tally {
   public init(_ account: StepAccount) {
     func sum(_ numbers: [UInt64]) -> UInt64 { numbers.reduce(0, &+) }
     (source, destination) = (account.source, account.destination)
-    read = sum(account.objects.map(\.read))
+    read = sum(account.objects.map(\.read)) &+ account.unmapped
+    balances = account.versions.compactMap(\.balance)
     written = sum(account.objects.map(\.written))
     leftOut = sum(account.objects.map(\.leftOut)) &+ account.unmapped
     rejected = sum(account.objects.map(\.rejected))

@@ -144,6 +144,8 @@ public struct RunHistory: Sendable, Equatable {
     public var linksWritten: UInt64
     /// Links and references that had to go.
     public var linksLeftOut: UInt64
+    /// Where everything of the version before went, and of those between.
+    public var balances: [String]?
   }
 
   /// What was proved before the store got its name.

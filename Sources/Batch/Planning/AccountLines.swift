@@ -1,0 +1,254 @@
+/// Makes the account of a step, before anything is counted: everything of its source version in one line each.
+struct AccountLines {
+  private let step: MigrationStep
+  private let all: [EntityMapping]
+  /// By source entity, the mappings that make objects of its objects.
+  private let takers: [String: [EntityMapping]]
+
+  /// Looks at a step; what it passes has accounts of its own.
+  init(_ step: MigrationStep) {
+    self.step = step
+    all = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
+    takers = Dictionary(grouping: all) { $0.sourceEntity ?? "" }
+  }
+
+  /// The account, without counts.
+  var account: VersionAccount {
+    VersionAccount(
+      source: step.source.name, destination: step.destination.name,
+      lines: step.source.entities.flatMap { entity in
+        [line(entity)] + properties(entity) + indexes(entity)
+      })
+  }
+
+  // MARK: Entities
+
+  private func line(_ entity: EntityDescription) -> AccountLine {
+    let name = entity.name
+    guard !entity.isAbstract else {
+      return AccountLine(.entity, name, nil, step.destination.entity(name) == nil ? .dropped : .carried)
+    }
+    guard let taken = takers[name] else { return AccountLine(.entity, name, nil, fate(ofEntity: name)) }
+    let to = taken.compactMap(\.destinationEntity)
+    let skipped = taken.allSatisfy(\.isSkipped)
+    let fate: AccountLine.Fate = skipped ? .dropped : to.contains(name) ? .carried : .renamed
+    var line = AccountLine(.entity, name, nil, fate, to: to.uniqued, by: skipped ? "a part that was skipped" : names(taken))
+    line.leftOutBy = skipped ? nil : rule(taken)
+    return line
+  }
+
+  private func rule(_ taken: [EntityMapping]) -> AccountLine.Rule? {
+    let hasPolicy = taken.map { $0.policyClassName != nil && $0.rules == nil }
+    guard zip(taken, hasPolicy).allSatisfy({ $0.isSkipped || $0.filterPredicate != nil || $1 }) else { return nil }
+    return hasPolicy.contains(true) ? .policy : .filter
+  }
+
+  /// Of an entity without a mapping: objects that the next version has an entity for are lost.
+  private func fate(ofEntity name: String) -> AccountLine.Fate {
+    guard step.isHistory else { return .lost }
+    return step.isInferred || step.destination.entity(name).map(\.isAbstract) != false ? .dropped : .lost
+  }
+
+  private func names(_ mappings: [EntityMapping]) -> String? {
+    step.isInferred ? nil : mappings.map(\.name).uniqued.joined(separator: ", ")
+  }
+
+  private func properties(_ entity: EntityDescription) -> [AccountLine] {
+    guard !entity.isAbstract else { return [] }
+    let attributes = step.source.attributes(of: entity.name).filter { !$0.isTransient }.flatMap { attribute in
+      attribute.leaves.map { (attribute, path: $0.path, type: $0.attribute.type) }
+    }
+    let relationships = step.source.relationships(of: entity.name).filter { !$0.isTransient }
+    guard let taken = takers[entity.name], !taken.allSatisfy(\.isSkipped) else {
+      let fate = takers[entity.name] == nil ? fate(ofEntity: entity.name) : .dropped
+      return attributes.map { AccountLine(.attribute, entity.name, $0.path, fate, by: "the objects of \(entity.name)") }
+        + relationships.map { relationship in
+          var line = AccountLine(.relationship, entity.name, relationship.name, fate, by: "the objects of \(entity.name)")
+          line.countedAs = otherSide(relationship, entity.name)
+          return line
+        }
+    }
+    return attributes.map { line($0.0, $0.path, $0.type, entity.name, taken) }
+      + relationships.map { line($0, entity.name, taken) }
+  }
+
+  // MARK: Attributes
+
+  private func line(
+    _ attribute: AttributeDescription, _ path: String, _ type: AttributeType, _ entity: String, _ taken: [EntityMapping]
+  ) -> AccountLine {
+    let targets = taken.flatMap { mapping in mapping.attributeMappings.compactMap { target(of: path, in: $0, mapping) } }
+    let to = targets.map(\.path).uniqued
+    if let kept = targets.first(where: { $0.types.dropFirst().allSatisfy { $0 == type } }) {
+      let isSame = targets.contains { $0.name == path && $0.types.last == type } || kept.name == path
+      return AccountLine(.attribute, entity, path, isSame ? .carried : .renamed, to: to, by: names(taken))
+    }
+    if !targets.isEmpty { return AccountLine(.attribute, entity, path, .converted, to: to, by: names(taken)) }
+    return AccountLine(
+      .attribute, entity, path,
+      otherFate(path, taken, isDerived: attribute.derivationExpression != nil) { destination in
+        step.destination.attributes(of: destination).contains { $0.name == attribute.name && !$0.isTransient }
+      }, by: names(taken))
+  }
+
+  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil where it does not read it alone.
+  private func target(
+    of path: String, in property: PropertyMapping, _ mapping: EntityMapping
+  ) -> (name: String, path: String, types: [AttributeType])? {
+    let read: String
+    switch property.valueExpression {
+    case nil: read = property.name
+    case .keyPath(.variable("source"), let names) where names.count == 1: read = names[0]
+    default: return nil
+    }
+    guard let entity = mapping.destinationEntity, path == read || path.hasPrefix(read + ".") else { return nil }
+    let name = property.name + path.dropFirst(read.count)
+    guard let found = step.destination.storedAttributes(of: entity).first(where: { $0.path == name })?.attribute,
+      let type = step.source.storedAttributes(of: mapping.sourceEntity ?? "").first(where: { $0.path == path })?.attribute.type
+    else { return nil }
+    return (name, "\(entity).\(name)", [type] + property.passedTypes + [found.type])
+  }
+
+  /// Of a property that no mapping carries.
+  private func otherFate(
+    _ path: String, _ taken: [EntityMapping], isDerived: Bool = false, stays: (String) -> Bool
+  ) -> AccountLine.Fate {
+    let top = path.split(separator: ".").first.map(String.init) ?? path
+    if taken.contains(where: { reads($0, top) }) { return .computed }
+    if taken.contains(where: { $0.policyClassName != nil && $0.rules == nil }) { return .policy }
+    if isDerived { return .dropped }
+    guard step.isHistory else { return .lost }
+    guard !step.isInferred, taken.contains(where: { $0.destinationEntity.map(stays) == true }) else { return .dropped }
+    return taken.contains { sets($0, top) } ? .replaced : .lost
+  }
+
+  private func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
+    (mapping.attributeMappings + mapping.relationshipMappings).contains { $0.valueExpression?.names.contains(name) == true }
+      || mapping.rules?.names.contains(name) == true
+  }
+
+  /// Does the mapping say another value for the same name?
+  private func sets(_ mapping: EntityMapping, _ name: String) -> Bool {
+    (mapping.attributeMappings + mapping.relationshipMappings).contains { $0.name == name && $0.valueExpression != nil }
+      || mapping.rules?.attributes.contains { $0.name == name } == true
+      || mapping.rules?.relationships.contains { $0.name == name } == true
+  }
+
+  // MARK: Relationships
+
+  private func line(_ relationship: RelationshipDescription, _ entity: String, _ taken: [EntityMapping]) -> AccountLine {
+    let to = taken.flatMap { mapping in
+      carriers(mapping, relationship.name).map { "\(mapping.destinationEntity ?? "").\($0)" }
+    }.uniqued
+    var line = AccountLine(.relationship, entity, relationship.name, .carried, to: to, by: names(taken))
+    line.countedAs = otherSide(relationship, entity)
+    let other = relationship.destinationEntity
+    let ends = all.filter { step.source.isKind($0.sourceEntity ?? "", of: other) }
+    if !to.isEmpty {
+      line.fate = to.contains { $0.hasSuffix(".\(relationship.name)") } ? .carried : .renamed
+    } else if ends.isEmpty || ends.allSatisfy(\.isSkipped) {
+      // Links to objects that go are told with these objects.
+      (line.fate, line.by) = (.dropped, "the objects of \(other)")
+    } else if let inverse = relationship.inverseName, let end = ends.first(where: { !carriers($0, inverse).isEmpty }) {
+      (line.fate, line.to) = (.carried, carriers(end, inverse).map { "\(end.destinationEntity ?? "").\($0)" })
+    } else {
+      line.fate = otherFate(relationship.name, taken + inverseReaders(relationship, ends)) { destination in
+        step.destination.relationship(relationship.name, of: destination) != nil
+      }
+    }
+    return line
+  }
+
+  /// Mappings of the other side that make something of the links.
+  private func inverseReaders(_ relationship: RelationshipDescription, _ ends: [EntityMapping]) -> [EntityMapping] {
+    guard let inverse = relationship.inverseName else { return [] }
+    return ends.filter { end in
+      end.policyClassName != nil && end.rules == nil || reads(end, inverse)
+    }
+  }
+
+  /// The destination's relationships that carry a source relationship over.
+  private func carriers(_ mapping: EntityMapping, _ name: String) -> [String] {
+    guard let entity = mapping.destinationEntity else { return [] }
+    return mapping.relationshipMappings.filter { property in
+      guard let expression = property.valueExpression else {
+        return property.name == name && step.destination.relationship(name, of: entity) != nil
+      }
+      return expression.carriedRelationship?.path == name
+    }.map(\.name)
+  }
+
+  /// The line that counts the links: of a to-many relationship with a to-one inverse that one; of two others the first by name.
+  private func otherSide(_ relationship: RelationshipDescription, _ entity: String) -> String? {
+    let other = relationship.destinationEntity
+    guard let inverse = relationship.inverseName, let back = step.source.relationship(inverse, of: other) else { return nil }
+    guard relationship.isToMany == back.isToMany else { return relationship.isToMany ? "\(other).\(inverse)" : nil }
+    let owner =
+      step.source.ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship.name } }?.name ?? entity
+    guard relationship.isToMany, (owner, relationship.name) > (other, inverse) else { return nil }
+    return "\(other).\(inverse)"
+  }
+
+  // MARK: Indexes
+
+  private func indexes(_ entity: EntityDescription) -> [AccountLine] {
+    let names = takers[entity.name]?.compactMap(\.destinationEntity) ?? [entity.name]
+    let heirs = names.compactMap { step.destination.entity($0) }
+    func line(_ kind: AccountLine.Kind, _ name: String, _ isCarried: (EntityDescription) -> Bool) -> AccountLine {
+      AccountLine(kind, entity.name, name, heirs.contains(where: isCarried) ? .carried : .dropped)
+    }
+    return entity.indexes.map { index in line(.index, index.name) { $0.indexes.contains { $0.name == index.name } } }
+      + entity.uniquenessConstraints.map { constraint in
+        line(.constraint, constraint.joined(separator: ", ")) { $0.uniquenessConstraints.contains(constraint) }
+      }
+  }
+}
+
+extension AccountLines {
+  /// Values of an attribute that pass types on their way which do not hold all of them.
+  struct Conversion {
+    var entity: String
+    var attribute: String
+    var types: [AttributeType]
+  }
+
+  /// Conversions that may change a value.
+  var conversions: [Conversion] {
+    all.flatMap { mapping in
+      mapping.attributeMappings.flatMap { property -> [Conversion] in
+        let entity = mapping.sourceEntity ?? ""
+        return step.source.storedAttributes(of: entity).compactMap { attribute in
+          guard let types = target(of: attribute.path, in: property, mapping)?.types, types.mayChange else { return nil }
+          return Conversion(entity: entity, attribute: attribute.path, types: types)
+        }
+      }
+    }
+  }
+}
+
+extension [AttributeType] {
+  /// May a number of the first type be another one behind the last?
+  fileprivate var mayChange: Bool { zip(self, dropFirst()).contains { !$0.fits(into: $1) } }
+}
+
+extension AttributeType {
+  /// Holds another type every number of this one?
+  fileprivate func fits(into other: AttributeType) -> Bool {
+    guard self != other, isNumeric, other.isNumeric else { return true }
+    switch (self, other) {
+    case (.boolean, _): return true
+    case (_, .boolean): return false
+    case (.integer16, _): return true
+    case (.integer32, .float): return false
+    // An integer that is out of range is refused.
+    case (.integer32, _), (.integer64, .integer32), (.integer64, .integer16), (.float, .double), (.float, .decimal): return true
+    case (.double, .decimal), (.decimal, .double): return true
+    default: return false
+    }
+  }
+}
+
+extension [String] {
+  /// Each once, in the order of their first.
+  fileprivate var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+}
