@@ -26,7 +26,7 @@ struct VersionCount {
   }
 
   private mutating func read(_ plan: StepPlan) throws {
-    let index = tallies.count - 1 - plan.depth
+    let level = tallies.count - 1 - plan.depth
     var (tables, joins): (Set<Int>, Set<UInt32>) = ([], [])
     for unit in plan.units {
       if case .rows(let table, _) = unit { tables.insert(table) }
@@ -34,19 +34,20 @@ struct VersionCount {
     }
     for (table, bound) in plan.binding.tables.enumerated() where !tables.contains(table) {
       let tally = try TableTally(plan.binding, table: table, plan.conversions)
-      try scan(plan, bound.schema, index) { page, tallies in
-        unread += UInt64(page.count)
-        try tally.count(page, into: &tallies[index], path: plan.graph.reader.path)
+      let before = tallies[level].objects
+      try scan(plan, bound.schema, level) { page, tallies in
+        try tally.count(page, into: &tallies[level], path: plan.graph.reader.path)
       }
+      unread += tallies[level].objects - before
     }
     for (join, bound) in plan.binding.joins.enumerated() where !joins.contains(bound.schema.rootPage) {
-      try scan(plan, bound.schema, index) { page, tallies in tallies[index].add(links: UInt64(page.count), of: join) }
+      try scan(plan, bound.schema, level) { page, tallies in tallies[level].add(links: UInt64(page.count), of: join) }
     }
   }
 
   /// Reads a table of a step's source; of a version between, its rows are made on the way, and what they are made of is counted with them.
   private mutating func scan(
-    _ plan: StepPlan, _ table: TableSchema, _ index: Int, _ body: (RowPage, inout [ContentTally]) throws -> Void
+    _ plan: StepPlan, _ table: TableSchema, _ level: Int, _ body: (RowPage, inout [ContentTally]) throws -> Void
   ) throws {
     guard let origin = plan.graph.origin(table.rootPage, isWithoutRowid: table.isWithoutRowid) else { return }
     let scan = try RowScan.whole(origin.root, plan.graph.reader.snapshot, isWithoutRowid: origin.isWithoutRowid)
@@ -57,7 +58,7 @@ struct VersionCount {
         continue
       }
       try passed.make(page, of: table.rootPage, into: seen)
-      for (place, tally) in passed.tallies.enumerated() { tallies[index + 1 + place].add(tally) }
+      for (place, tally) in passed.tallies.enumerated() { tallies[level + 1 + place].add(tally) }
       try body(seen, &tallies)
     }
   }

@@ -13,6 +13,9 @@ struct ContentTally: Equatable {
 
   init() {}
 
+  /// Objects of all entities.
+  var objects: UInt64 { numbers.values.reduce(0) { $0 &+ $1[0] } }
+
   /// Objects of an entity; 0 where none was seen.
   func objects(_ number: Int) -> UInt64 { numbers[number]?[0] ?? 0 }
 
