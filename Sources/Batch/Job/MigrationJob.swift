@@ -168,7 +168,6 @@ public struct MigrationJob: Sendable {
     let seen = try StoreSighting(source, fileSystem)
     let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))
     var plan = try planner(request, library, mappings).plan(source, target: request.target, countsRows: countsRows)
-    plan.notes += try PlanJudge(request, plan, library, mappings, policies).notes(source)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
@@ -191,6 +190,8 @@ public struct MigrationJob: Sendable {
       plan.accounts[0].lines += TriggerLines(step).lines
       plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? []
     }
+    // Last: a mapping that cannot work at all is a better answer than what it would lose.
+    plan.notes += try PlanJudge(request, plan, library, mappings, policies).notes(source)
     return (plan, seen)
   }
 

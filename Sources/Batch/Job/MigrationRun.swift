@@ -84,7 +84,7 @@ struct MigrationRun {
     let resume = ProgramName.command(["resume", plan.destination] + LossJudge.options(findings))
     throw BatchError(
       .refused, LossJudge.text(findings),
-      hint: "The store is as it was. Lose it with \(resume), or give the run up with "
+      hint: "The store is as it was. Give them up with \(resume), or end the run with "
         + ProgramName.command("clean", "--all", plan.destination), path: plan.source)
   }
 

@@ -75,7 +75,7 @@ struct PlanJudge {
   private func reason(_ step: MigrationStep, isKnown: Bool) -> String {
     let (from, to) = (step.source.name, step.destination.name)
     if !isKnown { return "no version of the model fits the store, and the step from its own model to \(to) would lose" }
-    guard !step.isHistory else { return "no mapping carries over, and the step \(from) to \(to) would lose," }
+    guard !step.isHistory else { return "in the step \(from) to \(to) no mapping carries" }
     return "the store's version \(from) is newer than \(to), and the step would lose"
   }
 
@@ -99,11 +99,11 @@ struct PlanJudge {
   }
 
   private func hint(_ findings: [LossJudge.Finding], isKnown: Bool) -> String {
-    let way = isKnown ? "Carry them over with a mapping model" : "Give --models with the version that wrote the store"
+    let way = isKnown ? "Map them" : "Give --models with the version that wrote the store"
     let words = ReplayCommand.words(
       request.arguments, source: absolute(plan.source), output: request.output.map(absolute), restarts: false)
-    guard let words else { return way + ", or allow it with --drop or --accept-loss; nothing was written" }
-    return way + ", or lose it with \(ProgramName.command(words + LossJudge.options(findings))); nothing was written"
+    guard let words else { return way + ", or give them up with --drop or --accept-loss; nothing was written" }
+    return way + ", or give them up with \(ProgramName.command(words + LossJudge.options(findings))); nothing was written"
   }
 
   private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }

@@ -2,13 +2,17 @@
 struct AccountLines {
   private let step: MigrationStep
   private let all: [EntityMapping]
+  /// Source entities that a mapping model says to remove.
+  private let removed: Set<String>
   /// By source entity, the mappings that make objects of its objects.
   private let takers: [String: [EntityMapping]]
 
   /// Looks at a step; what it passes has accounts of its own.
   init(_ step: MigrationStep) {
     self.step = step
-    all = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
+    let mappings = step.mappingModels.flatMap(\.entityMappings)
+    all = mappings.filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
+    removed = step.isInferred ? [] : Set(mappings.filter { $0.destinationEntity == nil }.compactMap(\.sourceEntity))
     takers = Dictionary(grouping: all) { $0.sourceEntity ?? "" }
   }
 
@@ -45,6 +49,8 @@ struct AccountLines {
 
   /// Of an entity without a mapping: objects that the next version has an entity for are lost.
   private func fate(ofEntity name: String) -> AccountLine.Fate {
+    // A mapping model that says so has said so.
+    if removed.contains(name) { return .dropped }
     guard step.isHistory else { return .lost }
     return step.isInferred || step.destination.entity(name).map(\.isAbstract) != false ? .dropped : .lost
   }

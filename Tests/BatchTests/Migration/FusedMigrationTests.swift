@@ -64,7 +64,7 @@ import Testing
     ]
     let plan = try Self.passes(Self.versions([first, second, third]))
     #expect(plan.steps.count == 1)
-    #expect(plan.notes.contains { $0.contains("all objects of Tag") && $0.contains("Note.text") })
+    #expect(plan.accounts.flatMap(\.notes).contains { $0.contains("objects of Tag") && $0.contains("Note.text") })
   }
 
   @Test("A number that does not fit a version on the way is refused by both ways, in the same entity and key")

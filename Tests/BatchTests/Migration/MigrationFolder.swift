@@ -54,6 +54,8 @@ final class MigrationFolder {
     var request = MigrationJob.Request(
       source: store, output: output, models: [models], mappings: mappings.map { [$0] } ?? [])
     request.interval = .bytes(1 << 15)
+    // What tests of the engine leave out, they leave out on purpose.
+    request.consent = LossConsent(all: true)
     return request
   }
 

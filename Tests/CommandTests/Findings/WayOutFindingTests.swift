@@ -85,7 +85,7 @@ struct WayOutFindingTests {
     let mapping = folder.folder.newPath("small.yaml")
     try "from: V1\nto: V2\nentities:\n  - from: A\n    to: A\n    filter: \"n < 100\"\n"
       .write(toFile: mapping, atomically: false, encoding: .utf8)
-    let refused = try folder.run(folder.migrate(store) + ["--mappings", mapping])
+    let refused = try folder.run(folder.migrate(store) + ["--mappings", mapping, "--drop", "A"])
     let named = try #require(FindingFolder.advice(refused), "\(refused)")
     #expect(refused.code == 20 && named.contains(mapping) && named.contains("--restart"), "\(refused)")
     try folder.runWell(named)
