@@ -188,11 +188,16 @@ struct AccountLines {
   private func otherSide(_ relationship: RelationshipDescription, _ entity: String) -> String? {
     let other = relationship.destinationEntity
     guard let inverse = relationship.inverseName, let back = step.source.relationship(inverse, of: other) else { return nil }
-    guard relationship.isToMany == back.isToMany else { return relationship.isToMany ? "\(other).\(inverse)" : nil }
+    guard relationship.isToMany == back.isToMany else { return relationship.isToMany ? concrete(inverse, of: other) : nil }
     let owner =
       step.source.ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship.name } }?.name ?? entity
     guard relationship.isToMany, (owner, relationship.name) > (other, inverse) else { return nil }
-    return "\(other).\(inverse)"
+    return concrete(inverse, of: other)
+  }
+
+  /// The line of a property: an abstract entity has none, but those of its kind have; nil where none has objects.
+  private func concrete(_ property: String, of entity: String) -> String? {
+    step.source.entities.first { !$0.isAbstract && step.source.isKind($0.name, of: entity) }.map { "\($0.name).\(property)" }
   }
 
   // MARK: Indexes

@@ -38,7 +38,8 @@ extension VersionAccount {
       case .join(let table, _):
         line.count = tally.links[table] ?? 0
         take(&line, .join(table: table, ownerIsSource: true), &owners)
-      case .inverseKey: break
+      // Nobody at the other end has objects, or another line would count.
+      case .inverseKey: line.count = 0
       }
     }
     return line
