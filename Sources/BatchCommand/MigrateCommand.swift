@@ -9,6 +9,8 @@ struct MigrateCommand: StoreCommand {
     discussion: """
       Without --output the store is replaced and a backup is kept beside it. A store that needs nothing is left alone. \
       An interrupted migration is finished by `resume`.
+
+      \(VerificationMode.meaning)
       """)
 
   @Argument(help: "The store; none with --manifest.") var store: String?

@@ -58,7 +58,8 @@ extension RuleValue {
   fileprivate var names: Set<String> {
     switch self {
     case .expression(let expression): expression.names
-    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _), .lookup(let value, _): value.names
+    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _), .lookup(let value, _):
+      value.names
     case .sum(let values), .join(let values, _): values.reduce([]) { $0.union($1.names) }
     case .choice(let condition, let value, let other): condition.names.union(value.names).union(other.names)
     case .fallback(let value, let other): value.names.union(other.names)

@@ -6,4 +6,10 @@ public enum VerificationMode: String, Codable, Sendable, CaseIterable {
   case full
   /// Not at all.
   case none
+
+  /// What *verified* covers, and what it does not.
+  public static let meaning = """
+    Verified means that the new store holds, page by page and row by row, what the plan said, and that its indexes and keys are whole. \
+    It does not mean that the plan was right: what it drops is in its account, with counts, and a policy in code may do as it likes.
+    """
 }

@@ -84,7 +84,7 @@ struct ReportPage {
   private var over: String { report.started == nil ? "" : ReportCharts(words).html }
 
   private var tallies: String {
-    table(report.steps.map { ("\($0.source) to \($0.destination)", words.tally($0)) })
+    table(words.tallies)
   }
 
   private var rejects: String {

@@ -22,7 +22,7 @@ struct ReportText {
     lines += words.figures.map { name, value in "  \(name.padding(toLength: 13, withPad: " ", startingAt: 0))\(value)" }
     addPath()
     addEntities()
-    add("rows", report.steps.map { ReportWords.plain("\($0.source) to \($0.destination): \(words.tally($0))") })
+    add("rows", words.tallies.map { ReportWords.plain("\($0): \($1)") })
     add("interruptions", report.interruptions.map(words.interruption))
     if let rejects = report.rejects {
       add(

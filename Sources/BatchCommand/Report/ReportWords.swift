@@ -125,6 +125,14 @@ struct ReportWords {
     return parts.joined(separator: ", ")
   }
 
+  /// What became of the rows of all steps, and where everything in each version went: name and text.
+  var tallies: [(String, String)] {
+    report.steps.flatMap { step in
+      [("\(step.source) to \(step.destination)", tally(step))]
+        + (step.balances ?? []).map { ("account", $0) }
+    }
+  }
+
   /// What was proved.
   var proof: [String] {
     guard let proof = report.proof else {
@@ -139,7 +147,7 @@ struct ReportWords {
     lines.append(
       proof.warningCount == 0
         ? "Nothing was found." : "\(proof.warningCount) kinds of peculiarities were found that real stores have, too:")
-    return lines
+    return lines + [VerificationMode.meaning]
   }
 
   var interruptions: String { report.interruptions.count == 1 ? "1 interruption" : "\(report.interruptions.count) interruptions" }

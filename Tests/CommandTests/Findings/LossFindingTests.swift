@@ -112,4 +112,71 @@ struct LossFindingTests {
     let other = try folder.run(["plan", store, "--models", folder.models, "--to", "V2", "--mappings", later])
     #expect(other.code == 0 && other.output.contains("is for V2 to V3, which is not on the path"), "\(other)")
   }
+
+  /// A bundle whose V2 has all that V1 has, and a store of V1.
+  private func mapped(_ text: String) throws -> (FindingFolder, [String]) {
+    let number = #"<attribute name="rate" optional="YES" attributeType="Double"/>"#
+    let (old, new) = (FindingFolder.name + number + Self.extra, #"<attribute name="new" optional="YES" attributeType="String"/>"#)
+    let folder = try FindingFolder([old, old + new])
+    let store = folder.file("b.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "6", "--seed", "5", "--output", store])
+    try folder.execute(store, "UPDATE ZA SET ZEXTRA = CASE WHEN Z_PK <= 4 THEN 'x' END, ZRATE = Z_PK")
+    return (folder, ["migrate", store, "--models", folder.models, "--to", "V2", "--mappings", try mapping(folder, text)])
+  }
+
+  @Test("A mapping file that carries an attribute of both versions nowhere is refused with the count; the advice ends it")
+  func forgotten() throws {
+    let (folder, words) = try mapped("from: V1\nto: V2\nentities:\n  - { from: A, to: A, attributes: { extra: null } }\n")
+    // Said openly: null for all.
+    try folder.runWell(words + ["--output", folder.file("open.sqlite")])
+    let (other, forgetful) = try mapped(
+      "from: V1\nto: V2\nentities:\n  - { from: A, to: A, attributes: { extra: $source.name }, byName: false }\n")
+    let refused = try other.run(forgetful)
+    #expect(refused.code == 20 && refused.error.contains("no mapping carries 6 values of A.rate"), "\(refused)")
+    try other.runWell(try #require(FindingFolder.advice(refused)))
+    #expect(try other.isStore(other.file("b.sqlite"), at: "V2"))
+  }
+
+  @Test("What a filter leaves out is refused with the count, unless it is named; an entity that the file removes is not")
+  func filtered() throws {
+    let (folder, words) = try mapped("from: V1\nto: V2\nentities:\n  - { from: A, to: A, filter: \"rate > 2\" }\n")
+    let before = try folder.folder.tree()
+    let refused = try folder.run(words)
+    #expect(refused.code == 20 && refused.error.contains("leave out 2 objects of A"), "\(refused)")
+    #expect(try folder.folder.tree() == before)
+    try folder.runWell(words + ["--drop", "A"])
+    #expect(try folder.texts(folder.file("b.sqlite"), "SELECT count(*) FROM ZA") == ["4"])
+    let (other, removing) = try mapped("from: V1\nto: V2\nentities:\n  - remove: A\n")
+    let plan = try other.run(["plan"] + removing.dropFirst())
+    #expect(plan.code == 0 && plan.output.contains("drops 6 objects of A"), "\(plan)")
+  }
+
+  @Test("Finding 16: values that a conversion changes are told with the attribute, and with how many")
+  func narrowed() throws {
+    let folder = try FindingFolder([
+      FindingFolder.name + #"<attribute name="rate" optional="YES" attributeType="Double"/>"#,
+      FindingFolder.name + #"<attribute name="rate" optional="YES" attributeType="Integer 32"/>"#,
+    ])
+    let store = folder.file("b.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "6", "--seed", "5", "--output", store])
+    try folder.execute(store, "UPDATE ZA SET ZRATE = CASE WHEN Z_PK <= 2 THEN 1.9 ELSE 3 END")
+    for command in ["plan", "migrate"] {
+      let said = try folder.run([command, store, "--models", folder.models])
+      #expect(said.code == 0 && (said.output + said.error).contains("changes 2 of 6 values of A.rate"), "\(said)")
+    }
+    let report = try folder.run(["report", store])
+    #expect(report.code == 0 && report.output.contains("account: V1 to V2: 6 objects (6 carried)"), "\(report)")
+  }
+
+  @Test("README, help and report say in the same words what verified means")
+  func meaning() throws {
+    let folder = try FindingFolder()
+    func words(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+    let readme = URL(fileURLWithPath: #filePath).appending(path: "../../../../README.md").standardized
+    #expect(words(try String(contentsOf: readme, encoding: .utf8)).contains(VerificationMode.meaning))
+    #expect(words(try folder.run(["migrate", "--help"]).output).contains(VerificationMode.meaning))
+    let store = try folder.store("b.sqlite")
+    try folder.runWell(folder.migrate(store))
+    #expect(words(try folder.run(["report", store]).output).contains(VerificationMode.meaning))
+  }
 }
