@@ -131,7 +131,7 @@ struct ResumeCommand: StoreCommand {
   @OptionGroup var consent: ConsentArguments
   @Option(
     name: .long,
-    help: "Persistent history: keep or empty; without it as the run was asked. Another choice lets it begin again with the first row.")
+    help: "Persistent history: keep or empty it; another choice than the run's lets it begin again with the first row.")
   var history: ExtrasOptions.History?
   @Option(name: .long, help: "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.")
   var toPostgres: String?

@@ -10,7 +10,8 @@ extension MigrationJob {
   /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
   public func resume(
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
-    consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
+    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else { throw noRun(path) }
     defer { lease.release() }

@@ -65,8 +65,9 @@ extension RowTransformer {
   private func refuseUntrueHistory(_ mapping: CompiledMapping, _ key: Int64, _ error: BatchError) throws {
     guard let history = plan.carried.history, let row = history.first[Int64(mapping.source.number)] else { return }
     throw BatchError(
-      .refused, "this object cannot be migrated, and without it row \(row) of \(history.table) may become untrue: \(error.message)",
-      hint: "Correct the mapping or the object and begin anew, or go on with --history empty, and clients of the history begin anew",
+      .refused,
+      "this object cannot be migrated, and without it row \(row) of \(history.table) may become untrue: \(error.message)",
+      hint: "Correct the mapping or the object, or resume with --history empty, and clients of the history begin anew",
       entity: mapping.source.name, key: key, cause: error.cause)
   }
 }

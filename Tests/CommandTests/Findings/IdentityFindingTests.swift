@@ -27,7 +27,7 @@ struct IdentityFindingTests {
     return (folder, path)
   }
 
-  @Test("Values in columns of entities beside a row's own, as Core Data's migration in place leaves them, stay in an identity migration")
+  @Test("Values that rows have in attributes of sister entities, as Core Data leaves them, stay in an identity migration")
   func sisters() throws {
     let (folder, store) = try self.store([Self.family])
     let other = "Z_ENT = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'B')"
@@ -65,8 +65,7 @@ struct IdentityFindingTests {
       #expect(try folder.texts(store, found) == ["2,4,6,8,10,12,14,16,18,20"])
       try folder.runWell(["verify", store, "--models", folder.models])
     }
-    for words in [["models", folder.models, "--validate"], ["plan", store, "--models", folder.models, "--to", "V2"]] {
-      #expect(try !folder.run(words).error.contains("self"))
-    }
+    let tables = try folder.run(["migrate", store, "--models", folder.models, "--ddl-only"])
+    #expect(tables.code == 0 && tables.output.contains("ON public.a (p DESC, id)"), "\(tables)")
   }
 }
