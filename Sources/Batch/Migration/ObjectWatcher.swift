@@ -64,10 +64,11 @@ extension RowTransformer {
   /// An object that is set aside was never deleted, and history that is kept would say that it is there.
   private func refuseUntrueHistory(_ mapping: CompiledMapping, _ key: Int64, _ error: BatchError) throws {
     guard let history = plan.carried.history, let row = history.first[Int64(mapping.source.number)] else { return }
+    let way = rejects?.log.emptyingHistory.map { ", or empty the history with \($0): its clients begin anew" } ?? ""
     throw BatchError(
       .refused,
       "this object cannot be migrated, and without it row \(row) of \(history.table) may become untrue: \(error.message)",
-      hint: "Correct the mapping or the object, or resume with --history empty, and clients of the history begin anew",
+      hint: "The store is as it was. Correct the mapping or the object and begin anew\(way)",
       entity: mapping.source.name, key: key, cause: error.cause)
   }
 }
