@@ -131,6 +131,10 @@ struct ResumeCommand: StoreCommand {
   var takeOver = false
   @OptionGroup var rejects: RejectArguments
   @OptionGroup var consent: ConsentArguments
+  @Option(
+    name: .long,
+    help: "Persistent history: keep or empty it; another choice than the run's lets it begin again with the first row.")
+  var history: ExtrasOptions.History?
   @Option(name: .long, help: "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.")
   var toPostgres: String?
   @OptionGroup var operating: OperatingOptions
@@ -166,11 +170,12 @@ struct ResumeCommand: StoreCommand {
       let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
       let server = toPostgres.map { PostgresServer(url: $0) }
       let load = try job.resumeLoad(
-        store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, monitor: monitor)
+        store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, history: history, monitor: monitor)
       if let load { return MigrateCommand.done(load) }
       return MigrateCommand.done(
         try job.resume(
-          store, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent, monitor: monitor))
+          store, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent, history: history,
+          monitor: monitor))
     }
   }
 }

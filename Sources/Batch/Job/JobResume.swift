@@ -6,11 +6,12 @@ extension MigrationJob {
   /// the destination's name by now; and `badCheckpoint` when its source was written to or replaced.
   ///
   /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. `consent`
-  /// adds to what may be lost. With `takeOver` a process that has the lease
+  /// adds to what may be lost. Another `history` than the run's own lets it begin again with the first row. With `takeOver` a process that has the lease
   /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
   public func resume(
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
-    consent: LossConsent = LossConsent(), monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
+    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else { throw noRun(path) }
     defer { lease.release() }
@@ -34,7 +35,7 @@ extension MigrationJob {
         try takeBackCutOver(&plan, job.current(fileSystem))
       }
       try fileSystem.remove(job.failure)
-      return try goOn(plan, job, lease, makeMonitor(plan.interval))
+      return try goOn(plan, job, lease, makeMonitor(plan.interval), history)
     } catch {
       // What else goes wrong follows from that.
       try lease.throwIfReplaced()
@@ -83,12 +84,16 @@ extension MigrationJob {
     try fileSystem.syncDirectory(job.path)
   }
 
-  private func goOn(_ plan: JobPlan, _ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor) throws -> Report {
+  private func goOn(
+    _ plan: JobPlan, _ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor, _ history: ExtrasOptions.History?
+  ) throws -> Report {
     lease.guardRun(monitor)
-    return try MigrationRun(
+    var run = MigrationRun(
       job: try workingDirectory(of: job, lease, monitor), lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
       monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics
-    ).run()
+    )
+    if let history, history != plan.extras.history { try run.beginAgain(history) }
+    return try run.run()
   }
 
   /// The job's directory as this process may write to it: not to files that an owner elsewhere has open.

@@ -180,11 +180,14 @@ public struct MigrationJob: Sendable {
         "\(writers.joined(separator: ", ")) has the store open to write: end it, for what it writes later may be lost")
     }
     // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known.
+    var history: HistoryRows?
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
       let step = try StepPlan(
         step: planned, reader: index == 0 ? source : EmptyStore.reader(of: planned.origin), policies: policies, files: files,
         now: 0, extras: request.extras)
+      if index == 0 { history = step.carried.history }
+      history = try history.flatMap { try step.carried.fates?.pass($0, isForeseen: index > 0) }
       guard index == 0 else { continue }
       plan.notes += step.carried.notes
       plan.accounts[0].lines += TriggerLines(step).lines

@@ -7,7 +7,7 @@ import Streams
 struct MigrationRun {
   let job: JobDirectory
   let lease: Lease
-  let plan: JobPlan
+  var plan: JobPlan
   let fileSystem: any FileSystem
   let policies: PolicyRegistry
   let monitor: RunMonitor
@@ -115,7 +115,7 @@ struct MigrationRun {
   }
 
   /// The steps, by the run's copies of models and mapping models.
-  private func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
+  func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
     let steps = try MigrationPlanner(
       library: ModelLibrary(paths: plan.models.map { job.file($0) }),
       mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies, order: plan.order,
@@ -132,7 +132,7 @@ struct MigrationRun {
     try ExternalDataCopy(fileSystem: fileSystem, monitor: monitor).take(from: plan.source, to: result.path, isOwn: true)
   }
 
-  private func openSource() throws -> StoreReader {
+  func openSource() throws -> StoreReader {
     func open(_ locking: DatabaseSnapshot.Locking) throws -> StoreReader {
       try SourceStore.open(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
     }
@@ -151,7 +151,7 @@ struct MigrationRun {
     try checkSource(again)
   }
 
-  private func checkSource(_ source: StoreReader) throws {
+  func checkSource(_ source: StoreReader) throws {
     let found = PlanFingerprint.hex(try SourceFingerprint.of(source.snapshot))
     guard found == plan.sourceFingerprint else {
       throw BatchError(

@@ -53,8 +53,10 @@ extension MigrationRun {
   func rejectLog(_ position: RunPosition) throws -> RejectLog? {
     guard let rejects = plan.rejects else { return nil }
     let restoring = position.rejects ?? (position.state == nil ? nil : RejectLog.State())
-    return try RejectLog(
+    let log = try RejectLog(
       path: rejectPath, fileSystem: fileSystem, limit: rejects.limit, withValues: rejects.withValues, restoring: restoring)
+    log.emptyingHistory = ProgramName.command("resume", plan.destination, "--history", "empty")
+    return log
   }
 
   /// Takes the list out of the job's directory, durably, before that is removed; nil where nothing was rejected.

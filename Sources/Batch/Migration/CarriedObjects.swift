@@ -34,6 +34,10 @@ struct CarriedObjects {
   /// What Z_MODELCACHE holds in the new store: the new version's model where the source has that table (B.2). Nil without one,
   /// and in an identity migration, which keeps the table.
   var modelCache: [UInt8]?
+  /// What the step does to the objects that history names; nil in an identity migration, which changes none.
+  var fates: HistoryFates?
+  /// What the rows of history name that are kept; nil without history.
+  var history: HistoryRows?
   /// What a person should know.
   var notes: [String] = []
 

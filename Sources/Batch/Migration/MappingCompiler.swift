@@ -18,7 +18,7 @@ struct MappingCompiler {
     }
     for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns, &expressions) }
     try inverselessOwners(draft, &columns)
-    unknown(draft, &columns)
+    identical(draft, &columns)
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
       policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter, expressions: expressions)
@@ -43,11 +43,16 @@ struct MappingCompiler {
         entities: drafts.entities, now: now))
   }
 
-  /// Columns that the model does not know are kept in an identity migration, the only one whose layout has them.
-  private func unknown(_ draft: MappingDraft, _ columns: inout [ColumnSource]) {
+  /// An identity migration keeps every value, also in columns of entities beside this one, where Core Data's own migration puts defaults,
+  /// and in those that the model does not know.
+  private func identical(_ draft: MappingDraft, _ columns: inout [ColumnSource]) {
+    guard drafts.step.isIdentity else { return }
     let source = drafts.graph.binding.tables[draft.source.table]
     for (index, column) in layout.entityTables[draft.destination.table].columns.enumerated() {
-      guard case .unknown = column.role else { continue }
+      switch column.role {
+      case .attribute, .unknown: break
+      default: continue
+      }
       let position = source.positions[index]
       columns[index] = .borrow(position, missing: source.schema.columns[position].defaultValue ?? .null)
     }

@@ -55,8 +55,20 @@ extension RowTransformer {
     do {
       return (try take(key, mapping, index), nil)
     } catch let error as BatchError where error.code == .policyFailed && manager.takeBack(to: beginning) {
+      try refuseUntrueHistory(mapping, key, error)
       try rejects?.log.add(error, step: rejects?.step ?? 0, mapping: index, mapping, key: key, row: row)
       return (false, error)
     }
+  }
+
+  /// An object that is set aside was never deleted, and history that is kept would say that it is there.
+  private func refuseUntrueHistory(_ mapping: CompiledMapping, _ key: Int64, _ error: BatchError) throws {
+    guard let history = plan.carried.history, let row = history.first[Int64(mapping.source.number)] else { return }
+    let way = rejects?.log.emptyingHistory.map { ", or empty the history with \($0): its clients begin anew" } ?? ""
+    throw BatchError(
+      .refused,
+      "this object cannot be migrated, and without it row \(row) of \(history.table) may become untrue: \(error.message)",
+      hint: "The store is as it was. Correct the mapping or the object and begin anew\(way)",
+      entity: mapping.source.name, key: key, cause: error.cause)
   }
 }

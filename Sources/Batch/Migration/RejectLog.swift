@@ -57,6 +57,8 @@ final class RejectLog: @unchecked Sendable {
   private let file: any File
   private let limit: UInt64
   let withValues: Bool
+  /// The command that goes on without history; nil where there is none.
+  var emptyingHistory: String?
   private(set) var state: State
   private var pending: [UInt8] = []
   private let encoder = JSONEncoder()

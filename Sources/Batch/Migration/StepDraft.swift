@@ -87,7 +87,9 @@ struct StepDraft {
     for scan in scans {
       let largest = try graph.largestKey(scan.table)
       for table in Set(scan.mappings.map { drafts[$0].destination.table }) {
-        for index in scan.mappings where drafts[index].destination.table == table { drafts[index].offset = base[table] }
+        for index in scan.mappings where drafts[index].destination.table == table {
+          (drafts[index].offset, drafts[index].isBehindOthers) = (base[table], keys.kept[table])
+        }
         keys.kept[table] = true
         let (sum, overflow) = base[table].addingReportingOverflow(largest)
         guard !overflow, sum < Int64.max >> 11 else {

@@ -119,6 +119,8 @@ struct MappingDraft {
   var source: SourceEntity
   var destination: DestinationEntity
   var offset: Int64
+  /// Does another scan write to its table before? Then its keys move by as many as those are, which may be none.
+  var isBehindOthers = false
   var policy: (any EntityMigrationPolicy)?
   var filter: MappingFilter?
 }

@@ -4,7 +4,7 @@ public struct EntityDescription: Sendable, Equatable {
   public struct FetchIndex: Sendable, Equatable {
     /// One property of an index.
     public struct Element: Sendable, Equatable {
-      /// The property's name; empty where the element indexes an expression.
+      /// The property's name; `self` for the object, by its key; empty where the element indexes an expression.
       public var property: String
       /// The indexed expression, which only Core Data itself can evaluate.
       public var expression: String?
@@ -21,6 +21,9 @@ public struct EntityDescription: Sendable, Equatable {
         self.isAscending = isAscending
       }
     }
+    /// The name that stands for the object itself, where no property is called so.
+    static let object = "self"
+
     /// The index's name, unique in its entity.
     public var name: String
     /// Its properties, in order.

@@ -119,13 +119,14 @@ extension ModelCheck {
   }
 
   func indexProblems(_ entity: EntityDescription) -> [ModelProblem] {
-    let old = entity.compoundIndexes.map { (name: $0.joined(separator: ", "), properties: $0) }
-    let new = entity.indexes.map { (name: $0.name, properties: $0.elements.map(\.property)) }
+    let old = entity.compoundIndexes.map { (name: $0.joined(separator: ", "), properties: $0, isOld: true) }
+    let new = entity.indexes.map { (name: $0.name, properties: $0.elements.map(\.property), isOld: false) }
     var found: [ModelProblem] = []
     for index in old + new {
       for property in index.properties where !property.isEmpty {
         switch named(property, in: entity) {
         case .stored: break
+        case .unknown where !index.isOld && property == EntityDescription.FetchIndex.object: break
         case .notStored(let kind):
           found.append(warning(entity.name, nil, "the index \(index.name) is over the \(kind) property \(property)"))
         case .unknown:

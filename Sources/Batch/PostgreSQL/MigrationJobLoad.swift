@@ -75,7 +75,7 @@ extension MigrationJob {
   /// without it libpq asks its environment.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
-    rejects: RejectLimit? = nil,
+    rejects: RejectLimit? = nil, history: ExtrasOptions.History? = nil,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report? {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
@@ -87,7 +87,8 @@ extension MigrationJob {
     var migrated: Report?
     if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
       let report = try resume(
-        folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, monitor: makeMonitor)
+        folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, history: history,
+        monitor: makeMonitor)
       try folder.note(report)
       migrated = report
     }

@@ -50,7 +50,8 @@ struct IndexPlanner {
           hint: "Remove the index from the model, or make it a binary one", entity: entity.name)
       }
       // An index without a column to stand on (transient, fetched, to-many) orders nothing: left out.
-      guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)"), !columns.isEmpty else {
+      guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)", isFetchIndex: true), !columns.isEmpty
+      else {
         continue
       }
       try add(
@@ -74,12 +75,14 @@ struct IndexPlanner {
 
   /// The columns of an index, or nil when one of its properties has none, or when it indexes an expression.
   private func columns(
-    _ elements: [EntityDescription.FetchIndex.Element], of entity: EntityDescription, in what: String
+    _ elements: [EntityDescription.FetchIndex.Element], of entity: EntityDescription, in what: String,
+    isFetchIndex: Bool = false
   ) throws -> [IndexLayout.Column]? {
     var columns: [IndexLayout.Column] = []
     for element in elements {
       if element.expression != nil { return nil }
-      guard let name = columnName(element.property, entity.name) else {
+      let key = isFetchIndex && element.property == EntityDescription.FetchIndex.object ? "Z_PK" : nil
+      guard let name = columnName(element.property, entity.name) ?? key else {
         let first = element.property.split(separator: ".").first.map(String.init) ?? element.property
         let isKnown =
           model.attribute(first, of: entity.name) != nil || model.relationship(first, of: entity.name) != nil

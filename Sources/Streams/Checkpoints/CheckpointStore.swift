@@ -62,6 +62,13 @@ public final class CheckpointStore: Sendable {
     try fileSystem.syncDirectory(directory)
   }
 
+  /// Removes every checkpoint, durably: whoever comes next begins with nothing.
+  public func removeAll() throws {
+    guard try fileSystem.status(directory) != nil else { return }
+    try removeAll(but: [])
+    try fileSystem.syncDirectory(directory)
+  }
+
   /// Removes leftovers, older checkpoints, and newer ones that were found unreadable: a resume started before them.
   private func removeAll(but kept: [UInt64?]) throws {
     for name in try fileSystem.list(directory) {
