@@ -44,24 +44,44 @@ struct MappingConvertCommand: ParsableCommand {
 struct MappingCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Says whether mapping models can be read, and whether they fit the models.",
-    discussion: "The exit code is 20 when something is wrong.")
+    discussion: """
+      With --models it refuses all that a migration would refuse for models and mappings alone: names that the versions do not \
+      have, expressions that are not supported, types that do not fit, required attributes that nothing gives a value. Several \
+      mapping models may share a step. The exit code is 20 when something is wrong.
+      """)
 
-  @Argument(help: "A .yaml, .yml or .json, an .xcmappingmodel, or a folder of them.") var path: String
+  @Argument(help: "Each a .yaml, .yml or .json, an .xcmappingmodel, or a folder of them.") var paths: [String]
   @Option(name: .long, parsing: .upToNextOption, help: "Models that have the versions.") var models: [String] = []
 
   func run() throws {
-    let mappings = try MappingModelReader.read(path: path)
+    let mappings = try paths.flatMap { try Self.read($0) }
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
     var problems: [String] = []
-    for mapping in mappings {
-      let found = library.map { MappingFileCheck(mapping, library: $0) }
-      problems += found?.problems ?? []
+    for (index, mapping) in mappings.enumerated() {
+      let others = mappings[..<index] + mappings[(index + 1)...]
+      let found = library.map {
+        MappingFileCheck(mapping, beside: Array(others), library: $0, policies: GodwitCommand.policies)
+      }
+      problems += (found?.problems ?? []).filter { !problems.contains($0) }
       let count = mapping.entityMappings.count
       let steps = found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
       Console.print("\(mapping.name): \(count) entity \(count == 1 ? "mapping" : "mappings"), \(steps)")
     }
     guard problems.isEmpty else {
-      throw BatchError(.badMapping, problems.joined(separator: "\n"), path: path)
+      let path = paths.count == 1 ? paths[0] : nil
+      throw BatchError(.badMapping, problems.joined(separator: "\n"), hint: Self.hint, path: path)
+    }
+  }
+
+  private static let hint = "Correct the mapping model"
+
+  /// What is wrong with a file is said by this command: it does not send to itself.
+  private static func read(_ path: String) throws -> [MappingModel] {
+    do { return try MappingModelReader.read(path: path) } catch var error as BatchError
+      where error.code == .badMapping && error.hint == nil
+    {
+      error.hint = hint
+      throw error
     }
   }
 }

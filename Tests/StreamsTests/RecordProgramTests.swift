@@ -91,6 +91,7 @@ import Testing
     case .integer(let column, let range):
       if case .integer(let value) = source[column] { return range.contains(value) ? [source[column]] : nil }
       return source[column] == .null ? [.null] : nil
+    case .present(let column): return source[column] == .null ? nil : [source[column]]
     case .shifted(let column, let offset):
       if case .integer(let value) = source[column] { return [.integer(value &+ offset)] }
       return source[column] == .null ? [.null] : nil
@@ -118,7 +119,8 @@ import Testing
       let source = (0..<Int.random(in: 1...90, using: &random)).map { _ in value(&random) }
       let pieces = (0..<Int.random(in: 1...20, using: &random)).map { _ -> RecordProgram.Piece in
         let column = Int.random(in: 0..<source.count, using: &random)
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
+        case 10: return .present(column: column)
         case 9: return .given
         case 8: return .own(by: .random(in: -500...500, using: &random))
         case 0: return .constant(value(&random))

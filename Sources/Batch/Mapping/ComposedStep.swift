@@ -202,7 +202,7 @@ extension Expression {
     switch self {
     case .constant, .decimal, .date: return self
     case .keyPath(.variable("source"), let path) where path.count == 1:
-      guard case .source(let name, let types) = origin.attributes[path[0]], types.count == 1 else { return nil }
+      guard case .source(let name, let types, nil) = origin.attributes[path[0]], types.count == 1 else { return nil }
       return .keyPath(operand: .variable("source"), path: [name])
     case .function(nil, let name, let arguments):
       let moved = arguments.compactMap { $0.moved(to: origin) }

@@ -112,8 +112,9 @@ struct Inference {
     for attribute in new {
       let from = match.pairs[attribute.name].flatMap { pair in old.first { $0.name == pair } }
       if let from { check(attribute, from, entity: name) }
-      mapping.attributeMappings.append(
-        PropertyMapping(name: attribute.name, valueExpression: expression(attribute, from, among: old)))
+      var property = PropertyMapping(name: attribute.name, valueExpression: expression(attribute, from, among: old))
+      property.valueForNull = from.flatMap { Self.valueForNull(attribute, from: $0) }
+      mapping.attributeMappings.append(property)
     }
   }
 
@@ -178,7 +179,13 @@ struct Inference {
 
   /// Must every object have a value already, for nothing gives it one (E.2)?
   static func needsValues(_ new: AttributeDescription, from old: AttributeDescription?) -> Bool {
-    !new.isOptional && !new.isTransient && (old?.isOptional ?? (new.defaultValue == nil))
+    !new.isOptional && !new.isTransient && new.defaultValue == nil && old?.isOptional != false
+  }
+
+  /// The default value of an attribute that becomes required, as stored: objects without value get it.
+  static func valueForNull(_ new: AttributeDescription, from old: AttributeDescription) -> Value? {
+    guard old.isOptional, !new.isOptional, new.type != .composite else { return nil }
+    return new.defaultValue.map(new.type.stored)
   }
 
   private mutating func check(_ new: RelationshipDescription, _ old: RelationshipDescription, entity: String) {

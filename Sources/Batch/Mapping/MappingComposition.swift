@@ -14,8 +14,9 @@ struct MappingComposition {
   /// Where an attribute's value comes from.
   enum AttributeOrigin {
     case constant(Value)
-    /// An attribute of the first version, and the types that it has one after the other, the first and the latest included.
-    case source(String, types: [AttributeType])
+    /// An attribute of the first version, and the types that it has one after the other, the first and the latest included;
+    /// and the value of the latest type that stands for NULL.
+    case source(String, types: [AttributeType], null: Value? = nil)
     /// What an expression of the first step gives, and the types that it has one after the other behind that step.
     case computed(Expression, types: [AttributeType])
   }
@@ -120,7 +121,7 @@ struct MappingComposition {
         }
         let value = try mapped[attribute.name].flatMap { try step.source($0, old, rest) }
         found[leaf.path] =
-          try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf) }
+          try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf, mapped[attribute.name]?.valueForNull) }
           ?? .constant(try step.constant(mapped[attribute.name], leaf.attribute))
       }
     }
@@ -175,21 +176,27 @@ struct MappingComposition {
 extension MappingComposition.Origin {
   /// Where an attribute comes from that a step takes from this entity's attribute of that path.
   fileprivate func attribute(
-    _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription)
+    _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription), _ null: Value?
   ) throws -> MappingComposition.AttributeOrigin {
     guard old.allowsExternalBinaryDataStorage == new.attribute.allowsExternalBinaryDataStorage else {
       throw MappingComposition.Obstacle(reason: "\(new.path) changes where its data may lie")
     }
+    func converted(_ value: Value) throws -> Value {
+      if let converted = new.attribute.type.converted(value, from: old.type) { return converted }
+      throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")
+    }
     switch attributes[path] {
-    case .source(let name, let types):
-      return .source(name, types: types.last == new.attribute.type ? types : types + [new.attribute.type])
+    case .source(let name, let types, let filled):
+      // What was filled on the way is no NULL any more.
+      let passed = types.last == new.attribute.type ? types : types + [new.attribute.type]
+      return .source(name, types: passed, null: try filled.map(converted) ?? null)
     case .computed(let expression, let types):
+      guard null == nil else {
+        throw MappingComposition.Obstacle(reason: "\(new.path) gets a default value for what \(path) lacks")
+      }
       return .computed(expression, types: types.last == new.attribute.type ? types : types + [new.attribute.type])
     case .constant(let value):
-      guard let converted = new.attribute.type.converted(value, from: old.type) else {
-        throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")
-      }
-      return .constant(converted)
+      return .constant(try value == .null ? null ?? .null : converted(value))
     case nil: throw MappingComposition.Obstacle(reason: "\(path) is not known")
     }
   }
@@ -202,9 +209,10 @@ extension PropertyMapping {
     case .computed(let expression, let types):
       self.init(name: name, valueExpression: expression)
       passedTypes = types.dropLast()
-    case .source(let source, let types):
+    case .source(let source, let types, let null):
       self.init(name: name, valueExpression: .keyPath(operand: .variable("source"), path: [source]))
       passedTypes = Array(types.dropFirst().dropLast())
+      valueForNull = null
     }
   }
 }

@@ -1,3 +1,5 @@
+import Streams
+
 /// How one step turns objects of a source version into objects of a destination version, as NSMappingModel describes it.
 ///
 /// A mapping model may cover a part of the entities; several of them can make up one step.
@@ -72,6 +74,8 @@ public struct PropertyMapping: Sendable, Equatable {
   public var valueExpression: Expression?
   /// Types of an attribute in versions between, that its value passes one after the other where several steps are made in one.
   public var passedTypes: [AttributeType] = []
+  /// What an attribute gets, as it is stored, where its source has no value: the default of one that an inferred step makes required.
+  public var valueForNull: Value?
 
   /// Makes a property mapping.
   public init(name: String, valueExpression: Expression? = nil) {

@@ -91,9 +91,8 @@ struct MappingCompiler {
       return PropertyExpression(name: name, target: target, expression: try compiler.compile(expression).expression)
     } catch let damage as ExpressionDamage {
       throw BatchError(
-        .badMapping,
-        "the value expression of \(draft.mapping.name).\(name) is not supported: \(expression) (it \(damage))",
-        hint: "Set the property in a policy", entity: draft.mapping.destinationEntity)
+        .badMapping, damage.sentence(of: "the value expression of \(draft.mapping.name).\(name), \(expression),"),
+        hint: damage.hint ?? "Set the property in a policy", entity: draft.mapping.destinationEntity)
     }
   }
 
@@ -124,7 +123,8 @@ struct MappingCompiler {
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(sourceName), which the source does not have",
         hint: "Its attributes are \(draft.source.attributes.names.joined(separator: ", "))", entity: draft.source.name)
     }
-    columns[target.position] = try copy(source, to: target, draft, property)
+    let copied = try copy(source, to: target, draft, property)
+    columns[target.position] = property.valueForNull.map { .filled(copied, null: $0) } ?? copied
   }
 
   private func stored(

@@ -1,6 +1,7 @@
 import Streams
 
-/// The keys of a to-many relationship without inverse: they stand in the rows of the objects that it leads to.
+/// The keys of a to-many relationship that are not those of a to-one on both sides of the step: they stand in the rows of the objects
+/// that it leads to, whether it has an inverse or has lost it.
 struct OwnerKeys {
   /// Where the owner's key stands in a source row.
   var position: Int
@@ -16,16 +17,18 @@ extension StepDraft {
     of name: String, kind entity: String, in draft: MappingDraft, tellsEntity: Bool
   ) throws -> OwnerKeys? {
     guard let destination = layout.model.relationship(name, of: entity)?.destinationEntity else { return nil }
-    var found: (column: Int, order: Int?)?
+    var found: (column: Int, order: Int?, entity: Int?)?
     var targets = [KeyMap.Target?](repeating: nil, count: graph.byNumber.count)
     for owner in drafts where layout.model.isKind(owner.destination.name, of: entity) {
       guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == name }),
         let origin = try RelationshipOrigin(property, owner, self),
-        case .ownerKey(let table, let column, let order) = origin.relationship.storage, table == draft.source.table,
+        let (table, column, order) = origin.relationship.storage.keys, table == draft.source.table,
         found?.column ?? column == column, isTarget(draft, via: origin.mappingName, to: destination)
       else { continue }
       guard owner.filter == nil else { throw filtered(owner, name) }
-      found = (column, order)
+      // The inverse's key may tell its entity.
+      let inverse = origin.relationship.inverse.flatMap { draft.source.relationships[$0] }
+      found = (column, order, inverse?.entityPosition)
       guard targets[owner.source.number] == nil else { continue }
       targets[owner.source.number] = KeyMap.Target(offset: owner.offset, number: owner.destination.number)
     }
@@ -34,7 +37,8 @@ extension StepDraft {
       let key = positions[found.column]
       return OwnerKeys(
         position: key, order: found.order.map { .borrow(positions[$0], missing: .null) } ?? .order(key),
-        map: ownerMap(targets, graph.binding.tables[draft.source.table].layout.columns[found.column].role, tellsEntity))
+        map: found.entity.map { KeyMap(entityPosition: $0, byNumber: targets) }
+          ?? ownerMap(targets, graph.binding.tables[draft.source.table].layout.columns[found.column].role, tellsEntity))
     }
   }
 
@@ -53,7 +57,10 @@ extension StepDraft {
 
   /// Where all owners move alike, their keys do; else only the owner's own row tells its entity.
   private func ownerMap(_ targets: [KeyMap.Target?], _ role: ColumnRole, _ tellsEntity: Bool) -> KeyMap {
-    guard case .inverselessOwner(let entity, _) = role else { return KeyMap(byNumber: targets) }
+    guard case .inverselessOwner(let entity, _) = role else {
+      // Where an inverse does not tell the entity, there is but one.
+      return KeyMap(byNumber: [], single: targets.lazy.compactMap { $0 }.first)
+    }
     let model = graph.binding.layout.model
     let owners = graph.byNumber.compactMap { $0 }.filter {
       model.isKind($0.name, of: entity) && model.entity($0.name)?.isAbstract == false
@@ -64,5 +71,15 @@ extension StepDraft {
     }
     guard !isUniform, let number = graph.entities[entity]?.number else { return KeyMap(byNumber: [], single: first) }
     return KeyMap(byNumber: targets, owners: .init(graph: graph, number: number))
+  }
+}
+
+extension RelationshipStorage {
+  /// Where rows of the objects at the other end have the owner's key, and their place among its objects; nil for other storage.
+  fileprivate var keys: (table: Int, column: Int, order: Int?)? {
+    switch self {
+    case .inverseKey(let table, let column, let order), .ownerKey(let table, let column, let order): (table, column, order)
+    case .ownKey, .join: nil
+    }
   }
 }

@@ -16,6 +16,9 @@ struct PropertyOrigins {
     }
     guard !columns.contains(target.position) else { return "set by \(policy)" }
     switch mapping.columns[target.position] {
+    case .filled(.borrow(let position, _), _): return "\(origin(name, position)), or the default value"
+    case .filled(.convert(let position, _, let types), _):
+      return "\(origin(name, position)), converted from \(types.map { "\($0)" }.joined(separator: " to ")), or the default value"
     case .borrow(let position, _): return origin(name, position)
     case .convert(let position, _, let types):
       return "\(origin(name, position)), converted from \(types.map { "\($0)" }.joined(separator: " to "))"

@@ -261,5 +261,5 @@ extension AttributeType {
 
 extension [String] {
   /// Each once, in the order of their first.
-  fileprivate var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+  var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }

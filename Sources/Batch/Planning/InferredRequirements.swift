@@ -11,6 +11,8 @@ struct InferredRequirements {
     var entity: String
     var name: String
     var version: String
+    /// Does its default value fill in what is missing?
+    var isFilled = false
   }
 
   private var requirements: [Requirement] = []
@@ -35,30 +37,39 @@ struct InferredRequirements {
       var name = property.name
       if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
       let old = step.source.attribute(name, of: source)
-      guard Inference.needsValues(target, from: old), target.type != .composite else { continue }
+      let isFilled = property.valueForNull != nil
+      guard isFilled || Inference.needsValues(target, from: old), target.type != .composite else { continue }
       var requirement = Requirement(
-        origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name)
+        origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name,
+        isFilled: isFilled)
       switch old.flatMap({ origin.attributes[$0.name] }) {
       case .constant(let value) where value != .null: continue
-      case .source(let attribute, _): requirement.attribute = attribute
-      default: break
+      case .source(_, _, .some): continue
+      case .source(let attribute, _, nil): requirement.attribute = attribute
+      // What an attribute without a source in the store gets is no row's matter.
+      default: if isFilled { continue }
       }
       requirements.append(requirement)
     }
   }
 
-  /// Throws `refused`, naming the first attribute that would lack values and the number of objects.
-  func check(_ reader: StoreReader, _ binding: StoreBinding) throws {
+  /// Throws `refused`, naming the first attribute that would lack values and the number of objects. Returns notes about those that
+  /// get their default value.
+  func check(_ reader: StoreReader, _ binding: StoreBinding) throws -> [String] {
     let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
     let sought = zip(requirements, entities).map { requirement, entity in
       ValueCount.Sought(entity: entity, position: requirement.attribute.flatMap { entity.attributes[$0]?.position })
     }
     let missing = try ValueCount(sought, reader, binding).missing
-    for (requirement, count) in zip(requirements, missing) where count > 0 {
+    for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
       throw BatchError(
         .refused, "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
         hint: "Give it a default value, or map it with a mapping model; nothing was written", path: reader.path,
         entity: requirement.entity)
+    }
+    return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in
+      "\(requirement.entity).\(requirement.name) is required in \(requirement.version): \(count) "
+        + "\(count == 1 ? "object that has no value gets its" : "objects that have no value get its") default"
     }
   }
 }

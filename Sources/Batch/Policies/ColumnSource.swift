@@ -8,6 +8,8 @@ enum ColumnSource {
   case borrow(Int, missing: Value)
   /// The source's value, changed from the first of these types to the last, through those between.
   case convert(Int, missing: Value, through: [AttributeType])
+  /// What another source gives, and this value where that is NULL.
+  indirect case filled(ColumnSource, null: Value)
   /// A key, moved as the objects it leads to are moved.
   case key(Int, KeyMap)
   /// The entity number of the object that a key leads to.
@@ -37,6 +39,7 @@ extension ColumnSource {
     case .value(let value): .constant(value)
     case .borrow(let position, _): .columns(from: position, count: 1)
     case .convert(let position, _, let types): types.unchanged.map { .integer(column: position, within: $0) }
+    case .filled(.borrow(let position, _), _): .present(column: position)
     case .key(_, let map) where map.owners != nil: nil
     case .key(let position, let map):
       if let entity = map.entityPosition {
@@ -46,7 +49,7 @@ extension ColumnSource {
       }
     case .keyEntity(let position, let map):
       map.entityPosition.map { .number(key: position, of: $0, numbers: map.byNumber.map { $0.map { Int64($0.number) } }) }
-    case .order, .carried, .expression, .unfit: nil
+    case .filled, .order, .carried, .expression, .unfit: nil
     }
   }
 }

@@ -118,6 +118,8 @@ final class CompiledMapping: @unchecked Sendable {
     if constants.append(column, to: encoder) { return }
     switch columns[column] {
     case .borrow(_, let missing): encoder.append(missing)
+    case .filled(.borrow(let position, _), _) where position < row.columnCount && row.type(position) != 0:
+      encoder.append(type: row.type(position), body: row.body(position))
     case .key(let position, let map):
       if let key = row.integer(position), let target = try map.target(of: key, row) {
         encoder.append(key &+ target.offset)
@@ -130,7 +132,11 @@ final class CompiledMapping: @unchecked Sendable {
 
   /// The value of one column of a row, as stored.
   func value(_ column: Int, row: RecordDecoder, rowid: Int64) throws -> Value {
-    switch columns[column] {
+    try value(columns[column], row: row, rowid: rowid)
+  }
+
+  private func value(_ source: ColumnSource, row: RecordDecoder, rowid: Int64) throws -> Value {
+    switch source {
     case .value(let value): return value
     case .borrow(let position, let missing): return try position < row.columnCount ? row.value(position) : missing
     case .convert(let position, let missing, let types):
@@ -140,6 +146,9 @@ final class CompiledMapping: @unchecked Sendable {
       throw BatchError(
         .policyFailed, "a value of type \(types[0]) does not fit the type \(others)",
         hint: "Map the attribute with a policy that decides what becomes of it", entity: destination.name, key: rowid)
+    case .filled(let source, let null):
+      let value = try value(source, row: row, rowid: rowid)
+      return value == .null ? null : value
     case .key(let position, let map):
       guard let key = row.integer(position), let target = try map.target(of: key, row) else { return .null }
       return .integer(key &+ target.offset)

@@ -98,6 +98,9 @@ public struct PolicyRegistry: Sendable {
     self.types = Dictionary(types.map { ($0.className, $0) }, uniquingKeysWith: { _, new in new })
   }
 
+  /// The same with one policy more.
+  func adding(_ type: any EntityMigrationPolicy.Type) -> PolicyRegistry { PolicyRegistry(Array(types.values) + [type]) }
+
   /// Names of all policies, sorted.
   public var names: [String] { types.keys.sorted() }
 

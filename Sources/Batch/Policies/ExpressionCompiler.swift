@@ -152,7 +152,11 @@ struct ExpressionCompiler {
   private func step(_ key: String, of owner: SourceEntity) throws -> (PathStep, Kind) {
     if let attribute = owner.attributes[key] { return (.attribute(attribute), .value) }
     guard let relationship = owner.relationships[key], let target = graph.entities[relationship.destination] else {
-      throw ExpressionDamage("reads \(key), which the source's \(owner.name) does not have")
+      let known = owner.attributes.names + owner.relationships.names
+      let near = MappingFileObject.nearest(key, in: known).map { ", did you mean \($0)?" } ?? ""
+      throw ExpressionDamage(
+        "reads \(key), which the source's \(owner.name) does not have\(near)",
+        hint: "\(owner.name) has \(known.joined(separator: ", "))")
     }
     if relationship.keyPosition != nil { return (.toOne(relationship), .source(target)) }
     return (.toMany(relationship, name: key), .list(.source(target)))

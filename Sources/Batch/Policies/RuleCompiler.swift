@@ -19,7 +19,7 @@ struct RuleCompiler {
   private func failure(_ what: String) -> BatchError {
     BatchError(
       .badMapping, "\(mapping.name) names \(what), which the models do not have",
-      hint: "\(ProgramName.current) mapping check says what they have", entity: mapping.destinationEntity)
+      hint: "Correct the name", entity: mapping.destinationEntity)
   }
 
   private func entity(_ name: String) throws -> DestinationEntity {
@@ -122,7 +122,7 @@ extension RuleCompiler {
 
   private func unsupported(_ what: String, _ damage: ExpressionDamage) -> BatchError {
     BatchError(
-      .badMapping, "\(mapping.name): \(what) is not supported (it \(damage))", hint: "Use a policy in Swift",
+      .badMapping, "\(mapping.name): \(damage.sentence(of: what))", hint: damage.hint ?? "Use a policy in Swift",
       entity: mapping.destinationEntity)
   }
 }

@@ -7,6 +7,8 @@ extension RecordProgram {
     case constant(Value)
     /// A column of the source that is NULL or an integer within the range, as it is.
     case integer(column: Int, within: ClosedRange<Int64>)
+    /// A column of the source that is not NULL, as it is.
+    case present(column: Int)
     /// A column of the source that is NULL or an integer, with a number added.
     case shifted(column: Int, by: Int64)
     /// The row's own key, with a number added.

@@ -6,7 +6,7 @@ public final class RecordProgram {
   /// A piece made ready, and where its types and bodies are for the record at hand.
   private struct Part {
     enum Kind: UInt8 {
-      case columns, constant, integer, shifted, own, given, moved, number
+      case columns, constant, integer, present, shifted, own, given, moved, number
     }
     var kind: Kind
     /// The first column of the record that is made.
@@ -32,6 +32,7 @@ public final class RecordProgram {
       case .constant: kind = .constant
       case .integer(let column, let range):
         (kind, self.column, lower, upper) = (.integer, column, range.lowerBound, range.upperBound)
+      case .present(let column): (kind, self.column) = (.present, column)
       case .shifted(let column, let number): (kind, self.column, lower) = (.shifted, column, number)
       case .own(let number): (kind, lower) = (.own, number)
       case .given: kind = .given
@@ -174,6 +175,8 @@ public final class RecordProgram {
           source.isShortest(column, value)
         else { return false }
       }
+    case .present:
+      if source.isNull(column) { return false }
     default: return move(part, room, source)
     }
     let places = source.places(column, count)

@@ -30,8 +30,10 @@ extension MappingFileWriter {
     return mapping.attributeMappings.compactMap { property in
       var name = property.name
       if case .keyPath(_, let path)? = property.valueExpression { name = path.joined(separator: ".") }
+      let before = old[name].flatMap { $0.isTransient ? nil : $0 }
+      // A mapping copies what is missing as well; only an inferred step puts the default value in its place.
       guard let new = destination.attributes(of: to).first(where: { $0.name == property.name }),
-        Inference.needsValues(new, from: old[name].flatMap { $0.isTransient ? nil : $0 })
+        Inference.needsValues(new, from: before) || property.valueForNull != nil
       else { return nil }
       return "\(to).\(property.name) is required\(old[name] == nil ? "; give it a value" : ", and was optional")."
     }

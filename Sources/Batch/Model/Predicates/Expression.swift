@@ -50,7 +50,18 @@ public indirect enum Expression: Sendable, Equatable {
 /// What is wrong with an archived or written expression; reads on after "the expression" or "the predicate".
 struct ExpressionDamage: Error, CustomStringConvertible {
   let description: String
-  init(_ reason: String) { description = reason }
+  /// What to do about it, where that is known.
+  let hint: String?
+
+  init(_ reason: String, hint: String? = nil) {
+    description = reason
+    self.hint = hint
+  }
+
+  /// What is wrong with something: it names what is not there, or is not supported.
+  func sentence(of what: String) -> String {
+    hint == nil ? "\(what) is not supported (it \(self))" : "\(what) \(self)"
+  }
 
   /// The same with its place in the text, which is found by a byte and told as a character, from 1.
   func near(_ byte: Int, of text: String) -> ExpressionDamage {
