@@ -53,6 +53,25 @@ struct InferredRequirements {
     }
   }
 
+  /// Relationships that an inferred step adds and that must have an object: nothing gives them one. A sentence for each step.
+  static func newRelationships(_ steps: [MigrationStep]) -> [String] {
+    steps.filter(\.isInferred).compactMap { step in
+      let names = step.mappingModels.flatMap(\.entityMappings).flatMap { mapping -> [String] in
+        guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity else { return [] }
+        return step.destination.relationships(of: entity).filter { relationship in
+          let carried = mapping.relationshipMappings.first { $0.name == relationship.name }
+          let isNew =
+            carried?.valueExpression == .constant(.null)
+            || carried?.valueExpression == nil && step.source.relationship(relationship.name, of: source) == nil
+          return isNew && !relationship.isOptional && !relationship.isTransient && !relationship.isToMany
+        }.map { "\(entity).\($0.name)" }
+      }
+      guard !names.isEmpty else { return nil }
+      return "\(step.source.name) to \(step.destination.name) adds required relationships that no object has: "
+        + names.joined(separator: ", ") + ". Core Data refuses to save such objects until they have one"
+    }
+  }
+
   /// Throws `refused`, naming the first attribute that would lack values and the number of objects. Returns notes about those that
   /// get their default value.
   func check(_ reader: StoreReader, _ binding: StoreBinding) throws -> [String] {

@@ -98,12 +98,13 @@ public struct MigrationPlanner: Sendable {
     } and: { [steps, schema = reader.schema] in
       fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: schema, isStaged: order.stages != nil) : nil
     }
-    let filled = try requirements?.check(reader, binding) ?? []
+    let values = try requirements?.check(reader, binding) ?? []
+    let links = InferredRequirements.newRelationships(steps)
     steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes = try filled + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
+    let notes = try values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,

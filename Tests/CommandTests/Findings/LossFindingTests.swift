@@ -179,4 +179,17 @@ struct LossFindingTests {
     try folder.runWell(folder.migrate(store))
     #expect(words(try folder.run(["report", store]).output).contains(VerificationMode.meaning))
   }
+
+  @Test("Finding 20: a new relationship that must have an object is told by plan and migrate, as no object has one")
+  func required() throws {
+    let owner = #"<relationship name="owner" maxCount="1" deletionRule="Nullify" destinationEntity="A"/>"#
+    let folder = try FindingFolder([FindingFolder.name, FindingFolder.name + owner])
+    let store = folder.file("b.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "6", "--seed", "5", "--output", store])
+    for command in ["plan", "migrate"] {
+      let said = try folder.run([command, store, "--models", folder.models])
+      let text = "V1 to V2 adds required relationships that no object has: A.owner"
+      #expect(said.code == 0 && (said.output + said.error).contains(text), "\(said)")
+    }
+  }
 }
