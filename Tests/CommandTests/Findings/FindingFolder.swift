@@ -34,7 +34,25 @@ final class FindingFolder {
     try write(versions)
   }
 
+  /// Versions V1, V2, … with these entities, and a store of V1 with so many objects.
+  static func entities(_ versions: [String], rows: Int) throws -> (FindingFolder, store: String) {
+    let folder = try FindingFolder(entities: versions)
+    let store = folder.file("b.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "\(rows)", "--seed", "5", "--output", store])
+    return (folder, store)
+  }
+
+  private init(entities versions: [String]) throws {
+    folder = try CommandFolder()
+    models = folder.newPath("Model.xcdatamodeld")
+    try write(entities: versions)
+  }
+
   private func write(_ versions: [String]) throws {
+    try write(entities: versions.map { "<entity name=\"A\" representedClassName=\"A\" syncable=\"YES\">\($0)</entity>" })
+  }
+
+  private func write(entities versions: [String]) throws {
     let head =
       #"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><model type="com.apple.IDECoreDataModeler.DataModel" "#
       + #"documentVersion="1.0" lastSavedToolsVersion="1" systemVersion="1" minimumToolsVersion="Automatic" "#
@@ -42,7 +60,7 @@ final class FindingFolder {
     for (number, contents) in versions.enumerated() {
       let version = "\(models)/V\(number + 1).xcdatamodel"
       try FileManager.default.createDirectory(atPath: version, withIntermediateDirectories: true)
-      try "\(head)<entity name=\"A\" representedClassName=\"A\" syncable=\"YES\">\(contents)</entity></model>"
+      try "\(head)\(contents)</model>"
         .write(toFile: version + "/contents", atomically: false, encoding: .utf8)
     }
     let current = ["_XCCurrentVersionName": "V\(versions.count).xcdatamodel"]

@@ -20,16 +20,7 @@ struct HistoryFindingTests {
 
   /// Versions V1, V2, … with these entities, and a store of V1 with ten objects of each entity.
   private func store(_ versions: [String]) throws -> (FindingFolder, String) {
-    let folder = try FindingFolder(versions.map { _ in "" })
-    for (index, entities) in versions.enumerated() {
-      let path = "\(folder.models)/V\(index + 1).xcdatamodel/contents"
-      let text = try String(contentsOfFile: path, encoding: .utf8)
-      let place = try #require(text.range(of: "<entity"))
-      try (text[..<place.lowerBound] + entities + "</model>").write(toFile: path, atomically: false, encoding: .utf8)
-    }
-    let (path, names) = (folder.file("b.sqlite"), versions[0].split(separator: "<entity").count)
-    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "\(10 * names)", "--seed", "5", "--output", path])
-    return (folder, path)
+    try FindingFolder.entities(versions, rows: 10 * versions[0].split(separator: "<entity").count)
   }
 
   /// Says of every object of a table that it was inserted, and of the first one that the property of bit 2 was changed.

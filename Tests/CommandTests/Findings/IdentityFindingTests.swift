@@ -14,22 +14,9 @@ struct IdentityFindingTests {
     + #"<entity name="B" representedClassName="B" parentEntity="P" syncable="YES">"#
     + #"<attribute name="y" optional="YES" attributeType="String"/></entity>"#
 
-  private func store(_ versions: [String]) throws -> (FindingFolder, String) {
-    let folder = try FindingFolder(versions.map { _ in "" })
-    for (index, entities) in versions.enumerated() {
-      let path = "\(folder.models)/V\(index + 1).xcdatamodel/contents"
-      let text = try String(contentsOfFile: path, encoding: .utf8)
-      let place = try #require(text.range(of: "<entity"))
-      try (text[..<place.lowerBound] + entities + "</model>").write(toFile: path, atomically: false, encoding: .utf8)
-    }
-    let path = folder.file("b.sqlite")
-    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "20", "--seed", "5", "--output", path])
-    return (folder, path)
-  }
-
   @Test("Values that rows have in attributes of sister entities, as Core Data leaves them, stay in an identity migration")
   func sisters() throws {
-    let (folder, store) = try self.store([Self.family])
+    let (folder, store) = try FindingFolder.entities([Self.family], rows: 20)
     let other = "Z_ENT = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'B')"
     try folder.execute(store, "UPDATE ZP SET ZX = 0 WHERE \(other); UPDATE ZP SET ZY = 'kept' WHERE NOT \(other)")
     let all = "SELECT Z_PK || ' ' || Z_ENT || ' ' || Z_OPT || ' ' || quote(ZX) || quote(ZNEXT) || quote(ZY) FROM ZP ORDER BY 1"
@@ -51,7 +38,7 @@ struct IdentityFindingTests {
         + #"<fetchIndexElement property="self" type="Binary" order="ascending"/></fetchIndex>"#
         + #"<fetchIndex name="alone"><fetchIndexElement property="self" type="Binary" order="descending"/></fetchIndex></entity>"#
     }
-    let (folder, store) = try self.store([entity(""), entity(text.replacing("\"p\"", with: "\"q\""))])
+    let (folder, store) = try FindingFolder.entities([entity(""), entity(text.replacing("\"p\"", with: "\"q\""))], rows: 20)
     try folder.execute(store, "UPDATE ZA SET ZP = CASE WHEN Z_PK % 2 = 0 THEN 'even' END")
     for words in [["--to", "V2"], ["--identity"]] {
       try folder.runWell(["migrate", store, "--models", folder.models, "--index-builder", builder] + words)
