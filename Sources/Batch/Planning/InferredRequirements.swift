@@ -59,11 +59,10 @@ struct InferredRequirements {
       let names = step.mappingModels.flatMap(\.entityMappings).flatMap { mapping -> [String] in
         guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity else { return [] }
         return step.destination.relationships(of: entity).filter { relationship in
+          guard !relationship.isOptional, !relationship.isTransient, !relationship.isToMany else { return false }
           let carried = mapping.relationshipMappings.first { $0.name == relationship.name }
-          let isNew =
-            carried?.valueExpression == .constant(.null)
+          return carried?.valueExpression == .constant(.null)
             || carried?.valueExpression == nil && step.source.relationship(relationship.name, of: source) == nil
-          return isNew && !relationship.isOptional && !relationship.isTransient && !relationship.isToMany
         }.map { "\(entity).\($0.name)" }
       }
       guard !names.isEmpty else { return nil }

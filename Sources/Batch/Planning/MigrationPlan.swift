@@ -88,7 +88,7 @@ public struct MigrationPlanner: Sendable {
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
     var steps = try path(from: source, to: destination, target, successors)
-    for index in steps.indices { steps[index].isHistory = isHistory(steps[index], of: index == 0 ? reader : nil, successors) }
+    markHistory(&steps, reader, successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let layout = try StoreLayout(model: source, purpose: .reading)
     let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
@@ -155,12 +155,17 @@ public struct MigrationPlanner: Sendable {
     ]
   }
 
-  /// Is a step one of the bundle's history? Not where the store's own model stands in for a version that is missing, and not backward.
-  private func isHistory(_ step: MigrationStep, of reader: StoreReader?, _ successors: [String: String]?) -> Bool {
-    if step.isIdentity { return true }
-    if let reader, library.model(matching: reader.metadata.versionHashes) == nil { return false }
-    guard order.stages == nil else { return true }
+  /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version that is missing, and
+  /// those that mapping models lead backward, as inference never does.
+  private func markHistory(_ steps: inout [MigrationStep], _ reader: StoreReader, _ successors: [String: String]?) {
+    let isKnown = library.model(matching: reader.metadata.versionHashes) != nil
+    if !isKnown, steps.first?.isIdentity == false { steps[0].isHistory = false }
+    guard order.stages == nil, steps.contains(where: { !$0.isInferred && !$0.isIdentity }) else { return }
     let graph = VersionGraph(library: library, successors: successors)
-    return !graph.precedes(library.hashes(of: step.destination), library.hashes(of: step.source))
+    for index in steps.indices where !steps[index].isInferred && !steps[index].isIdentity {
+      if graph.precedes(library.hashes(of: steps[index].destination), library.hashes(of: steps[index].source)) {
+        steps[index].isHistory = false
+      }
+    }
   }
 }
