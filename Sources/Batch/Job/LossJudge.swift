@@ -16,10 +16,7 @@ struct LossJudge {
   /// What the account of a version loses without consent. Lines of which nobody has counted anything are among them; those that count nothing
   /// are not.
   func lost(_ account: VersionAccount) -> [AccountLine] {
-    let lost = account.lines.filter { $0.fate == .lost && $0.holdsData && $0.count != 0 && !consent.allows($0) }
-    let entities = Set(lost.filter { $0.kind == .entity }.map(\.entity))
-    // Its values are lost with an object, and told with it.
-    return lost.filter { $0.kind == .entity || !entities.contains($0.entity) }
+    account.lines.filter { $0.fate == .lost && $0.holdsData && $0.count != 0 && !consent.allows($0) }.toldWithEntities
   }
 
   /// Objects that filters leave out without consent, `rejected` by entity not counted.
@@ -59,6 +56,6 @@ struct LossJudge {
 
   /// The options that allow the findings.
   static func options(_ findings: [Finding]) -> [String] {
-    ["--drop"] + findings.flatMap(\.lines).map(\.path).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    ["--drop"] + findings.flatMap(\.lines).map(\.path).uniqued
   }
 }

@@ -15,10 +15,12 @@ struct PropertyOrigins {
       return expression(name, of: own.attributeMappings).map { "expression \($0)" } ?? "expression"
     }
     guard !columns.contains(target.position) else { return "set by \(policy)" }
-    switch mapping.columns[target.position] {
-    case .filled(.borrow(let position, _), _): return "\(origin(name, position)), or the default value"
-    case .filled(.convert(let position, _, let types), _):
-      return "\(origin(name, position)), converted from \(types.map { "\($0)" }.joined(separator: " to ")), or the default value"
+    return origin(name, mapping.columns[target.position])
+  }
+
+  private func origin(_ name: String, _ column: ColumnSource) -> String {
+    switch column {
+    case .filled(let source, _): return "\(origin(name, source)), or the default value"
     case .borrow(let position, _): return origin(name, position)
     case .convert(let position, _, let types):
       return "\(origin(name, position)), converted from \(types.map { "\($0)" }.joined(separator: " to "))"

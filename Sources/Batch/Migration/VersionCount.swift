@@ -11,16 +11,10 @@ struct VersionCount {
   /// Takes what the step has counted. Reads source tables whose objects have no mapping, and join tables that no relationship carries.
   init(_ plan: StepPlan, _ state: StepState) throws {
     tallies = state.tallies
-    var level: StepPlan? = plan
-    while let found = level {
-      try read(found)
-      level = found.passed?.plan
-    }
-    level = plan
-    while let found = level {
-      let account = AccountLines(found.step).account
-      accounts.insert(try account.counted(tallies[plan.depth - found.depth], found.binding), at: 0)
-      level = found.passed?.plan
+    let levels = Array(sequence(first: plan) { $0.passed?.plan })
+    for level in levels { try read(level) }
+    accounts = try zip(levels, tallies).reversed().map { level, tally in
+      try AccountLines(level.step).account.counted(tally, level.binding)
     }
     accounts[0].lines += TriggerLines(plan).lines
   }

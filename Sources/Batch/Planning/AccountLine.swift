@@ -99,9 +99,6 @@ public struct VersionAccount: Sendable, Hashable, Codable {
   /// In the order of the model, each entity with what it has.
   public var lines: [AccountLine]
 
-  /// What is gone and held something, or may have.
-  var gone: [AccountLine] { lines.filter { $0.isGone && $0.holdsData && $0.count != 0 } }
-
   /// A sentence for each kind of thing that did not stay as it was; empty where all did.
   public var notes: [String] {
     let pair = "\(source) to \(destination)"
@@ -110,9 +107,7 @@ public struct VersionAccount: Sendable, Hashable, Codable {
       let rest = lines.count > 12 ? " and \(lines.count - 12) others" : ""
       return lines.prefix(12).map(text).joined(separator: ", ") + rest
     }
-    // What goes with its entity is told with the entity.
-    let entities = Set(lines.filter { $0.kind == .entity && $0.isGone }.map(\.entity))
-    let gone = self.gone.filter { $0.kind == .entity || !entities.contains($0.entity) }
+    let gone = lines.filter(\.isGone).toldWithEntities.filter { $0.holdsData && $0.count != 0 }
     return [
       list(gone.filter { $0.fate == .dropped }, \.amount).map { "\(pair) drops \($0)" },
       list(gone.filter { $0.fate == .lost }, \.amount).map { "\(pair) loses \($0)" },
@@ -124,5 +119,13 @@ public struct VersionAccount: Sendable, Hashable, Codable {
         "\(pair) drops \($0)"
       },
     ].compactMap { $0 }
+  }
+}
+
+extension [AccountLine] {
+  /// The lines without those of properties whose entity has a line here: what goes with its entity is told with it.
+  var toldWithEntities: [AccountLine] {
+    let entities = Set(filter { $0.kind == .entity }.map(\.entity))
+    return filter { $0.kind == .entity || !entities.contains($0.entity) }
   }
 }

@@ -88,7 +88,9 @@ extension ContentTally {
       let (page, scan) = (RowPage(), try RowScan.whole(binding.tables[table].schema.rootPage, reader.snapshot))
       while try scan.next(into: page) { try tally.count(page, into: &self, path: reader.path) }
     }
-    for (index, join) in binding.joins.enumerated() { add(links: try reader.rows(of: join.schema), of: index) }
+    for (index, join) in binding.joins.enumerated() {
+      add(links: try TreeCount.rows(root: join.schema.rootPage, in: reader.snapshot), of: index)
+    }
   }
 }
 

@@ -10,10 +10,10 @@ struct PlanAccounts {
   /// Looks at the steps; with `counts` reads the whole store. What later versions hold is told as far as inferred steps leave no doubt.
   init(_ steps: [MigrationStep], _ reader: StoreReader, _ binding: StoreBinding, counts: Bool) throws {
     let stages = steps.flatMap { $0.passed + [$0] }
-    accounts = stages.map { AccountLines($0).account }
+    let lines = stages.map(AccountLines.init)
+    accounts = lines.map(\.account)
     guard counts else { return }
-    let conversions = stages.first.map { AccountLines($0).conversions } ?? []
-    let tally = try ContentTally(reader, binding, tables: binding.tables.indices, conversions)
+    let tally = try ContentTally(reader, binding, tables: binding.tables.indices, lines.first?.conversions ?? [])
     rows = binding.layout.entityNames.enumerated().map { index, name in
       MigrationPlan.EntityRows(entity: name, number: index + 1, rows: tally.objects(index + 1))
     }

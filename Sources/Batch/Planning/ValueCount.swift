@@ -1,6 +1,6 @@
 import Streams
 
-/// Counts objects with and without a value, each table read once.
+/// Counts objects without a value, each table read once.
 struct ValueCount {
   /// Of which objects, and where the value is in their records; without a position none has one.
   struct Sought {
@@ -8,14 +8,12 @@ struct ValueCount {
     var position: Int?
   }
 
-  /// Objects without a value and with one, in the order of what was sought.
+  /// Objects without a value, in the order of what was sought.
   private(set) var missing: [UInt64]
-  private(set) var present: [UInt64]
 
   /// Reads the tables of the entities concerned.
   init(_ sought: [Sought], _ reader: StoreReader, _ binding: StoreBinding) throws {
     missing = Array(repeating: 0, count: sought.count)
-    present = missing
     for table in binding.tables.indices {
       let concerned = sought.indices.filter { sought[$0].entity.table == table }
       guard !concerned.isEmpty else { continue }
@@ -39,7 +37,7 @@ struct ValueCount {
         for place in places where number == place.number {
           var isNull = place.isNullByDefault
           if let position = place.position, position < row.columnCount { isNull = row.type(position) == SerialType.null }
-          if isNull { missing[place.index] += 1 } else { present[place.index] += 1 }
+          if isNull { missing[place.index] += 1 }
         }
       }
     }

@@ -200,9 +200,6 @@ public final class StoreReader: Sendable {
     return counts
   }
 
-  /// Counts the rows of any table. Reads its pages, but no overflow chain.
-  func rows(of table: TableSchema) throws -> UInt64 { try TreeCount.rows(root: table.rootPage, in: snapshot) }
-
   /// Ends the snapshot and its locks.
   public func close() {
     snapshot.close()

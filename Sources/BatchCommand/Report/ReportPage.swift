@@ -25,7 +25,7 @@ struct ReportPage {
   private var sections: [String] {
     [
       head, section("Path", PathDrawing.svg(report.path)), section("Entities", entities), section("Over time", over),
-      section("What became of the rows", tallies), section("Rejects", rejects), section("Proof", proof),
+      section("What became of the rows", table(words.tallies)), section("Rejects", rejects), section("Proof", proof),
       section("Settings", table(report.settings.map { ($0.name, $0.value) })), section("Notes", HTML.list(report.notes)),
       section("Problems", HTML.list(report.problems)), foot,
     ]
@@ -82,10 +82,6 @@ struct ReportPage {
   private static func number(_ value: Double) -> String { "\(Double(Int(max(0, min(100, value)) * 10)) / 10)" }
 
   private var over: String { report.started == nil ? "" : ReportCharts(words).html }
-
-  private var tallies: String {
-    table(words.tallies)
-  }
 
   private var rejects: String {
     guard let rejects = report.rejects else { return "" }
