@@ -22,8 +22,14 @@ struct HistoryCarrier {
       }
       let column = name == FrameworkTables.changes ? "ZENTITY" : FrameworkTables.isCloudKit(name) ? "ZENTITYID" : nil
       guard let column, let table = reader.schema.table(name), let position = table.position(of: column) else { continue }
-      try check(table, entity: position, numbers)
-      if numbers.contains(where: { $0.key != $0.value }) { found.tables[index].numbers = (position, numbers) }
+      let removed = FrameworkTables.isCloudKit(name) ? removedNumbers() : []
+      let rows = try check(table, entity: position, numbers, removed)
+      if rows > 0 {
+        found.tables[index].removed = removed
+        let version = drafts.step.destination.name
+        found.notes.append("\(rows) rows of \(table.name) go with their entities, which \(version) does not have")
+      }
+      if rows > 0 || numbers.contains(where: { $0.key != $0.value }) { found.tables[index].numbers = (position, numbers) }
     }
   }
 
@@ -38,6 +44,12 @@ struct HistoryCarrier {
     return numbers
   }
 
+  /// Old numbers of entities whose objects come to no entity of the new version.
+  private func removedNumbers() -> Set<Int64> {
+    let mapped = Set(drafts.drafts.map(\.source.name))
+    return Set(drafts.graph.binding.layout.entityNumbers.filter { !mapped.contains($0.key) }.map { Int64($0.value) })
+  }
+
   /// Entities, by old number, whose properties are the same before and after: bitmaps over them stay true.
   private func unchanged() -> Set<Int64> {
     let (old, new) = (drafts.step.source.versionHashes, drafts.step.destination.versionHashes)
@@ -45,8 +57,10 @@ struct HistoryCarrier {
     return Set(numbers.filter { old[$0.key] != nil && old[$0.key] == new[$0.key] }.map { Int64($0.value) })
   }
 
-  /// Throws `refused` for the first row that names what the new version does not have.
-  private func check(_ table: TableSchema, entity: Int, _ numbers: [Int64: Int64]) throws {
+  /// How many rows go with entities that are removed. Throws `refused` for the first row that names what else the new version does
+  /// not have.
+  private func check(_ table: TableSchema, entity: Int, _ numbers: [Int64: Int64], _ removed: Set<Int64>) throws -> Int {
+    var gone = 0
     let bitmaps = table.columns.indices.filter { index in
       let name = NameOrder.folded(table.columns[index].name)
       return name == "zcolumns" || name.hasPrefix("ztombstone")
@@ -61,6 +75,10 @@ struct HistoryCarrier {
           throw BatchError(.badStore, "a row of \(table.name) is damaged", path: reader.path, key: page.rowid(index))
         }
         guard let number = row.integer(entity) else { continue }
+        guard !removed.contains(number) else {
+          gone += 1
+          continue
+        }
         guard numbers[number] != nil else { throw refusal(table, number, page.rowid(index), "is not copied under its keys") }
         let hasBitmap = bitmaps.contains { $0 < row.columnCount && row.type($0) != 0 }
         if hasBitmap, !unchanged.contains(number) {
@@ -68,6 +86,7 @@ struct HistoryCarrier {
         }
       }
     }
+    return gone
   }
 
   private func refusal(_ table: TableSchema, _ number: Int64, _ key: Int64, _ reason: String) -> BatchError {
