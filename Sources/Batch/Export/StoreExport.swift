@@ -42,15 +42,14 @@ public struct StoreExport: Sendable {
   /// Throws ``BatchError``: `badStore` when the store's tables are not those of the model, `refused` when the model has no such
   /// entity or CSV is asked for without one.
   public init(_ reader: StoreReader, model: ManagedObjectModel, options: Options, fileSystem: any FileSystem) throws {
-    let layout = try StoreLayout(model: model, purpose: .reading)
-    binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: model.name, path: reader.path)
+    binding = try StoreBinding(reader, model: model)
     self.reader = reader
     self.options = options
     self.fileSystem = fileSystem
     if let entity = options.entity, model.entity(entity) == nil {
       throw BatchError(
         .refused, "the model \(model.name) has no entity \(entity)",
-        hint: "Its entities are \(layout.entityNames.joined(separator: ", "))", path: reader.path)
+        hint: "Its entities are \(binding.layout.entityNames.joined(separator: ", "))", path: reader.path)
     }
     guard options.format == .jsonLines || options.entity != nil else {
       throw BatchError(

@@ -179,23 +179,32 @@ public struct MigrationJob: Sendable {
       plan.notes.append(
         "\(writers.joined(separator: ", ")) has the store open to write: end it, for what it writes later may be lost")
     }
-    // What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known.
+    try look(at: &plan, request, source)
+    // Last: a mapping that cannot work at all is a better answer than what it would lose.
+    plan.notes += try PlanJudge(request, plan, library, mappings, policies).notes(source)
+    return (plan, seen)
+  }
+
+  /// What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known, and
+  /// which triggers they have.
+  private func look(at plan: inout MigrationPlan, _ request: Request, _ source: StoreReader) throws {
+    var (reader, stage) = (source, 0)
     var history: HistoryRows?
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
       let step = try StepPlan(
-        step: planned, reader: index == 0 ? source : EmptyStore.reader(of: planned.origin), policies: policies, files: files,
-        now: 0, extras: request.extras)
+        step: planned, reader: reader, policies: policies, files: files, now: 0, extras: request.extras)
       if index == 0 { history = step.carried.history }
       history = try history.flatMap { try step.carried.fates?.pass($0, isForeseen: index > 0) }
-      guard index == 0 else { continue }
-      plan.notes += step.carried.notes
-      plan.accounts[0].lines += TriggerLines(step).lines
-      plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? []
+      plan.notes += step.carried.notes.filter { !plan.notes.contains($0) }
+      plan.accounts[stage].lines += TriggerLines(step).lines
+      if index == 0 { plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? [] }
+      stage += planned.passed.count + 1
+      if index + 1 < plan.steps.count {
+        let triggers = step.carried.texts.filter { $0.type == "trigger" }
+        reader = try EmptyStore.reader(of: plan.steps[index + 1].origin, triggers: triggers)
+      }
     }
-    // Last: a mapping that cannot work at all is a better answer than what it would lose.
-    plan.notes += try PlanJudge(request, plan, library, mappings, policies).notes(source)
-    return (plan, seen)
   }
 
   func planner(_ request: Request) throws -> MigrationPlanner {

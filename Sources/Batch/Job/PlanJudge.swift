@@ -57,8 +57,7 @@ struct PlanJudge {
     let judge = LossJudge(consent: request.consent)
     var accounts = plan.accounts
     if plan.rows.isEmpty, accounts.contains(where: { !judge.lost($0).isEmpty }) {
-      let layout = try StoreLayout(model: plan.sourceVersion, purpose: .reading)
-      let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: plan.sourceVersion.name, path: reader.path)
+      let binding = try StoreBinding(reader, model: plan.sourceVersion)
       accounts = try PlanAccounts(plan.steps, reader, binding, counts: true).accounts
     }
     return try zip(accounts, stages).enumerated().flatMap { index, found in

@@ -54,9 +54,7 @@ extension MigrationRun {
     let dangling = report.violations.filter { $0.kind == .dangling }
     guard let first = steps.first?.origin, !dangling.isEmpty, steps.allSatisfy({ ($0.passed + [$0]).allSatisfy(\.isInferred) })
     else { return [] }
-    let binding = try StoreBinding(
-      layout: StoreLayout(model: first, purpose: .reading), schema: source.schema, modelName: first.name, path: source.path)
-    let before = try DanglingKeys(reader: source, binding: binding).count()
+    let before = try DanglingKeys(reader: source, binding: StoreBinding(source, model: first)).count()
     return dangling.reduce(0) { $0 + $1.count } <= before ? [.dangling] : []
   }
 }

@@ -115,7 +115,7 @@ extension MigrationRun {
     try StoreShape.write(step, header: header, to: shape, fileSystem)
     defer { try? fileSystem.remove(shape) }
     return try EarlyVerification(
-      shape: shape, model: step.step.destination, fileSystem: fileSystem, memory: MemoryBudget(total: plan.memory))
+      shape: shape, layout: step.layout, fileSystem: fileSystem, memory: MemoryBudget(total: plan.memory))
   }
 
   /// The new store has the source's page size, vacuum mode and journal mode.

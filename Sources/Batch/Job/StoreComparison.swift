@@ -67,8 +67,7 @@ extension MigrationJob {
   private static func joins(_ store: String, _ model: ManagedObjectModel) throws -> [StoreBinding.Join] {
     let reader = try StoreReader(path: store, fileSystem: LocalFileSystem(), locking: .none)
     defer { reader.close() }
-    let layout = try StoreLayout(model: model, purpose: .reading)
-    return try StoreBinding(layout: layout, schema: reader.schema, modelName: model.name, path: store).joins
+    return try StoreBinding(reader, model: model).joins
   }
 
   private static func difference(

@@ -32,6 +32,7 @@ extension MappingModel {
           + inference.problems.map(\.description).joined(separator: "\n"),
         hint: "Supply a mapping model for this step")
     }
+    model.entityMappings = DerivedValues(source: source, destination: destination, mappings: model.entityMappings).applied()
     model.sourceHashes = sourceHashes
     model.destinationHashes = destinationHashes
     model.sourceModelName = source.name

@@ -8,6 +8,8 @@ struct CarriedObjects {
     var row: SchemaRow
     /// The column with entity numbers that change, and the new number of each.
     var numbers: (column: Int, map: [Int64: Int64])?
+    /// Entity numbers in that column whose rows go with their entities.
+    var removed: Set<Int64> = []
     /// Does the table stay, but without its rows?
     var isEmptied = false
   }

@@ -160,13 +160,20 @@ struct CarriedObjectsFinder {
   private func addTexts(leaving left: Set<String>, to found: inout CarriedObjects) {
     found.texts += schema.virtualTables.map(\.row).filter { !left.contains(NameOrder.folded($0.name)) }
     found.texts += schema.views.map(\.row)
-    let fits = TriggerFit(drafts: drafts, schema: schema)
     let triggers = schema.triggers.map(\.row)
-    found.texts += triggers.filter { isIdentity || fits.fits($0) }
-    let dropped = triggers.filter { !isIdentity && !fits.fits($0) }
-    guard !dropped.isEmpty else { return }
-    found.notes.append(
-      "triggers that refer to what the new version does not have are left out: \(dropped.map(\.name).joined(separator: ", "))")
+    guard !isIdentity else {
+      found.texts += triggers
+      return
+    }
+    let fit = TriggerFit(drafts, origin: binding, schema: schema)
+    let misfits = triggers.map { (row: $0, misfit: fit.misfit($0)) }
+    found.texts += misfits.filter { $0.misfit == nil }.map(\.row)
+    for misfit in TriggerFit.Misfit.allCases {
+      let dropped = misfits.filter { $0.misfit == misfit }.map(\.row.name)
+      guard !dropped.isEmpty else { continue }
+      found.notes.append("\(misfit.rawValue) are left out: \(dropped.joined(separator: ", "))")
+    }
+    found.notes += DerivedNotes(drafts: drafts, origin: binding.layout.model, triggers: triggers, kept: found.texts).notes
   }
 
   private func addNotes(_ found: inout CarriedObjects) {
@@ -183,31 +190,5 @@ struct CarriedObjectsFinder {
     if !others.isEmpty {
       found.notes.append("tables that the model does not know are kept as they are: \(others.joined(separator: ", "))")
     }
-  }
-}
-
-/// Does the text of a trigger still fit the new version? It is never run, and not understood beyond its names: every table and
-/// column that it names must still be there, and every entity must have kept its number (B.8).
-struct TriggerFit {
-  private let gone: Set<String>
-  private let hasSameNumbers: Bool
-
-  init(drafts: StepDraft, schema: StoreSchema) {
-    let layout = drafts.layout
-    let source = schema.tables.flatMap { [$0.name] + $0.columns.map(\.name) }
-    let own = drafts.graph.binding
-    let carried = schema.tables.filter { table in
-      !own.tables.contains { $0.schema.name == table.name } && !own.joins.contains { $0.schema.name == table.name }
-    }
-    let tables = layout.entityTables.flatMap { [$0.name] + $0.columns.map(\.name) }
-    let joins = layout.joinTables.flatMap { [$0.name] + $0.columns }
-    let destination = tables + joins + carried.flatMap { [$0.name] + $0.columns.map(\.name) }
-    gone = Set(source.map(NameOrder.folded)).subtracting(destination.map(NameOrder.folded))
-    hasSameNumbers = own.layout.entityNumbers.allSatisfy { layout.entityNumbers[$0.key] == $0.value }
-  }
-
-  func fits(_ row: SchemaRow) -> Bool {
-    guard hasSameNumbers, !gone.contains(NameOrder.folded(row.tableName)), let sql = row.sql else { return false }
-    return !SQLTokens(sql).contains { token in token.name.map { gone.contains(NameOrder.folded($0)) } ?? false }
   }
 }

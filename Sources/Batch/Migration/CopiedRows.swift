@@ -33,6 +33,7 @@ extension RowTransformer {
         throw BatchError(
           .badStore, "a row of \(table.row.name) is damaged", path: plan.graph.reader.path, key: page.rowid(index))
       }
+      if !table.removed.isEmpty, let number = row.integer(column), table.removed.contains(number) { continue }
       encoder.reset()
       for position in 0..<row.columnCount {
         if position == column, let old = row.integer(position) {

@@ -24,11 +24,17 @@ struct HistoryCarrier {
       }
       let column = name == FrameworkTables.changes ? "ZENTITY" : FrameworkTables.isCloudKit(name) ? "ZENTITYID" : nil
       guard let column, let table = reader.schema.table(name), let position = table.position(of: column) else { continue }
-      let rows = try HistoryRows(of: table, entity: position, in: reader)
+      var rows = try HistoryRows(of: table, entity: position, in: reader)
+      let removed = FrameworkTables.isCloudKit(name) ? rows.remove(fates.removed) : 0
       try fates.check(rows)
       if name == FrameworkTables.changes { found.history = rows }
+      if removed > 0 {
+        found.tables[index].removed = fates.removed
+        let version = drafts.step.destination.name
+        found.notes.append("\(removed) rows of \(table.name) go with their entities, which \(version) does not have")
+      }
       let numbers = fates.numbers
-      if numbers.contains(where: { $0.key != $0.value }) { found.tables[index].numbers = (position, numbers) }
+      if removed > 0 || numbers.contains(where: { $0.key != $0.value }) { found.tables[index].numbers = (position, numbers) }
     }
   }
 }
@@ -39,6 +45,8 @@ struct HistoryRows {
   let path: String
   private(set) var first: [Int64: Int64] = [:]
   private(set) var firstBitmap: [Int64: Int64] = [:]
+  /// Rows by entity number, in the table itself.
+  private var counts: [Int64: Int] = [:]
 
   init(of table: TableSchema, entity: Int, in reader: StoreReader) throws {
     (self.table, path) = (table.name, reader.path)
@@ -55,11 +63,19 @@ struct HistoryRows {
           throw BatchError(.badStore, "a row of \(table.name) is damaged", path: reader.path, key: page.rowid(index))
         }
         guard let number = row.integer(entity) else { continue }
+        counts[number, default: 0] += 1
         if first[number] == nil { first[number] = page.rowid(index) }
         guard firstBitmap[number] == nil, bitmaps.contains(where: { $0 < row.columnCount && row.type($0) != 0 }) else { continue }
         firstBitmap[number] = page.rowid(index)
       }
     }
+  }
+
+  /// Forgets the rows of these entities; how many there were.
+  fileprivate mutating func remove(_ numbers: Set<Int64>) -> Int {
+    let count = numbers.reduce(0) { $0 + (counts[$1] ?? 0) }
+    for number in numbers { (first[number], firstBitmap[number], counts[number]) = (nil, nil, nil) }
+    return count
   }
 
   /// The same rows with other numbers.
@@ -77,6 +93,8 @@ struct HistoryRows {
 struct HistoryFates {
   /// Old to new numbers of the entities whose objects all keep their keys.
   private(set) var numbers: [Int64: Int64] = [:]
+  /// Old numbers of the entities whose objects come to no entity of the new version.
+  private(set) var removed: Set<Int64> = []
   /// Why an entity's rows would become untrue, by old number.
   private var reasons: [Int64: String] = [:]
   /// Entities that may get other keys, which depends on objects that are not there when the path is planned.
@@ -93,6 +111,7 @@ struct HistoryFates {
     for (name, number) in layout.entityNumbers {
       let (mappings, number) = (drafts.drafts.filter { $0.source.name == name }, Int64(number))
       reasons[number] = reason(mappings)
+      if mappings.isEmpty { removed.insert(number) }
       guard let only = mappings.first, reasons[number] == nil else { continue }
       numbers[number] = Int64(only.destination.number)
       if only.isBehindOthers { mayMove.insert(number) }

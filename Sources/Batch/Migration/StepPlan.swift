@@ -50,9 +50,7 @@ final class StepPlan {
     step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
     extras: ExtrasOptions = ExtrasOptions()
   ) throws {
-    var bound = try StoreBinding(
-      layout: StoreLayout(model: step.origin, purpose: .reading), schema: reader.schema, modelName: step.origin.name,
-      path: reader.path)
+    var bound = try StoreBinding(reader, model: step.origin)
     let layout =
       try step.isIdentity ? bound.layout.adopting(bound, schema: reader.schema) : StoreLayout(model: step.destination)
     if step.isIdentity {

@@ -43,8 +43,6 @@ extension VersionAccount {
       return nil
     }
     guard let reader else { return AccountLines(step).account }
-    let layout = try StoreLayout(model: source, purpose: .reading)
-    let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
-    return try PlanAccounts([step], reader, binding, counts: true).accounts.first
+    return try PlanAccounts([step], reader, StoreBinding(reader, model: source), counts: true).accounts.first
   }
 }

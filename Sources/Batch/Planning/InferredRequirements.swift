@@ -34,6 +34,7 @@ struct InferredRequirements {
     else { return }
     for property in mapping.attributeMappings {
       guard let target = step.destination.attribute(property.name, of: destination) else { continue }
+      guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
       var name = property.name
       if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
       let old = step.source.attribute(name, of: source)

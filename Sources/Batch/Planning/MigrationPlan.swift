@@ -90,8 +90,7 @@ public struct MigrationPlanner: Sendable {
     var steps = try path(from: source, to: destination, target, successors)
     markHistory(&steps, reader, successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
-    let layout = try StoreLayout(model: source, purpose: .reading)
-    let binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: source.name, path: reader.path)
+    let binding = try StoreBinding(reader, model: source)
     let layouts = try steps.map(\.destination).concurrentMap { try StoreLayout(model: $0, purpose: .reading) }
     let (requirements, fusion) = try concurrently { [steps] in
       checksValues ? InferredRequirements(steps, layouts: layouts, source: binding.layout) : nil

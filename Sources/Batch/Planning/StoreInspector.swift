@@ -57,8 +57,10 @@ struct StoreInspector {
     guard let model else { return }
     if inspection.modelSource == .given { inspection.version = model.name }
     do {
-      binding = try StoreBinding(
-        layout: StoreLayout(model: model, purpose: .reading), schema: reader.schema, modelName: model.name, path: nil)
+      binding = try StoreBinding(reader, model: model)
+    } catch var error as BatchError {
+      error.path = nil
+      problems.append("\(error)")
     } catch {
       problems.append("\(error)")
     }

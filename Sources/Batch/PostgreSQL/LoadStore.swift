@@ -16,8 +16,7 @@ final class LoadStore: @unchecked Sendable {
   init(_ path: String, model: ManagedObjectModel, _ fileSystem: any FileSystem) throws {
     reader = try StoreExport.open(path, fileSystem)
     do {
-      let layout = try StoreLayout(model: model, purpose: .reading)
-      binding = try StoreBinding(layout: layout, schema: reader.schema, modelName: model.name, path: path)
+      binding = try StoreBinding(reader, model: model)
       fingerprint = try SourceFingerprint.of(reader.snapshot)
     } catch {
       reader.close()

@@ -1,6 +1,6 @@
 /// The Z_ENT of every entity of a model whose hierarchy is sound (B.3).
 struct EntityNumbering {
-  /// Entity names in Z_ENT order.
+  /// Entity names in the model's own order, in which columns and tables are named.
   let names: [String]
   /// Entity name to Z_ENT.
   let numbers: [String: Int]
@@ -27,4 +27,13 @@ struct EntityNumbering {
     numbers = Dictionary(names.enumerated().map { ($1, $0 + 1) }, uniquingKeysWith: { first, _ in first })
     parents = Set(names.compactMap(model.superentity))
   }
+
+  /// The same entities under the numbers of a store: the model's, in another order.
+  init(_ own: EntityNumbering, numbers: [String: Int]) {
+    (names, parents) = (own.names, own.parents)
+    self.numbers = numbers
+  }
+
+  /// Entity names in Z_ENT order.
+  var numberedNames: [String] { names.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 } }
 }

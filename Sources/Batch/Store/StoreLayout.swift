@@ -17,7 +17,7 @@ public struct StoreLayout: Sendable {
   public let entityNumbers: [String: Int]
   /// All entity names in Z_ENT order: the entity of number n is at n - 1.
   public let entityNames: [String]
-  /// One table per root entity, in Z_ENT order.
+  /// One table per root entity, in the model's order.
   public let entityTables: [EntityTable]
   /// One table per many-to-many pair, by the number of the entity that names it, then by name.
   public let joinTables: [JoinTable]
@@ -37,8 +37,12 @@ public struct StoreLayout: Sendable {
   /// Throws ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be
   /// stored, when two tables or indexes would bear one name, or, for writing, when an index is an R-tree.
   public init(model: ManagedObjectModel, purpose: Purpose = .writing) throws {
+    try self.init(model: model, purpose: purpose, numbering: EntityNumbering(model: model))
+  }
+
+  /// The same, where a store numbers the entities.
+  init(model: ManagedObjectModel, purpose: Purpose, numbering: EntityNumbering) throws {
     try ModelNameCheck(model: model).run()
-    let numbering = try EntityNumbering(model: model)
     let owners = Self.inverselessOwners(model, numbering)
     let roots = numbering.names.filter { model.superentity(of: $0) == nil }
     let families = Dictionary(grouping: numbering.names, by: model.root)
@@ -58,7 +62,7 @@ public struct StoreLayout: Sendable {
     let positions = numbering.names.compactMap { name in rootPositions[model.root(of: name)].map { (name, $0) } }
     self.model = model
     entityNumbers = numbering.numbers
-    entityNames = numbering.names
+    entityNames = numbering.numberedNames
     entityTables = tables
     joinTables = joins
     indexes = planner.indexes

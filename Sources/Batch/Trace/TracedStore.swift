@@ -13,8 +13,7 @@ struct TracedStore {
   /// Takes a store of that version. `files` is where lists of relationships go.
   init(_ reader: StoreReader, model: ManagedObjectModel, files: StepFiles) throws {
     (self.reader, self.model) = (reader, model)
-    let binding = try StoreBinding(
-      layout: StoreLayout(model: model, purpose: .reading), schema: reader.schema, modelName: model.name, path: reader.path)
+    let binding = try StoreBinding(reader, model: model)
     graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: files.budget.rowLimit)
   }
 

@@ -36,11 +36,12 @@ final class EarlyVerification: PartWatcher {
   private let current = Mutex<(work: Work, worker: Worker)?>(nil)
 
   /// Prepares for a store whose tables and indexes are those of `shape`, a store without rows.
-  init(shape: String, model: ManagedObjectModel, fileSystem: any FileSystem, memory: MemoryBudget) throws {
+  init(shape: String, layout step: StoreLayout, fileSystem: any FileSystem, memory: MemoryBudget) throws {
     self.fileSystem = fileSystem
     let connection = try StoreConnection(path: shape)
-    let layout = try StoreLayout(model: model, purpose: .reading)
-    let schema = try connection.readSchema()
+    let (model, schema) = (step.model, try connection.readSchema())
+    let numbering = try EntityNumbering(EntityNumbering(model: model), numbers: step.entityNumbers)
+    let layout = try StoreLayout(model: model, purpose: .reading, numbering: numbering)
     let binding = try StoreBinding(layout: layout, schema: schema, modelName: model.name, path: shape)
     let checks = try CheckPlan(binding: binding, schema: schema, on: connection)
     let plan = try ProofPlan(checks, in: ProofFile(path: shape, fileSystem: fileSystem, isDense: true))

@@ -3,7 +3,7 @@ import Streams
 /// One verification: the parts in their order, and what they found.
 struct VerificationRun {
   let path: String
-  let layout: StoreLayout
+  private(set) var layout: StoreLayout
   let expectation: StoreVerifier.Expectation?
   let fileSystem: any FileSystem
   let memory: MemoryBudget
@@ -31,6 +31,7 @@ struct VerificationRun {
   mutating func run(_ mode: VerificationMode, progress: (Double, String) -> Void) throws {
     let connection = try StoreConnection(path: path, monitor: monitor)
     let schema = try connection.readSchema()
+    if schema.table("Z_PRIMARYKEY") != nil { try takeNumbers(on: connection) }
     let binding: StoreBinding
     do {
       binding = try StoreBinding(layout: layout, schema: schema, modelName: layout.model.name, path: path)
@@ -55,6 +56,22 @@ struct VerificationRun {
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
     try nameEntities(plan, on: connection)
+  }
+
+  /// A store that was not built just now may number the entities otherwise than its model.
+  private mutating func takeNumbers(on connection: StoreConnection) throws {
+    guard expectation?.hasModelNames != true else { return }
+    var keys: [StoreReader.PrimaryKey] = []
+    try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY") { row in
+      keys.append(
+        .init(entityNumber: row.integer(0), name: row.text(1) ?? "", superNumber: row.integer(2), maximum: row.integer(3)))
+    }
+    do {
+      let numbering = try StoreNumbers(model: layout.model, keys: keys, path: path).numbering()
+      layout = try StoreLayout(model: layout.model, purpose: .reading, numbering: numbering)
+    } catch let error as BatchError where error.code == .badStore {
+      findings.add(Violation(kind: .primaryKeys, entity: error.entity, table: "Z_PRIMARYKEY", message: error.message))
+    }
   }
 
   private func board(

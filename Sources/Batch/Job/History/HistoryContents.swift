@@ -63,16 +63,14 @@ extension RunHistory.Step {
 extension RunHistory.Size {
   /// The entities of a store that can have objects, by samples of their tables; empty where the store is not what the model says.
   static func all(_ reader: StoreReader, model: ManagedObjectModel) -> [RunHistory.Size] {
-    guard let layout = try? StoreLayout(model: model, purpose: .reading),
-      let binding = try? StoreBinding(layout: layout, schema: reader.schema, modelName: model.name, path: reader.path)
-    else { return [] }
+    guard let binding = try? StoreBinding(reader, model: model) else { return [] }
     var found: [Int64: (share: TableEstimate.Share, isExact: Bool)] = [:]
     let pages = TableEstimate.pages(tables: binding.tables.count)
     for table in binding.tables {
       guard let estimate = try? TableEstimate(reader, table.schema, pages: pages) else { continue }
       for (number, share) in estimate.entities { found[number] = (share, estimate.isExact) }
     }
-    return layout.entityNames.enumerated().compactMap { index, name in
+    return binding.layout.entityNames.enumerated().compactMap { index, name in
       guard model.entity(name)?.isAbstract != true else { return nil }
       let number = found[Int64(index + 1)]
       return RunHistory.Size(
