@@ -23,6 +23,8 @@ public struct MigrationJob: Sendable {
     public var order = VersionOrder.names
     /// What becomes of history and CloudKit's tables.
     public var extras = ExtrasOptions()
+    /// Which rules of the model new objects of steps with mapping models must keep.
+    public var validation = ValidationMode.all
     /// Peak memory.
     public var memory = MemoryBudget.standard
     /// When checkpoints are due.
@@ -154,7 +156,8 @@ public struct MigrationJob: Sendable {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     return try Rehearsal(
-      plan: plan, policies: policies, memory: request.memory, extras: request.extras, verification: request.verification,
+      plan: plan, policies: policies, memory: request.memory, extras: request.extras, validation: request.validation,
+      verification: request.verification,
       directory: FilePaths.directory(of: JobDirectory(destination: request.output ?? request.source).destination),
       planning: planning,
       sampleBytes: sampleBytes
@@ -185,7 +188,7 @@ public struct MigrationJob: Sendable {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
       let step = try StepPlan(
         step: planned, reader: index == 0 ? source : EmptyStore.reader(of: planned.origin), policies: policies, files: files,
-        now: 0, extras: request.extras)
+        now: 0, extras: request.extras, validation: request.validation)
       guard index == 0 else { continue }
       plan.notes += step.carried.notes
       plan.accounts[0].lines += TriggerLines(step).lines
