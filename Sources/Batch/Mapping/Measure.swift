@@ -32,7 +32,8 @@ enum Measure {
   private static func of(_ number: Double) -> Measure { number.magnitude == secondsTo2001 ? .date : .number }
 
   private static let arithmetic: Set<String> = [
-    "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "abs:", "ceiling:", "floor:", "trunc:",
+    "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "abs:", "ceiling:", "floor:",
+    "trunc:",
     "sqrt:",
   ]
 

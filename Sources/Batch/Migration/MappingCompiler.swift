@@ -132,7 +132,8 @@ struct MappingCompiler {
     if case .constant = expression { return }
     guard Measure.of(expression, drafts.step.source, source: draft.source.name) == .number else { return }
     throw BatchError(
-      .badMapping, "the value expression of \(draft.mapping.name).\(name) makes a date of a number and does not say from when it counts",
+      .badMapping,
+      "the value expression of \(draft.mapping.name).\(name) makes a date of a number and does not say from when it counts",
       hint: Measure.hint, entity: draft.mapping.destinationEntity)
   }
 

@@ -37,7 +37,8 @@ struct StepRules {
       let values = mode == .all ? try ValueRule(attribute, of: entity) : nil
       guard !attribute.isOptional || values != nil else { return nil }
       return ObjectRules.Column(
-        column: position, property: "\(entity).\(attribute.name)", required: attribute.isOptional ? nil : required, values: values)
+        column: position, property: "\(entity).\(attribute.name)", required: attribute.isOptional ? nil : required, values: values
+      )
     }
   }
 
@@ -86,7 +87,8 @@ struct StepRules {
   }
 
   private static func inverse(_ reference: PropertyReference, _ model: ManagedObjectModel) -> PropertyReference? {
-    guard let relationship = model.relationship(reference.name, of: reference.entity), let inverse = relationship.inverseName else {
+    guard let relationship = model.relationship(reference.name, of: reference.entity), let inverse = relationship.inverseName
+    else {
       return nil
     }
     return PropertyReference(entity: relationship.destinationEntity, name: inverse)

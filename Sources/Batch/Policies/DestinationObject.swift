@@ -152,7 +152,8 @@ public final class DestinationObject {
     }
     let value = try source.value(other)
     let isNumeric = own.type.isNumeric && other.type.isNumeric
-    let converted = own.type == other.type ? value : isNumeric ? own.type.converted(value, from: other.type) : own.type.fitting(value)
+    let converted =
+      own.type == other.type ? value : isNumeric ? own.type.converted(value, from: other.type) : own.type.fitting(value)
     guard let converted else { return false }
     try assign(column: own.position, own.type.stored(converted))
     return true

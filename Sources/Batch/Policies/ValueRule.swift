@@ -47,10 +47,12 @@ struct ValueRule {
 
   private func problem(_ number: Double) -> String? {
     if let minimum, number < minimum {
-      return isDate ? "is before the model's minimum (Core Data's error 1640)" : "is below the model's minimum (Core Data's error 1620)"
+      return isDate
+        ? "is before the model's minimum (Core Data's error 1640)" : "is below the model's minimum (Core Data's error 1620)"
     }
     if let maximum, number > maximum {
-      return isDate ? "is after the model's maximum (Core Data's error 1630)" : "is above the model's maximum (Core Data's error 1610)"
+      return isDate
+        ? "is after the model's maximum (Core Data's error 1630)" : "is above the model's maximum (Core Data's error 1610)"
     }
     return nil
   }

@@ -20,7 +20,8 @@ struct ObjectTracer {
   ) throws -> (trace: ObjectTrace.Step, path: String) {
     let reader = try StoreReader(path: path, fileSystem: fileSystem, locking: .none)
     defer { reader.close() }
-    let plan = try StepPlan(step: step, reader: reader, policies: policies, files: files("plan-\(number)"), now: now,
+    let plan = try StepPlan(
+      step: step, reader: reader, policies: policies, files: files("plan-\(number)"), now: now,
       validation: validation)
     let watcher = TraceWatcher(objects)
     let result = try run(plan, number, reader, watcher)
