@@ -36,6 +36,11 @@ struct ModelOptions: ParsableArguments {
   @Flag(name: .long, help: "Make every step in a pass of its own, also where several can be made in one with the same result.")
   var noFuse = false
 
+  @Option(
+    name: .customLong("validate"),
+    help: "Which rules of the model new objects of mapped steps must keep: none, required (values are there), or all.")
+  var validation = ValidationMode.all
+
   @OptionGroup var consent: ConsentArguments
 
   var target: MigrationTarget { identity ? .identity : to.map { .version($0) } ?? .current }
@@ -44,7 +49,7 @@ struct ModelOptions: ParsableArguments {
   func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
     var request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
-    request.consent = consent.consent
+    (request.consent, request.validation) = (consent.consent, validation)
     return request
   }
 
@@ -63,7 +68,7 @@ struct ModelOptions: ParsableArguments {
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
       + option("--stages", stages.map { [absolute($0)] } ?? [])
       + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
-      + consent.arguments
+      + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments
   }
 
   func validate() throws {
@@ -123,6 +128,8 @@ struct ExtrasArguments: ParsableArguments {
 }
 
 extension ExtrasOptions.History: ExpressibleByArgument {}
+
+extension ValidationMode: ExpressibleByArgument {}
 
 /// A number of bytes: 1048576, 64M, 64MiB, 100kB.
 struct ByteCount: ExpressibleByArgument {

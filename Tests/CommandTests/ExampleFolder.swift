@@ -24,7 +24,8 @@ final class ExampleFolder {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Makes a store of version 1: keys with gaps, users without books, books without user, author or ISBN.
+  /// Makes a store of version 1: keys with gaps, users without books, books without author or ISBN. Every book has a user,
+  /// as the model demands.
   func library(books: Int, users: Int, seed: UInt64) throws -> String {
     let store = path + "/Library.sqlite"
     let model = try ModelLibrary(paths: [Self.models]).target(named: "Library 1")
@@ -58,7 +59,7 @@ final class ExampleFolder {
 
   private static func insert(_ book: Int, users: Int, _ random: inout ExampleRandom, _ db: Database) throws {
     let author = random.next(10) == 0 ? nil : "Author \(random.next(40)) Ünïcode"
-    let user = random.next(20) == 0 ? nil : (1 + random.next(users)) * 3
+    let user = random.next(20) == 0 ? 3 : (1 + random.next(users)) * 3
     // Whole seconds and halves: SQLite keeps the former as integers.
     try db.execute(
       sql: """

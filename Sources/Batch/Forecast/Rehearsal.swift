@@ -6,6 +6,7 @@ struct Rehearsal {
   let policies: PolicyRegistry
   let memory: MemoryBudget
   let extras: ExtrasOptions
+  let validation: ValidationMode
   let verification: VerificationMode
   /// Where the new store is to lie.
   let directory: String
@@ -40,7 +41,8 @@ struct Rehearsal {
     for (index, step) in plan.steps.enumerated() {
       let files = StepFiles(prefix: "rehearsal/step-\(index + 1)", fileSystem: disk, budget: memory)
       let stepPlan = try StepPlan(
-        step: step, reader: reader, policies: policies, files: files, now: 0, extras: extras)
+        step: step, reader: reader, policies: policies, files: files, now: 0, extras: extras,
+        validation: validation)
       var pieces: [UInt32: RowSample] = [:]
       if index == 0 { (pieces, tableRows) = try samples(stepPlan, source) }
       let rehearsal = StepRehearsal(samples: pieces)

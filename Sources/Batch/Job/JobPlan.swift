@@ -16,6 +16,8 @@ struct JobPlan: Codable, Equatable {
   /// Where the migration leads, and what becomes of history and CloudKit's tables.
   var target: MigrationTarget
   var extras: ExtrasOptions
+  /// Which rules of the model new objects of mapped steps must keep; nil for all.
+  var validation: ValidationMode?
   /// Which version follows which, by checksums; nil where the bundles or stages say it.
   var successors: [String: String]?
   /// The stages of a staged migration.

@@ -23,6 +23,8 @@ public struct MigrationJob: Sendable {
     public var order = VersionOrder.names
     /// What becomes of history and CloudKit's tables.
     public var extras = ExtrasOptions()
+    /// Which rules of the model new objects of steps with mapping models must keep.
+    public var validation = ValidationMode.all
     /// Peak memory.
     public var memory = MemoryBudget.standard
     /// When checkpoints are due.
@@ -154,7 +156,8 @@ public struct MigrationJob: Sendable {
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     return try Rehearsal(
-      plan: plan, policies: policies, memory: request.memory, extras: request.extras, verification: request.verification,
+      plan: plan, policies: policies, memory: request.memory, extras: request.extras, validation: request.validation,
+      verification: request.verification,
       directory: FilePaths.directory(of: JobDirectory(destination: request.output ?? request.source).destination),
       planning: planning,
       sampleBytes: sampleBytes
@@ -193,7 +196,8 @@ public struct MigrationJob: Sendable {
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
       let step = try StepPlan(
-        step: planned, reader: reader, policies: policies, files: files, now: 0, extras: request.extras)
+        step: planned, reader: reader, policies: policies, files: files, now: 0, extras: request.extras,
+        validation: request.validation)
       if index == 0 { history = step.carried.history }
       history = try history.flatMap { try step.carried.fates?.pass($0, isForeseen: index > 0) }
       plan.notes += step.carried.notes.filter { !plan.notes.contains($0) }

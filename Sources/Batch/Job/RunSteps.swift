@@ -76,7 +76,8 @@ extension MigrationRun {
       prefix: job.working("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory),
       throwIfStopped: monitor.throwIfStopRequested)
     let stepPlan = try StepPlan(
-      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras)
+      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras,
+      validation: plan.validation ?? .all)
     let target = steps[index].destination
     let metadata =
       steps[index].isIdentity

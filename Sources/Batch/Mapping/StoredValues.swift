@@ -65,14 +65,29 @@ extension AttributeType {
   /// of another kind, and for an integer out of range.
   func fitting(_ value: Value) -> Value? {
     switch (self, value) {
-    case (_, .null), (.string, .text), (.uri, .text), (.uuid, .blob), (.binaryData, _), (.transformable, _), (.undefined, _),
-      (.objectID, _), (.composite, _):
+    // SQLite stores it as NULL.
+    case (_, .real(let double)) where double.isNaN: nil
+    case (.uuid, .blob(let bytes)): bytes.count == 16 ? value : nil
+    case (_, .null), (.string, .text), (.uri, .text), (.binaryData, _), (.transformable, _), (.undefined, _), (.objectID, _),
+      (.composite, _):
       value
     case (.date, .integer(let integer)): .real(Double(integer))
     case (.date, .real): value
     case (_, .integer(let integer)): converted(.integer(integer), from: .integer64)
     case (_, .real(let double)): converted(.real(double), from: .double)
     default: nil
+    }
+  }
+
+  /// Does code mean a value of this type by it? Unlike ``fitting(_:)`` nothing is cut: 1.5 is no integer, and 2 no Boolean.
+  func holds(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.boolean, .integer(let integer)): return integer == 0 || integer == 1
+    case (.boolean, .real), (.binaryData, .text), (.binaryData, .integer), (.binaryData, .real): return false
+    case (.integer16, .real(let double)), (.integer32, .real(let double)), (.integer64, .real(let double)):
+      guard let integer = Int64(exactly: double) else { return false }
+      return integerRange.contains(integer)
+    default: return fitting(value) != nil
     }
   }
 

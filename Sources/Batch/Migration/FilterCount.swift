@@ -56,7 +56,7 @@ extension StepPlan {
     let patches = try PatchLog(path: files.path("patches"), fileSystem: files.fileSystem, restoring: nil)
     let manager = MigrationManager(
       sourceModel: step.source, layout: layout, keys: keys, graph: graph, lookups: lookups, patches: patches, compiled: mappings,
-      entities: entities)
+      entities: entities, rules: rules)
     return RowTransformer(
       plan: self, manager: manager, dropped: try DroppedKeys(plan: self, files: files, restoring: nil),
       state: StepState(plan: self))

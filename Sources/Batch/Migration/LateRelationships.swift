@@ -15,7 +15,7 @@ struct LateRelationships {
           let expression = property.valueExpression, expression.isEvaluatedRelationship,
           try isNeeded(relationship, property.name, draft, &joins)
         else { return nil }
-        return try MappingCompiler(drafts: drafts, now: now).expression(expression, property.name, .toMany, draft)
+        return try MappingCompiler(drafts: drafts, rules: [], now: now).expression(expression, property.name, .toMany, draft)
       }
     }
   }

@@ -3,6 +3,8 @@ import Streams
 /// Turns an entity mapping into sources for the columns of its destination table.
 struct MappingCompiler {
   let drafts: StepDraft
+  /// What the model demands of objects, by Z_ENT.
+  let rules: [ObjectRules?]
   let now: Double
 
   private var layout: StoreLayout { drafts.layout }
@@ -19,9 +21,11 @@ struct MappingCompiler {
     for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns, &expressions) }
     try inverselessOwners(draft, &columns)
     identical(draft, &columns)
+    let number = draft.destination.number
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
-      policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter, expressions: expressions)
+      policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter, expressions: expressions,
+      rules: rules.indices.contains(number) ? rules[number] : nil)
   }
 
   /// What the policy declares and what evaluated relationships change; rules are known altogether.
@@ -107,6 +111,7 @@ struct MappingCompiler {
     case .keyPath(.variable("source"), let path) where path.count == 1: sourceName = path[0]
     case .some(let expression):
       let types = property.passedTypes + [target.type]
+      if target.type == .date { try checkEpoch(expression, property.name, draft) }
       let compiled = try self.expression(
         expression, property.name, .attribute(column: target.position, through: types), draft)
       if case .constant(.value(let value)) = compiled.expression {
@@ -125,6 +130,16 @@ struct MappingCompiler {
     }
     let copied = try copy(source, to: target, draft, property)
     columns[target.position] = property.valueForNull.map { .filled(copied, null: $0) } ?? copied
+  }
+
+  /// A number that is computed becomes a date only where the expression says from when it counts.
+  private func checkEpoch(_ expression: Expression, _ name: String, _ draft: MappingDraft) throws {
+    if case .constant = expression { return }
+    guard Measure.of(expression, drafts.step.source, source: draft.source.name) == .number else { return }
+    throw BatchError(
+      .badMapping,
+      "the value expression of \(draft.mapping.name).\(name) makes a date of a number and does not say from when it counts",
+      hint: Measure.hint, entity: draft.mapping.destinationEntity)
   }
 
   private func stored(
@@ -157,7 +172,8 @@ struct MappingCompiler {
       if draft.policy != nil, draft.mapping.rules == nil { return .unfit(source.position, message) }
       throw BatchError(
         .badMapping, "\(message), which needs a value expression or a policy",
-        hint: "In a mapping file: \(name): { cast: $source.\(name), to: … }", entity: draft.destination.name)
+        hint: target.type == .date && source.type.isNumeric
+          ? Measure.hint : "In a mapping file: \(name): { cast: $source.\(name), to: … }", entity: draft.destination.name)
     }
     return .convert(source.position, missing: missing, through: types)
   }

@@ -39,6 +39,7 @@ extension StepRunner {
       transformer.state.isPatched = true
       transformer.state.lost = lost?.counts ?? [:]
     }
+    try checkRequired(transformer.state.lost)
     let tables = try output.finishTables()
     transformer.state.tableRows = output.rowCounts
     try checkCounts()

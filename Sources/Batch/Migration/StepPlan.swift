@@ -43,12 +43,14 @@ final class StepPlan {
   let mappingsByEntity: [[Int]]
   /// For every mapping, to-many relationships that expressions fill once all objects exist.
   let late: [[PropertyExpression]]
+  /// What the model demands of new objects, by Z_ENT; empty for a step that demands nothing.
+  let rules: [ObjectRules?]
   /// What of the step changes values for the sake of their new type.
   let conversions: [AccountLines.Conversion]
 
   convenience init(
     step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
-    extras: ExtrasOptions = ExtrasOptions()
+    extras: ExtrasOptions = ExtrasOptions(), validation: ValidationMode = .all
   ) throws {
     var bound = try StoreBinding(reader, model: step.origin)
     let layout =
@@ -60,17 +62,18 @@ final class StepPlan {
     var passed: PassedRows?
     for stage in step.passed {
       let plan = try StepPlan(
-        stage, layout: StoreLayout(model: stage.destination), graph: graph, passed: passed, origin: bound, policies, now)
+        stage, layout: StoreLayout(model: stage.destination), graph: graph, passed: passed, origin: bound, policies, now,
+        validation)
       let rows = try PassedRows(plan: plan, files: files)
       (graph, passed) = (try rows.graph(), rows)
     }
-    try self.init(step, layout: layout, graph: graph, passed: passed, origin: bound, policies, now, extras)
+    try self.init(step, layout: layout, graph: graph, passed: passed, origin: bound, policies, now, validation, extras)
   }
 
   /// Plans a step that reads a graph. What the store has beyond its model is for a step with `extras`.
   private init(
     _ step: MigrationStep, layout: StoreLayout, graph: SourceGraph, passed: PassedRows?, origin: StoreBinding,
-    _ policies: PolicyRegistry, _ now: Double, _ extras: ExtrasOptions? = nil
+    _ policies: PolicyRegistry, _ now: Double, _ validation: ValidationMode, _ extras: ExtrasOptions? = nil
   ) throws {
     (self.step, self.layout, self.graph, self.passed, self.origin) = (step, layout, graph, passed, origin)
     conversions = AccountLines(step).conversions
@@ -79,7 +82,9 @@ final class StepPlan {
     let drafts = try StepDraft(step: step, layout: layout, graph: graph, policies: policies, entities: entities)
     keys = drafts.keys
     lookups = drafts.lookups
-    mappings = try drafts.drafts.map { try MappingCompiler(drafts: drafts, now: now).compile($0) }
+    let rules = try StepRules(drafts, validation).byNumber()
+    self.rules = rules
+    mappings = try drafts.drafts.map { try MappingCompiler(drafts: drafts, rules: rules, now: now).compile($0) }
     var byEntity: [[Int]] = Array(repeating: [], count: graph.byNumber.count)
     for (index, mapping) in mappings.enumerated() { byEntity[mapping.source.number].append(index) }
     mappingsByEntity = byEntity

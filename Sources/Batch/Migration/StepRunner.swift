@@ -29,6 +29,8 @@ final class StepRunner {
     var objectWatcher: (any ObjectWatcher)?
     /// Has the step read a sample alone; nil for all rows.
     var rehearsal: StepRehearsal?
+    /// Is the source a part of a store, which lacks what may set values?
+    var isExcerpt = false
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
     /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
@@ -76,7 +78,7 @@ final class StepRunner {
       restoring: restart != nil && needsLogs ? (state.patchLength, state.patchCount) : nil)
     let manager = MigrationManager(
       sourceModel: plan.step.source, layout: plan.layout, keys: plan.keys, graph: plan.graph, lookups: lookups,
-      patches: patches, compiled: plan.mappings, entities: plan.entities)
+      patches: patches, compiled: plan.mappings, entities: plan.entities, rules: plan.rules)
     let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
     transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
     transformer.watcher = job.objectWatcher

@@ -125,6 +125,9 @@ struct ColumnValues: ~Copyable {
     }
   }
 
+  /// Is the column's value NULL? Nil where it has none.
+  func isNull(_ column: Int) -> Bool? { isUnset(column) ? nil : slots[column].type == SerialType.null }
+
   /// Has the column no value?
   func isUnset(_ column: Int) -> Bool { slots[column].type == Self.unset }
 

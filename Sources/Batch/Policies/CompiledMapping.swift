@@ -37,6 +37,8 @@ final class CompiledMapping: @unchecked Sendable {
   let filter: MappingFilter?
   /// What is evaluated for every object, in the mapping's order.
   private let expressions: [PropertyExpression]
+  /// What the model demands of the mapping's objects; nil for nothing.
+  private let rules: ObjectRules?
   /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are such.
   private let borrowed: UnsafeMutablePointer<Int>
   /// Columns with the same value in every row, as records hold them.
@@ -49,7 +51,7 @@ final class CompiledMapping: @unchecked Sendable {
   init(
     mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
     policy: (any EntityMigrationPolicy)?, mayWrite: [Bool]?, columns: [ColumnSource], filter: MappingFilter?,
-    expressions: [PropertyExpression]
+    expressions: [PropertyExpression], rules: ObjectRules?
   ) {
     self.mapping = mapping
     self.source = source
@@ -64,7 +66,7 @@ final class CompiledMapping: @unchecked Sendable {
       return copy
     }
     self.columns = columns
-    (self.filter, self.expressions) = (filter, expressions)
+    (self.filter, self.expressions, self.rules) = (filter, expressions, rules)
     borrowed = .allocate(capacity: columns.count)
     var constants = ColumnValues(count: columns.count)
     for (column, source) in columns.enumerated() {
@@ -72,7 +74,7 @@ final class CompiledMapping: @unchecked Sendable {
       if case .value(let value) = source { constants.set(column, value) }
     }
     self.constants = constants
-    let recipe = Self.recipe(columns)
+    let recipe = Self.recipe(columns, rules)
     self.recipe = recipe
     recipeForRows = recipe.map { Unmanaged.passUnretained($0) }
   }
@@ -82,13 +84,13 @@ final class CompiledMapping: @unchecked Sendable {
     mayWrite?.deallocate()
   }
 
-  private static func recipe(_ columns: [ColumnSource]) -> RecordProgram? {
+  private static func recipe(_ columns: [ColumnSource], _ rules: ObjectRules?) -> RecordProgram? {
     var pieces: [RecordProgram.Piece] = [.constant(.null)]
     for column in columns.dropFirst() {
       guard let piece = column.piece else { return nil }
       pieces.append(piece)
     }
-    return RecordProgram(pieces)
+    return RecordProgram(pieces, rules)
   }
 
   /// May the policy write objects of an entity, by Z_ENT?
@@ -106,7 +108,17 @@ final class CompiledMapping: @unchecked Sendable {
     encoder.reset()
     encoder.appendNull()
     for column in 1..<columns.count { try append(column, row: row, rowid: rowid, to: encoder) }
+    try rules?.check(by: mapping.name, isNull: { try isNull($0, row: row, rowid: rowid) }) {
+      try value($0, row: row, rowid: rowid)
+    }
     return true
+  }
+
+  /// Has a column of a row no value?
+  func isNull(_ column: Int, row: RecordDecoder, rowid: Int64) throws -> Bool {
+    let position = borrowed[column]
+    if position >= 0, position < row.columnCount { return row.type(position) == SerialType.null }
+    return try value(column, row: row, rowid: rowid) == .null
   }
 
   /// Appends one column of a row.
@@ -188,5 +200,15 @@ final class CompiledMapping: @unchecked Sendable {
     for expression in expressions {
       try expression.naming(mapping, source) { try expression.apply(to: object, scope) }
     }
+  }
+}
+
+extension RecordProgram {
+  /// A recipe that makes no records which would break rules: what may break one is left to the slower way, which says so.
+  convenience init(_ pieces: [Piece], _ rules: ObjectRules?) {
+    let appends = rules?.allowsRecipes { column in
+      if case .constant(let value) = pieces[column] { value } else { nil }
+    }
+    self.init(pieces, required: rules?.required ?? [], appends: appends ?? true)
   }
 }

@@ -12,6 +12,8 @@ public final class DestinationObject {
   let mapping: CompiledMapping?
   /// The mapping's recipe, without counting references.
   let recipe: Unmanaged<RecordProgram>?
+  /// What the model demands of it, without counting references; the manager holds it.
+  private let rules: Unmanaged<ObjectRules>?
   /// Its kind among ``OpenObjects``.
   let kind: Int
   /// The object's primary key (Z_PK).
@@ -29,6 +31,7 @@ public final class DestinationObject {
     self.entity = entity
     self.mapping = mapping
     recipe = mapping?.recipeForRows
+    rules = manager.rules(entity.number).map { Unmanaged.passUnretained($0) }
     self.kind = kind
     self.manager = manager
     columns = ColumnValues(count: hasColumns ? entity.columnCount : 0)
@@ -57,6 +60,19 @@ public final class DestinationObject {
     if let value = try columns.value(column, manager.currentRow) { return value }
     if let mapping { return try mapping.value(column, row: manager.currentRow, rowid: key &- mapping.offset) }
     return entity.template[column]
+  }
+
+  /// Throws `policyFailed` where the open object is not as the model demands.
+  func check() throws {
+    try rules?._withUnsafeGuaranteedRef {
+      try $0.check(by: manager.mappingName, isNull: { try isNull($0) }, value: { try stored($0) })
+    }
+  }
+
+  private func isNull(_ column: Int) throws -> Bool {
+    if let isNull = columns.isNull(column) { return isNull }
+    if let mapping { return try mapping.isNull(column, row: manager.currentRow, rowid: key &- mapping.offset) }
+    return entity.template[column] == .null
   }
 
   /// Appends the object's record to an encoder.
@@ -98,6 +114,7 @@ public final class DestinationObject {
   /// A change to an object that is written, or that another call writes.
   private func patch(_ column: Int, _ value: Value) throws {
     try manager.checkDeclared(entity)
+    try rules?._withUnsafeGuaranteedRef { try $0.check(by: manager.mappingName, column, value) }
     try manager.patch(entity.table, key: key, column: column, value)
   }
 
@@ -106,25 +123,40 @@ public final class DestinationObject {
     columns.set(column, integer)
   }
 
-  /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
+  /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes. A value that the attribute's type does not have
+  /// is an error.
   public func set(_ name: String, _ value: Value) throws {
-    guard let attribute = entity.attribute(name) else { throw failure("the entity has no attribute \(name)") }
-    try assign(column: attribute.pointee.position, attribute.pointee.type.stored(value))
+    guard let attribute = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
+    guard attribute.type.holds(value), let fitting = attribute.type.fitting(value) else { throw misfit(name, attribute.type) }
+    try assign(column: attribute.position, attribute.type.stored(fitting))
+  }
+
+  private func misfit(_ name: String, _ type: AttributeType) -> BatchError {
+    failure(
+      "the value of \(name) does not fit the type \(type)",
+      hint: "Convert it in the policy, or refuse the object with manager.rejection(of:_:)")
   }
 
   /// Sets an attribute to that of a source object, as it is stored: much quicker than to read and to set it, and long values are
   /// not read at all. Between attributes of other types the value is converted as by `set(_:_:)`.
   public func set(_ name: String, from source: SourceObject, _ attribute: String) throws {
     guard let own = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
-    try set(own, from: source, source.attribute(attribute))
+    guard try set(own, from: source, source.attribute(attribute)) else { throw misfit(name, own.type) }
   }
 
-  /// The same with attributes that were looked for before.
-  func set(_ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute) throws {
-    guard isOpen, own.type == other.type, own.isExternal == other.isExternal, other.position < source.decoder.columnCount else {
-      return try assign(column: own.position, own.type.stored(source.value(other)))
+  /// The same with attributes that were looked for before; false, and nothing is set, where the value cannot be converted.
+  func set(_ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute) throws -> Bool {
+    if isOpen, own.type == other.type, own.isExternal == other.isExternal, other.position < source.decoder.columnCount {
+      columns.set(own.position, source.decoder, other.position)
+      return true
     }
-    columns.set(own.position, source.decoder, other.position)
+    let value = try source.value(other)
+    let isNumeric = own.type.isNumeric && other.type.isNumeric
+    let converted =
+      own.type == other.type ? value : isNumeric ? own.type.converted(value, from: other.type) : own.type.fitting(value)
+    guard let converted else { return false }
+    try assign(column: own.position, own.type.stored(converted))
+    return true
   }
 
   /// The bytes of a column of an open object that holds a text or a blob; nil for everything else.

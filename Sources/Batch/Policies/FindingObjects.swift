@@ -69,7 +69,10 @@ extension MigrationManager {
     try checkRead(entity, attribute)
     if let found = try object(found) { return found }
     let object = try insert(entity: entity)
-    try object.set(own, from: source, other)
+    guard try object.set(own, from: source, other) else {
+      throw BatchError(
+        .policyFailed, "the value of \(attribute) does not fit the type \(own.type)", entity: entity, key: object.key)
+    }
     try lookups.add(object.entity, attribute, row: row, position, key: object.key)
     return object
   }

@@ -13,6 +13,7 @@ public final class MigrationManager {
   private let entities: NameTable<Unmanaged<DestinationEntity>>
   private let firstBySource: UnsafeMutableBufferPointer<Unmanaged<CompiledMapping>?>
   let keys: KeyAssignment
+  private let rules: [ObjectRules?]
   let graph: SourceGraph
   let lookups: LookupTable
   let patches: PatchLog
@@ -68,11 +69,11 @@ public final class MigrationManager {
 
   init(
     sourceModel: ManagedObjectModel, layout: StoreLayout, keys: KeyAssignment, graph: SourceGraph, lookups: LookupTable,
-    patches: PatchLog, compiled: [CompiledMapping], entities: [DestinationEntity]
+    patches: PatchLog, compiled: [CompiledMapping], entities: [DestinationEntity], rules: [ObjectRules?]
   ) {
     self.sourceModel = sourceModel
     self.layout = layout
-    self.keys = keys
+    (self.keys, self.rules) = (keys, rules)
     self.graph = graph
     currentRow = RecordDecoder(longValues: graph.longValues)
     self.lookups = lookups
@@ -108,6 +109,9 @@ public final class MigrationManager {
     }
     return entity.pointee
   }
+
+  /// What the model demands of objects of an entity, by Z_ENT; nil for nothing.
+  func rules(_ number: Int) -> ObjectRules? { rules.indices.contains(number) ? rules[number] : nil }
 
   /// The first mapping of a source entity, by Z_ENT, for as long as the manager lives.
   func firstMapping(_ source: Int) -> Unmanaged<CompiledMapping>? { firstBySource[source] }
@@ -180,6 +184,9 @@ public final class MigrationManager {
     (currentMapping, currentCompiled) = (mapping, Unmanaged.passUnretained(mappings[mapping]))
   }
 
+  /// The name of the mapping whose calls these are.
+  var mappingName: String? { currentCompiled?._withUnsafeGuaranteedRef { $0.mapping.name } }
+
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
   func migrate(_ key: Int64, by mapping: CompiledMapping, _ index: Int, _ body: (SourceObject) throws -> Void) throws -> Bool {
     enter(index)
@@ -221,7 +228,10 @@ public final class MigrationManager {
     try throwIfCancelled()
     // Before anything is written or can be looked up: an object that fails is taken back with all that its call has made.
     if canReject {
-      try objects.forEach { try $0.encode(to: encoder) }
+      try objects.forEach {
+        try $0.check()
+        try $0.encode(to: encoder)
+      }
       madeKeys.removeAll(keepingCapacity: true)
     }
     try objects.close { try write($0) }
@@ -232,6 +242,7 @@ public final class MigrationManager {
   private func write(_ object: DestinationObject) throws {
     if feedsLookups[object.entity.number] { try lookups.addAll(object) }
     if !appendUnchanged(object) {
+      if !canReject { try object.check() }
       try object.encode(to: encoder)
       let isFurther = object.mapping == nil && keys.keepsKeys(table: object.entity.table)
       output.append(

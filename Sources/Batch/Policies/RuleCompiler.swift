@@ -46,6 +46,7 @@ struct RuleCompiler {
     _ attribute: RuleAttribute, of entity: DestinationEntity, item: SourceEntity?
   ) throws -> CompiledRuleAttribute {
     guard let stored = entity.attributes[attribute.name] else { throw failure("the attribute \(entity.name).\(attribute.name)") }
+    if stored.type == .date { try checkEpoch(attribute, item) }
     let value = try value(attribute.value, item, attribute.name)
     if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal, origin.isExternal != stored.isExternal {
       throw BatchError(
@@ -53,6 +54,15 @@ struct RuleCompiler {
         hint: "Keep 'Allows External Storage' as it was", entity: entity.name)
     }
     return CompiledRuleAttribute(name: attribute.name, stored: stored, value: value)
+  }
+
+  /// A number that is computed becomes a date only where the rule says from when it counts.
+  private func checkEpoch(_ attribute: RuleAttribute, _ item: SourceEntity?) throws {
+    let measure = attribute.value.measure { Measure.of($0, graph.binding.layout.model, source: source.name, item: item?.name) }
+    guard measure == .number else { return }
+    throw BatchError(
+      .badMapping, "\(mapping.name).\(attribute.name) makes a date of a number and does not say from when it counts",
+      hint: Measure.hint, entity: mapping.destinationEntity)
   }
 
   private func isToMany(_ name: String, of entity: DestinationEntity) throws -> Bool {

@@ -53,8 +53,10 @@ struct CompiledRuleAttribute {
   let value: CompiledRuleValue
 
   func set(in object: DestinationObject, _ row: RuleRow) throws {
-    if case .attribute(let origin, let ofItem) = value, origin.type == stored.type {
-      return try object.set(stored, from: row.origin(ofItem), origin)
+    if case .attribute(let origin, let ofItem) = value, origin.type == stored.type,
+      try object.set(stored, from: row.origin(ofItem), origin)
+    {
+      return
     }
     try object.assign(column: stored.position, stored.type.stored(try fitting(row)))
   }

@@ -29,7 +29,7 @@ struct RuleRecipeCompiler {
   private mutating func rule(_ rule: CompiledObjectRule) throws -> RuleRecipe.Rule? {
     let entity = try manager.entity(rule.entity)._withUnsafeGuaranteedRef { $0 }
     guard rule.forEach == nil, rule.condition == nil, !entity.isAbstract, let pieces = pieces(rule, entity) else { return nil }
-    let record = RecordProgram(pieces)
+    let record = RecordProgram(pieces, manager.rules(entity.number))
     records.append(record)
     let isSpooled = manager.keys.keepsKeys(table: entity.table)
     var made = RuleRecipe.Rule(

@@ -19,7 +19,8 @@ extension MigrationJob {
     try LocalFileSystem().makeDirectory(folder)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let tracer = ObjectTracer(
-      folder: folder, policies: policies, now: Date().timeIntervalSinceReferenceDate.rounded(), withValues: values)
+      folder: folder, policies: policies, now: Date().timeIntervalSinceReferenceDate.rounded(),
+      validation: request.validation, withValues: values)
     let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     var request = request

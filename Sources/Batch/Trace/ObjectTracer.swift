@@ -5,6 +5,7 @@ struct ObjectTracer {
   let folder: String
   let policies: PolicyRegistry
   let now: Double
+  let validation: ValidationMode
   let withValues: Bool
 
   private var fileSystem: LocalFileSystem { LocalFileSystem() }
@@ -19,7 +20,9 @@ struct ObjectTracer {
   ) throws -> (trace: ObjectTrace.Step, path: String) {
     let reader = try StoreReader(path: path, fileSystem: fileSystem, locking: .none)
     defer { reader.close() }
-    let plan = try StepPlan(step: step, reader: reader, policies: policies, files: files("plan-\(number)"), now: now)
+    let plan = try StepPlan(
+      step: step, reader: reader, policies: policies, files: files("plan-\(number)"), now: now,
+      validation: validation)
     let watcher = TraceWatcher(objects)
     let result = try run(plan, number, reader, watcher)
     let after = try StoreReader(path: result, fileSystem: fileSystem, locking: .none)
@@ -50,7 +53,7 @@ struct ObjectTracer {
       // An object near by that cannot be migrated must not end the trace of this one.
       rejects: try RejectLog(
         path: files.path("rejects"), fileSystem: fileSystem, limit: .max, withValues: false, restoring: nil),
-      objectWatcher: watcher, publish: { _, _ in })
+      objectWatcher: watcher, isExcerpt: true, publish: { _, _ in })
     return StepRunner.workingPath(path, try StepRunner(job, restart: nil).run())
   }
 

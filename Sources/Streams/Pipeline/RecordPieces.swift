@@ -21,6 +21,25 @@ extension RecordProgram {
     case number(key: Int, of: Int, numbers: [Int64?])
   }
 
+  /// The source's columns that some columns of the record are NULL with; nil where one of them is NULL in every record.
+  static func sources(of columns: Set<Int>, _ pieces: [Piece]) -> [Int]? {
+    var (found, first): (Set<Int>, Int) = ([], 0)
+    for piece in pieces {
+      var count = 1
+      switch piece {
+      case .columns(let from, let length):
+        count = length
+        found.formUnion((0..<length).filter { columns.contains(first + $0) }.map { from + $0 })
+      case .constant(let value): if columns.contains(first), value == .null { return nil }
+      case .integer(let column, _), .shifted(let column, _), .moved(let column, _, _), .number(let column, _, _):
+        if columns.contains(first) { found.insert(column) }
+      case .own, .given, .present: break
+      }
+      first += count
+    }
+    return found.sorted()
+  }
+
   /// Neighbouring runs of columns in one piece.
   static func joined(_ pieces: [Piece]) -> [Piece] {
     pieces.reduce(into: []) { joined, piece in

@@ -60,9 +60,18 @@ public final class RecordProgram {
   private let memory: UnsafeMutableRawPointer
   private static let integerLength = 16
   private let count: Int
+  /// Source columns that must not be NULL.
+  private let required: UnsafeMutableBufferPointer<Int>
+  /// Can whole records be made?
+  private let appends: Bool
 
-  /// Prepares a recipe. Neighbouring runs of columns are joined.
-  public init(_ pieces: [Piece]) {
+  /// Prepares a recipe. Neighbouring runs of columns are joined. A whole record with NULL in a `required` column does not fit it, and none at
+  /// all does unless it `appends`.
+  public init(_ pieces: [Piece], required: Set<Int> = [], appends: Bool = true) {
+    let sources = Self.sources(of: required, pieces)
+    self.required = .allocate(capacity: sources?.count ?? 0)
+    _ = self.required.initialize(from: sources ?? [])
+    self.appends = appends && sources != nil
     let joined = Self.joined(pieces)
     let constants: [([UInt8], [UInt8])] = joined.map { piece in
       if case .constant(let value) = piece { Self.encoded(value) } else { ([], []) }
@@ -90,6 +99,7 @@ public final class RecordProgram {
 
   deinit {
     for index in 0..<count { parts[index].table?.deallocate() }
+    required.deallocate()
     parts.deallocate()
     memory.deallocate()
   }
@@ -97,7 +107,7 @@ public final class RecordProgram {
   /// Makes a record out of the one that was located last and appends it to the page; false, and nothing is appended, where the
   /// recipe does not fit.
   public func append(_ source: RecordLocator, to page: RecordPage, table: Int, rowid: Int64) -> Bool {
-    guard source.hasRecord else { return false }
+    guard appends, source.hasRecord, hasRequired(source) else { return false }
     var (types, bodies) = (0, 0)
     let end = parts + count
     var part = parts
@@ -126,6 +136,12 @@ public final class RecordProgram {
       body += part.pointee.bodiesCount
       part += 1
     }
+    return true
+  }
+
+  @inline(__always)
+  private func hasRequired(_ source: RecordLocator) -> Bool {
+    for column in required where source.isNull(column) { return false }
     return true
   }
 

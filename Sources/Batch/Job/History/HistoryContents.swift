@@ -22,6 +22,7 @@ extension RunHistory.Facts {
     add("steps in one pass", plan.fuses ? "where the result is the same" : "no")
     add("persistent history", plan.extras.history.rawValue)
     if plan.extras.allowsCloudKit { add("CloudKit", "allowed") }
+    if let validation = plan.validation { add("validation", validation.rawValue) }
     if let parts = plan.parts { add("parts", parts.only.isEmpty ? "without \(list(parts.skip))" : "only \(list(parts.only))") }
     if let rejects = plan.rejects { add("rejects", "\(rejects.limit) at most\(rejects.withValues ? ", with their values" : "")") }
     switch plan.keepsBackups {
