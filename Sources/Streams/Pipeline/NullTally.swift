@@ -1,22 +1,24 @@
 /// Counts records and their NULLs, column by column, in groups: for every row of a table at the price of a few instructions.
 ///
-/// A record of sixteen columns whose types take a byte each is one vector; wider ones are several. Sums of bytes are added up before
-/// they could run over.
+/// Eight columns whose types take a byte each are looked at in one word. Sums of bytes are added up before they could run over.
 public final class NullTally {
   // Plain pointers: this runs for every row, and the compiler can prove access to them exclusive.
   private let groups: Int
   private let columns: Int
   private let blocks: Int
-  private let bytes: UnsafeMutablePointer<SIMD16<UInt8>>
+  private let bytes: UnsafeMutablePointer<UInt64>
   /// Records in `bytes`, by group.
   private let pending: UnsafeMutablePointer<UInt8>
   private let sums: UnsafeMutablePointer<UInt64>
 
+  private static let sevenBits: UInt64 = 0x7f7f_7f7f_7f7f_7f7f
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
   /// Prepares for records of that many columns. A group's numbers are its records, and the NULLs of each column.
   public init(groups: Int, columns: Int) {
-    (self.groups, self.columns, blocks) = (groups, columns, (columns + 15) / 16)
+    (self.groups, self.columns, blocks) = (groups, columns, (columns + 7) / 8)
     bytes = .allocate(capacity: groups * blocks)
-    bytes.initialize(repeating: SIMD16(repeating: 0), count: groups * blocks)
+    bytes.initialize(repeating: 0, count: groups * blocks)
     pending = .allocate(capacity: groups)
     pending.initialize(repeating: 0, count: groups)
     sums = .allocate(capacity: groups * (columns + 1))
@@ -31,11 +33,12 @@ public final class NullTally {
 
   /// Counts the record located last, which has all columns.
   public func add(_ locator: RecordLocator, to group: Int) {
-    guard let types = locator.shortTypes(padded: blocks * 16) else { return addLong(locator, to: group) }
+    guard let types = locator.shortTypes(padded: blocks * 8) else { return addLong(locator, to: group) }
     let target = bytes + group * blocks
     for block in 0..<blocks {
-      let found = types.loadUnaligned(fromByteOffset: block * 16, as: SIMD16<UInt8>.self)
-      target[block].replace(with: target[block] &+ 1, where: found .== 0)
+      // Bytes behind the last column may be any: they change only sums that nobody reads.
+      let found = UInt64(littleEndian: types.loadUnaligned(fromByteOffset: block &* 8, as: UInt64.self))
+      target[block] &+= (~(found &+ Self.sevenBits) & Self.highBits) &>> 7
     }
     pending[group] += 1
     if pending[group] == .max { settle(group) }
@@ -64,8 +67,8 @@ public final class NullTally {
     pending[group] = 0
     for block in 0..<blocks {
       let found = bytes[group * blocks + block]
-      bytes[group * blocks + block] = SIMD16(repeating: 0)
-      for lane in 0..<min(16, columns - block * 16) { sums[block * 16 + lane + 1] += UInt64(found[lane]) }
+      bytes[group * blocks + block] = 0
+      for lane in 0..<min(8, columns - block * 8) { sums[block * 8 + lane + 1] += found >> UInt64(lane * 8) & 0xff }
     }
   }
 
