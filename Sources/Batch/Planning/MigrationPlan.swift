@@ -99,7 +99,12 @@ public struct MigrationPlanner: Sendable {
     }
     let values = try requirements?.check(reader, binding) ?? []
     let links = InferredRequirements.newRelationships(steps)
+    let path = steps
     steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
+    if checksValues {
+      let written = Set(steps.map(\.destination.name))
+      try NewConstraints(path, layouts: layouts, source: binding.layout, written: written).check(reader, binding)
+    }
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
