@@ -17,7 +17,9 @@ final class TableTally {
   private let groups: UnsafeMutableBufferPointer<Int32>
   private var numbers: [Int] = []
   /// By Z_ENT; empty where no entity of the table has one.
-  private var conversions: [[Conversion]] = []
+  private let conversions: [[Conversion]]
+  /// Has somebody to look into values, for which `row` is needed? Read for every row.
+  let looksIntoValues: Bool
   private var changed: [String: UInt64] = [:]
   private var leftOut: [Int: UInt64] = [:]
 
@@ -33,19 +35,18 @@ final class TableTally {
       groups[index + 1] = Int32(numbers.count)
     }
     nulls = NullTally(groups: numbers.count + 1, columns: columnCount)
+    var found: [[Conversion]] = []
     for conversion in conversions where binding.layout.tablePosition(ofEntity: conversion.entity) == table {
       let entity = try SourceEntity(name: conversion.entity, binding: binding)
       guard let position = entity.attributes[conversion.attribute]?.position else { continue }
-      if self.conversions.isEmpty { self.conversions = Array(repeating: [], count: binding.layout.entityNames.count + 1) }
-      self.conversions[entity.number].append(
+      if found.isEmpty { found = Array(repeating: [], count: binding.layout.entityNames.count + 1) }
+      found[entity.number].append(
         Conversion(path: "\(conversion.entity).\(conversion.attribute)", position: position, types: conversion.types))
     }
+    (self.conversions, looksIntoValues) = (found, !found.isEmpty)
   }
 
   deinit { groups.deallocate() }
-
-  /// Has somebody to look into values, for which `row` is needed?
-  var looksIntoValues: Bool { !conversions.isEmpty }
 
   /// Counts a row whose columns were located.
   @inline(__always)
