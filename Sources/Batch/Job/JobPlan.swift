@@ -73,6 +73,11 @@ struct JobPlan: Codable, Equatable {
     checkpointBytes.map { .bytes($0) } ?? .seconds(checkpointSeconds ?? 1)
   }
 
+  /// Lets more be lost.
+  mutating func add(_ consent: LossConsent) {
+    if consent != LossConsent() { self.consent = (self.consent ?? LossConsent()).union(consent) }
+  }
+
   func write(to job: JobDirectory, _ fileSystem: any FileSystem) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
