@@ -37,6 +37,7 @@ struct InferredRequirements {
       guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
       var name = property.name
       if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
+      if case .constant(let value) = property.valueExpression, value != .null { continue }
       let old = step.source.attribute(name, of: source)
       let isFilled = property.valueForNull != nil
       guard isFilled || Inference.needsValues(target, from: old), target.type != .composite else { continue }
