@@ -121,6 +121,12 @@ extension MappingComposition.AttributeOrigin {
     }
   }
 
+  /// The origin with what another one gives to objects without value, where both have the same source.
+  func filled(like other: Self?) -> Self {
+    guard case .source(let name, let types, _) = self, case .source(name, _, let filled?) = other else { return self }
+    return .source(name, types: types, null: filled)
+  }
+
   /// Types on the way that do not hold all values of the one before.
   var narrowings: Int {
     guard case .source(_, let types, _) = self else { return 0 }
@@ -132,7 +138,7 @@ extension AttributeType {
   /// Does a type hold every number of another one? What cannot be changed into it at all is no matter of inference.
   fileprivate func holds(_ other: AttributeType) -> Bool {
     let integers: [AttributeType] = [.boolean, .integer16, .integer32, .integer64]
-    guard let size = integers.firstIndex(of: other) else { return !integers.contains(self) && (self != .float || other == .float) }
+    guard let size = integers.firstIndex(of: other) else { return !integers.contains(self) && self != .float }
     if let own = integers.firstIndex(of: self) { return own >= size }
     return self == .decimal || size <= (self == .float ? 1 : 2)
   }

@@ -92,8 +92,9 @@ struct InferenceChoice {
       guard let some = stepwise ?? direct else { continue }
       var entity = InferredTrail.Entity(source: source, attributes: some.attributes, relationships: [:])
       if let direct, stepwise != nil {
+        // The same values, but wider: what version by version fills in where there are none is filled in all the same.
         for path in some.attributes.keys where isDirect(.destination(last.declared(path, of: name))) {
-          entity.attributes[path] = direct.attributes[path]
+          entity.attributes[path] = direct.attributes[path]?.filled(like: some.attributes[path])
         }
       }
       for relationship in last.relationships(of: name) where !relationship.isTransient {

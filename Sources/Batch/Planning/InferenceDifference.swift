@@ -41,7 +41,9 @@ extension InferenceDifference {
   }
 
   /// Where the ways of a choice differ, and what becomes of it where some entities are taken.
-  static func all(_ choice: InferenceChoice, taken: InferenceChoice.Entities, otherwise way: InferencePath) -> [InferenceDifference] {
+  static func all(
+    _ choice: InferenceChoice, taken: InferenceChoice.Entities, otherwise way: InferencePath
+  ) -> [InferenceDifference] {
     let (direct, stepwise) = (choice.entities(.direct), choice.entities(.stepwise))
     let ranks = choice.ranks(taken)
     let lost = InferencePath.all.reduce(into: Set<String>()) {
@@ -50,11 +52,12 @@ extension InferenceDifference {
     var seen: Set<InferenceDifference> = []
     return names(direct, stepwise, in: choice.last).compactMap { name, path in
       let origins = [direct, stepwise, taken].map { Origin(name, path, $0[name]) }
-      let own = origins[2] == origins[0] ? .direct : origins[2] == origins[1] ? .stepwise : way
+      let own = origins[2] == origins[1] ? .stepwise : origins[2].isAlike(origins[0]) ? .direct : way
       let source = origins[own == .direct ? 1 : 0].source
+      let texts = (own == .direct ? [2, 1] : [0, 2]).map { origins[$0].text }
       let found = InferenceDifference(
         source: choice.first.name, destination: choice.last.name, name: path.map { choice.last.declared($0, of: name) } ?? name,
-        taken: own, direct: origins[0].text, stepwise: origins[1].text, lost: source.flatMap { lost.contains($0) ? $0 : nil })
+        taken: own, direct: texts[0], stepwise: texts[1], lost: source.flatMap { lost.contains($0) ? $0 : nil })
       return seen.insert(found).inserted ? found : nil
     }
   }
@@ -73,6 +76,13 @@ extension InferenceDifference {
       } else {
         self = .entity(entity?.source)
       }
+    }
+
+    /// Is it the same but for what objects without value get?
+    func isAlike(_ other: Origin) -> Bool {
+      guard case .attribute(.source(let name, let types, _), let entity) = self else { return self == other }
+      guard case .attribute(.source(name, types, _), entity) = other else { return false }
+      return true
     }
 
     /// What it takes from the version before.

@@ -64,9 +64,9 @@ public struct MigrationPlanner: Sendable {
   private let inference: InferencePath?
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that can be
-  /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made. `inference` says whether
-  /// inferred steps behind each other are made as they are, or as one past the versions between; nil for what loses no value that the other
-  /// keeps. Stages are passed as they are.
+  /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made. `inference` says
+  /// whether inferred steps behind each other are made as they are, or as one past the versions between; nil for what loses no value
+  /// that the other keeps. Stages are passed as they are.
   public init(
     library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true,
     parts: PartSelection = PartSelection(), inference: InferencePath? = nil

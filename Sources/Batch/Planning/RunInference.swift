@@ -1,5 +1,5 @@
-/// Chooses how neighbouring inferred steps of a path are made: version by version, by inference from the first version to the last, or by one
-/// step that takes of both what keeps the store's values.
+/// Chooses how inferred steps behind each other are made: version by version, by inference from the first version to the last, or by
+/// one step that takes of both what keeps the store's values.
 struct RunInference {
   /// The path, with the steps that were chosen.
   private(set) var steps: [MigrationStep]
@@ -13,8 +13,8 @@ struct RunInference {
   /// A path that leaves nothing to choose.
   init(steps: [MigrationStep], notes: [String] = []) { (self.steps, self.notes, way) = (steps, notes, nil) }
 
-  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` where inference is to be
-  /// direct and cannot be.
+  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` where inference is
+  /// to be direct and cannot be.
   init(_ path: [MigrationStep], way: InferencePath?) throws {
     (steps, notes, self.way) = ([], [], way)
     var run: [MigrationStep] = []
@@ -70,7 +70,8 @@ struct RunInference {
 
   private func step(_ run: [MigrationStep], _ model: MappingModel, _ reason: String) -> MigrationStep {
     MigrationStep(
-      source: run[0].source, destination: run[run.count - 1].destination, mappingModels: [model], isInferred: true, reason: reason)
+      source: run[0].source, destination: run[run.count - 1].destination, mappingModels: [model], isInferred: true, reason: reason
+    )
   }
 
   private mutating func tell(_ choice: InferenceChoice, _ taken: InferenceChoice.Entities, _ way: InferencePath) {

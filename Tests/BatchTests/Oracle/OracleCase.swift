@@ -85,7 +85,8 @@ struct OracleCase {
       return try DiskMigration(folder, store, inPlace: seed % 3 != 0) { request in
         request.target = .version(versions[last].name)
         request.interval = .bytes(seed % 2 == 0 ? 1000 : 1 << 20)
-        (request.fuses, request.inference) = (seed % 5 != 0, .stepwise)
+        request.fuses = seed % 5 != 0
+        request.inference = .stepwise
       }
     } catch let error as BatchError where error.code == .refused { return nil }
   }
@@ -123,7 +124,8 @@ struct OracleCase {
 
   private func request(_ store: String, to last: Int) -> MigrationJob.Request {
     var request = folder.request(store)
-    (request.target, request.inference) = (.version(versions[last].name), .stepwise)
+    request.target = .version(versions[last].name)
+    request.inference = .stepwise
     return request
   }
 

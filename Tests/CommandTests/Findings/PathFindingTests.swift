@@ -80,9 +80,8 @@ struct PathFindingTests {
       ])
     #expect(results[""]?.isKept == true && results["stepwise"]?.isKept == true && results["direct"]?.after == [])
     #expect(results[""]?.plan.contains("Book.tag is inferred step by step, from Book.name (directly without a value)") == true)
-    #expect(
-      results["direct"]?.plan.contains("Book.tag is inferred directly, without a value (step by step from Book.name, which is lost)")
-        == true)
+    let loss = "Book.tag is inferred directly, without a value (step by step from Book.name, which is lost)"
+    #expect(results["direct"]?.plan.contains(loss) == true)
   }
 
   @Test("Finding A5: where each way keeps what the other loses, one step keeps both")
@@ -146,7 +145,8 @@ struct PathFindingTests {
       ], ["SELECT ZY FROM ZBOOK WHERE ZX = Z_PK ORDER BY Z_PK", "SELECT ZX FROM ZBOOK ORDER BY Z_PK"],
       change: "UPDATE ZBOOK SET ZX = Z_PK, ZY = 'y' || Z_PK")
     #expect(results[""]?.isKept == true && results["stepwise"]?.isKept == true && results["direct"]?.isKept == false)
-    #expect(results[""]?.plan.contains("Book.x is inferred step by step, from Book.y (directly from Book.x, which is lost)") == true)
+    let way = "Book.x is inferred step by step, from Book.y (directly from Book.x, which is lost)"
+    #expect(results[""]?.plan.contains(way) == true)
     #expect(results[""]?.plan.contains("drops 30 values of Book.x") == true)
   }
 
@@ -224,6 +224,7 @@ struct PathFindingTests {
     let refused = try folder.run(["plan", store, "--models", folder.models, "--stages", stages, "--path", "direct"])
     #expect(refused.code == 64 && refused.error.contains("--stages"), "\(refused)")
     let staged = try folder.run(["plan", store, "--models", folder.models, "--stages", stages])
-    #expect(staged.code == 0 && staged.output.contains("values of Book.pages") && !staged.output.contains("is inferred"), "\(staged)")
+    #expect(staged.code == 0 && staged.output.contains("values of Book.pages"), "\(staged)")
+    #expect(!staged.output.contains("is inferred"), "\(staged)")
   }
 }
