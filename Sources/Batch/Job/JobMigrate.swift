@@ -49,7 +49,7 @@ extension MigrationJob {
   private func planOrLeave(_ request: Request, _ job: JobDirectory) throws -> (plan: MigrationPlan, seen: StoreSighting) {
     var countsRows = false
     if case .percent = request.rejects?.most { countsRows = true }
-    return try Patience.whileLocked {
+    return try Patience.whileLocked(request.source) {
       try plan(request, countsRows: countsRows)
     } mayGoOn: {
       try refuseLiveRun(job)
@@ -111,7 +111,7 @@ extension MigrationJob {
 
   /// Opens the store under the lock that the run keeps: one that is in use is refused before anything is written.
   private func lookAgain(_ source: String, _ job: JobDirectory) throws -> StoreReader {
-    try Patience.whileLocked {
+    try Patience.whileLocked(source) {
       try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     }
   }

@@ -137,7 +137,7 @@ struct MigrationRun {
       try SourceStore.open(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
     }
     do {
-      return try Patience.whileLocked { try open(.exclusive) }
+      return try Patience.whileLocked(plan.source) { try open(.exclusive) }
     } catch let error as StreamsError where error.code == .locked && job.generation > 1 {
       // An owner elsewhere that was replaced may have the lock as long as it is stopped. It is only read; and at the end it is
       // looked at again, as a source is that could only be locked for reading.

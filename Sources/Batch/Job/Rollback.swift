@@ -115,7 +115,7 @@ extension MigrationJob {
   private func refuseInUse(_ path: String, _ what: String) throws {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
-    let isFree = try Patience.wait {
+    let isFree = try Patience.wait(for: path) {
       try !file.isExcluded(.exclusive, start: CutOver.sqliteLockStart, length: CutOver.sqliteLockLength)
     }
     guard !isFree else { return }

@@ -16,7 +16,9 @@ struct CarriedRelationships {
         throw BatchError(
           .badMapping,
           "the objects of \(draft.source.name).\(origin.name) would be lost: nothing sets the other side of \(property.name)",
-          hint: "Map the inverse relationship as well, or make the links in a policy", entity: draft.destination.name)
+          hint: relationship.inverse == nil
+            ? "Without an inverse, an object can be in \(property.name) of one object alone: choose which in a policy"
+            : "Map the inverse relationship as well, or make the links in a policy", entity: draft.destination.name)
       }
     }
   }

@@ -93,8 +93,8 @@ public struct MigrationPlanner: Sendable {
     let destination = try self.destination(target, from: source)
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
-    let path = try path(from: source, to: destination, target, successors)
-    var steps = path.steps
+    let chosen = try path(from: source, to: destination, target, successors)
+    var steps = chosen.steps
     markHistory(&steps, reader, successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let binding = try StoreBinding(reader, model: source)
@@ -106,17 +106,22 @@ public struct MigrationPlanner: Sendable {
     }
     let values = try requirements?.check(reader, binding) ?? []
     let links = InferredRequirements.newRelationships(steps)
+    let path = steps
     steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
+    if checksValues {
+      let written = Set(steps.map(\.destination.name))
+      try NewConstraints(path, layouts: layouts, source: binding.layout, written: written).check(reader, binding)
+    }
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes = try path.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
+    let notes = try chosen.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
-      differences: path.differences, destination: try server(for: destination))
+      differences: chosen.differences, destination: try server(for: destination))
   }
 
   private func server(for target: ManagedObjectModel) throws -> PostgresDestination? {

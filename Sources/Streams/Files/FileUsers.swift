@@ -5,18 +5,27 @@ public enum FileUsers {
   private static let textCap = 1 << 20
 
   /// Processes with a POSIX lock on one of these files, such as SQLite takes.
-  public static func locking(_ paths: [String]) -> [String] {
+  public static func locking(_ paths: [String]) -> [String] { owners(paths).filter { $0 > 0 }.map(name) }
+
+  /// Is a file locked, and only with locks of open files, which no process owns? SQLite takes none of these, this program takes no others.
+  public static func isLockedByFilesAlone(_ path: String) -> Bool {
+    let owners = owners([path, path + "-shm"])
+    return !owners.isEmpty && owners.allSatisfy { $0 == -1 }
+  }
+
+  /// Process numbers, each once; -1 for locks without owner.
+  private static func owners(_ paths: [String]) -> [Int32] {
     let files = LocalFileSystem()
     let wanted = paths.compactMap { path in (try? files.status(path)).flatMap { $0 }.map(place) }
     guard let bytes = try? files.readAll("/proc/locks", cap: textCap) else { return [] }
     var found: [Int32] = []
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-      // "1: POSIX ADVISORY WRITE 1234 08:01:5678 0 EOF", with "->" behind the number of one that waits; -1 for a lock without owner.
+      // "1: POSIX ADVISORY WRITE 1234 08:01:5678 0 EOF", with "->" behind the number of one that waits.
       let words = line.split(separator: " ").filter { $0 != "->" }
-      guard words.count >= 6, let pid = Int32(words[4]), pid > 0, wanted.contains(String(words[5])) else { continue }
+      guard words.count >= 6, let pid = Int32(words[4]), wanted.contains(String(words[5])) else { continue }
       if !found.contains(pid) { found.append(pid) }
     }
-    return found.map(name)
+    return found
   }
 
   /// Other processes that have a file open to write.

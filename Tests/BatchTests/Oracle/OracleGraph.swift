@@ -47,6 +47,20 @@ struct OracleGraph {
     }
   }
 
+  /// Required attributes without value and required to-one relationships without object, each as `Entity.property`.
+  func unset() -> Set<String> {
+    var found: Set<String> = []
+    for (key, object) in objects {
+      for attribute in model.attributes(of: key.entity) where !attribute.isOptional && !attribute.isTransient {
+        if object.values[attribute.name] ?? .null == .null { found.insert("\(key.entity).\(attribute.name)") }
+      }
+      for relationship in model.relationships(of: key.entity) where !relationship.isOptional && !relationship.isToMany {
+        if object.links[relationship.name] ?? [] == [] { found.insert("\(key.entity).\(relationship.name)") }
+      }
+    }
+    return found
+  }
+
   /// Where another graph differs, the first few places: entity, key, property, both values.
   func differences(_ other: OracleGraph) -> [String] {
     var found = Set(objects.keys).subtracting(other.objects.keys).map { "\($0) is missing" }

@@ -106,7 +106,9 @@ extension CutOver {
 
   /// Takes SQLite's locks. Programs that only look at the store have them for a moment, and are waited for.
   private func isLocked(_ file: any File) throws -> Bool {
-    try Patience.wait { try file.lock(.exclusive, start: Self.sqliteLockStart, length: Self.sqliteLockLength) }
+    try Patience.wait(for: file.path) {
+      try file.lock(.exclusive, start: Self.sqliteLockStart, length: Self.sqliteLockLength)
+    }
   }
 
   /// Lets SQLite bring the WAL, or what a hot journal holds back, into the main file, and records that state while
