@@ -167,14 +167,17 @@ struct CarriedObjectsFinder {
       return
     }
     let fit = TriggerFit(drafts, origin: binding, schema: schema)
-    let misfits = triggers.map { (row: $0, misfit: fit.misfit($0)) }
+    let derived = DerivedAttributes(drafts: drafts, origin: binding.layout, triggers: triggers)
+    let misfits = triggers.filter { derived.renewed[$0.name] == nil }.map { (row: $0, misfit: fit.misfit($0)) }
     found.texts += misfits.filter { $0.misfit == nil }.map(\.row)
+    found.texts += derived.triggers
+    found.renewedTriggers = derived.renewed
     for misfit in TriggerFit.Misfit.allCases {
       let dropped = misfits.filter { $0.misfit == misfit }.map(\.row.name)
       guard !dropped.isEmpty else { continue }
       found.notes.append("\(misfit.rawValue) are left out: \(dropped.joined(separator: ", "))")
     }
-    found.notes += DerivedNotes(drafts: drafts, origin: binding.layout.model, triggers: triggers, kept: found.texts).notes
+    found.notes += derived.notes(kept: found.texts)
   }
 
   private func addNotes(_ found: inout CarriedObjects) {
