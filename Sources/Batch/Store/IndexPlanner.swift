@@ -75,6 +75,7 @@ struct IndexPlanner {
         hint: "Install an SQLite with the module rtree, or remove the index from the model")
     }
     guard index.elements.allSatisfy({ $0.type.lowercased() == "rtree" }) else { throw refuse("has binary elements, too") }
+    guard Set(index.elements.map(\.property)).count == index.elements.count else { throw refuse("has one property twice") }
     guard index.elements.count <= RTreeLayout.mostElements else {
       throw refuse("has \(index.elements.count) elements; SQLite allows \(RTreeLayout.mostElements)")
     }

@@ -16,7 +16,8 @@ struct StoreLayoutRefusalTests {
       return error([entity])
     }
     for elements in [
-      [("a", "RTree"), ("b", "Binary")], [("name", "RTree")], ["a", "b", "c", "d", "e", "f"].map { ($0, "RTree") },
+      [("a", "RTree"), ("b", "Binary")], [("name", "RTree")], [("a", "RTree"), ("a", "RTree")],
+      ["a", "b", "c", "d", "e", "f"].map { ($0, "RTree") },
     ] {
       let found = refusal(elements)
       #expect(found?.code == .refused && found?.entity == "Place" && found?.message.contains("byPlace") == true)
