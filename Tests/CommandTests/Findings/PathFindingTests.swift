@@ -174,6 +174,23 @@ struct PathFindingTests {
     #expect(try folder.texts(store, sql) == before)
   }
 
+  @Test(
+    "Where inference past the versions between is impossible, it is version by version; --path direct is refused with the reason")
+  func impossible() throws {
+    let number = #"<attribute name="n" optional="YES" attributeType="Double"/>"#
+    let (folder, store) = try FindingFolder.entities(
+      [
+        Self.entity("Book", Self.title + number), Self.entity("Book", Self.title),
+        Self.entity("Book", Self.title + Self.text("n")),
+      ],
+      rows: 10)
+    let refused = try folder.run(["plan", store, "--models", folder.models, "--path", "direct"])
+    #expect(refused.code == 20 && refused.error.contains("Book.n: the type changed from double to string"), "\(refused)")
+    #expect(refused.error.contains("without --path direct"), "\(refused)")
+    try folder.runWell(["migrate", store, "--models", folder.models])
+    #expect(try folder.texts(store, "SELECT ZN FROM ZBOOK WHERE ZN IS NOT NULL").isEmpty)
+  }
+
   private static let pages = [
     entity("Book", title + text("pages")), entity("Book", title), entity("Book", title + text("pages") + new),
   ]
