@@ -47,7 +47,8 @@ extension MigrationJob {
     BatchError(
       .refused, "no interrupted migration of this store is known",
       hint:
-        "Begin one with \(ProgramName.current) migrate; `\(ProgramName.current) status` lists those that wait; nothing was written",
+        "Check the path: a run is found by its store, and by its output. `\(ProgramName.current) migrate --help` says how to begin one; "
+        + "nothing was written",
       path: path)
   }
 

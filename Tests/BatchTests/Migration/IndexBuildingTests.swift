@@ -76,15 +76,20 @@ import Testing
     let tag = try #require(second.entities.firstIndex { $0.name == "Tag" })
     second.entities[tag].attributes.append(AttributeDescription(name: "added", type: .string))
     second.entities[tag].uniquenessConstraints = [["word"]]
-    let folder = try MigrationFolder([MigrationModels.first, second])
+    // A computed value: what the step copies is looked at before it begins.
+    var mapping = try MappingModel.inferred(from: MigrationModels.first, to: second)
+    let tags = try #require(mapping.entityMappings.firstIndex { $0.destinationEntity == "Tag" })
+    let word = try #require(mapping.entityMappings[tags].attributeMappings.firstIndex { $0.name == "word" })
+    mapping.entityMappings[tags].attributeMappings[word].valueExpression = try Expression(format: "lowercase:($source.word)")
+    let folder = try MigrationFolder([MigrationModels.first, second], mappings: [mapping])
     let store = try folder.sample("V1", rows: 400, seed: 42)
     try CarriedStore.write(store) { db in
-      try db.execute(sql: "UPDATE ZTAG SET ZWORD = 'word ' || Z_PK; UPDATE ZTAG SET ZWORD = NULL WHERE Z_PK IN (2, 4)")
+      try db.execute(sql: "UPDATE ZTAG SET ZWORD = 'Word ' || Z_PK; UPDATE ZTAG SET ZWORD = NULL WHERE Z_PK IN (2, 4)")
     }
     var request = folder.request(store, output: try folder.place("sound"))
     request.indexBuilding = building
     #expect(try folder.migrate(request).isVerified)
-    try CarriedStore.write(store) { try $0.execute(sql: "UPDATE ZTAG SET ZWORD = 'word 9' WHERE Z_PK = 3") }
+    try CarriedStore.write(store) { try $0.execute(sql: "UPDATE ZTAG SET ZWORD = 'WORD 9' WHERE Z_PK = 3") }
     request.output = try folder.place("twice")
     let error = #expect(throws: BatchError.self) { try folder.migrate(request) }
     #expect(error?.code == .policyFailed && error?.hint != nil)

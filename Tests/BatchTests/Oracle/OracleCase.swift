@@ -89,6 +89,7 @@ struct OracleCase {
         request.target = .version(versions[last].name)
         request.interval = .bytes(seed % 2 == 0 ? 1000 : 1 << 20)
         request.fuses = seed % 5 != 0
+        request.validation = validation
         request.inference = .stepwise
       }
     } catch let error as BatchError where error.code == .refused { return nil }
