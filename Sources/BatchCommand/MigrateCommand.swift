@@ -170,7 +170,8 @@ struct ResumeCommand: StoreCommand {
       let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
       let server = toPostgres.map { PostgresServer(url: $0) }
       let load = try job.resumeLoad(
-        store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, history: history, monitor: monitor)
+        store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent,
+        history: history, monitor: monitor)
       if let load { return MigrateCommand.done(load) }
       return MigrateCommand.done(
         try job.resume(

@@ -37,6 +37,11 @@ struct ModelOptions: ParsableArguments {
   var noFuse = false
 
   @Option(
+    name: .customLong("path"),
+    help: "Inferred steps behind each other: direct, past the versions between, or stepwise; without it what loses no value.")
+  var inference: InferencePath?
+
+  @Option(
     name: .customLong("validate"),
     help: "Which rules of the model new objects of mapped steps must keep: none, required (values are there), or all.")
   var validation = ValidationMode.all
@@ -49,7 +54,7 @@ struct ModelOptions: ParsableArguments {
   func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
     var request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
-    (request.consent, request.validation) = (consent.consent, validation)
+    (request.consent, request.validation, request.inference) = (consent.consent, validation, inference)
     return request
   }
 
@@ -68,12 +73,16 @@ struct ModelOptions: ParsableArguments {
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
       + option("--stages", stages.map { [absolute($0)] } ?? [])
       + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
+      + option("--path", inference.map { [$0.rawValue] } ?? [])
       + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments
   }
 
   func validate() throws {
     guard [versions != nil, byIdentifier, stages != nil, identity].count(where: { $0 }) < 2 else {
       throw ValidationError("--versions, --by-identifier, --stages and --identity exclude each other")
+    }
+    guard inference == nil || (stages == nil && !identity) else {
+      throw ValidationError("--path goes neither with --stages, which say what is passed, nor with --identity")
     }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
     guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <models> ...'") }
@@ -130,6 +139,8 @@ struct ExtrasArguments: ParsableArguments {
 extension ExtrasOptions.History: ExpressibleByArgument {}
 
 extension ValidationMode: ExpressibleByArgument {}
+
+extension InferencePath: ExpressibleByArgument {}
 
 /// A number of bytes: 1048576, 64M, 64MiB, 100kB.
 struct ByteCount: ExpressibleByArgument {

@@ -29,6 +29,8 @@ struct PlanText: Codable {
   var diskNeeded: UInt64
   var forecast: MigrationForecast?
   var notes: [String]
+  /// Where inference past versions and version by version differ; absent where they do not.
+  var differences: [InferenceDifference]?
   /// The server that gets the result, and the schema there.
   var destination: String?
   /// The tables of PostgreSQL, where the result would go there.
@@ -56,6 +58,7 @@ struct PlanText: Codable {
     bytes = plan.bytes
     diskNeeded = plan.diskNeeded
     notes = plan.notes
+    differences = plan.differences.isEmpty ? nil : plan.differences
   }
 
   func json() throws -> String { try JSONOutput.text(self) }

@@ -54,7 +54,7 @@ struct Rehearsal {
         try disk.remove(reader.path)
       }
       reader = try StoreReader(path: done.path, fileSystem: disk, locking: .none)
-      let bytes = try ForeseenBytes(reader, forecast)
+      let bytes = try ForeseenBytes(reader, forecast, stepPlan.layout)
       tableRows = bytes.tableRows
       steps.append(done.step(forecast, bytes, stepPlan))
     }

@@ -70,7 +70,7 @@ extension MigrationForecast.Part {
 struct ForeseenBytes {
   /// All bytes of the file.
   private(set) var total: Double
-  /// How many times the bytes of the sample's tables, and of its indexes.
+  /// How many times the bytes of the sample's tables, and of its indexes with its R-trees.
   let tableFactor: Double
   let indexFactor: Double
   /// Bytes of all indexes, and of the sample's.
@@ -79,14 +79,21 @@ struct ForeseenBytes {
   /// Rows of the tables that have more than in the sample, by their roots in the sample's store.
   private(set) var tableRows: [UInt32: Double] = [:]
 
-  init(_ sample: StoreReader, _ forecast: StepForecast) throws {
+  init(_ sample: StoreReader, _ forecast: StepForecast, _ layout: StoreLayout) throws {
     var (tables, allTables, indexes, allIndexes) = (0.0, 0.0, 0.0, 0.0)
+    var (trees, allTrees) = (0.0, 0.0)
+    let owners = Dictionary(layout.rtrees.flatMap { tree in tree.tableNames.map { ($0, tree.table) } }) { first, _ in first }
     func factor(_ name: String) -> Double {
       guard let rows = forecast.rows[name], let found = forecast.sampleRows[name], found > 0 else { return 1 }
       return max(1, Double(rows.likely) / Double(found))
     }
     for table in sample.schema.tables {
       let bytes = try TreeEstimate(root: table.rootPage, in: sample.snapshot, pages: 256).bytes
+      if let owner = owners[table.name] {
+        trees += bytes
+        allTrees += bytes * factor(owner)
+        continue
+      }
       tables += bytes
       allTables += bytes * factor(table.name)
       if factor(table.name) > 1, let rows = forecast.rows[table.name] { tableRows[table.rootPage] = Double(rows.likely) }
@@ -100,8 +107,8 @@ struct ForeseenBytes {
       allIndexes += bytes * factor(index.table)
     }
     let file = Double(sample.snapshot.pageCount) * Double(sample.snapshot.geometry.pageSize)
-    total = max(0, file - tables - indexes) + allTables + allIndexes
+    total = max(0, file - tables - indexes - trees) + allTables + allIndexes + allTrees
     (self.indexes, sampledIndexes) = (allIndexes, indexes)
-    (tableFactor, indexFactor) = (allTables / max(1, tables), allIndexes / max(1, indexes))
+    (tableFactor, indexFactor) = (allTables / max(1, tables), (allIndexes + allTrees) / max(1, indexes + trees))
   }
 }

@@ -24,6 +24,8 @@ struct JobPlan: Codable, Equatable {
   var stages: StagedMigration?
   /// Are steps that can be inferred made in one pass where the result is the same?
   var fuses: Bool
+  /// How inferred steps behind each other are made; nil for what keeps most.
+  var inference: InferencePath?
   /// Which parts of the steps are made; nil for all.
   var parts: PartSelection?
   /// Passes over all rows: steps of the path, of which some may be made of several.
@@ -71,6 +73,11 @@ struct JobPlan: Codable, Equatable {
 
   var interval: RunMonitor.Interval {
     checkpointBytes.map { .bytes($0) } ?? .seconds(checkpointSeconds ?? 1)
+  }
+
+  /// Lets more be lost.
+  mutating func add(_ consent: LossConsent) {
+    if consent != LossConsent() { self.consent = (self.consent ?? LossConsent()).union(consent) }
   }
 
   func write(to job: JobDirectory, _ fileSystem: any FileSystem) throws {

@@ -27,7 +27,7 @@ extension MigrationJob {
     if answer == .finish { return try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
     do {
       var plan = try changed(JobPlan.read(job, fileSystem), memory, rejects, path)
-      if consent != LossConsent() { plan.consent = (plan.consent ?? LossConsent()).union(consent) }
+      plan.add(consent)
       if answer == .cutOverAgain {
         guard try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).hasNewStore() else {
           throw refusal(life, .restart, job, resumes: true)
@@ -35,7 +35,7 @@ extension MigrationJob {
         try takeBackCutOver(&plan, job.current(fileSystem))
       }
       try fileSystem.remove(job.failure)
-      return try goOn(plan, job, lease, makeMonitor(plan.interval), history)
+      return try goOn(plan, job, lease, makeMonitor(plan.interval), consent, history)
     } catch {
       // What else goes wrong follows from that.
       try lease.throwIfReplaced()
@@ -85,11 +85,19 @@ extension MigrationJob {
   }
 
   private func goOn(
-    _ plan: JobPlan, _ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor, _ history: ExtrasOptions.History?
+    _ plan: JobPlan, _ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor, _ consent: LossConsent,
+    _ history: ExtrasOptions.History?
   ) throws -> Report {
     lease.guardRun(monitor)
+    let job = try workingDirectory(of: job, lease, monitor)
+    if consent != LossConsent() {
+      // Kept for the next resume; its memory and rejects are for this one alone.
+      var kept = try JobPlan.read(job, fileSystem)
+      kept.add(consent)
+      try kept.write(to: job, fileSystem)
+    }
     var run = MigrationRun(
-      job: try workingDirectory(of: job, lease, monitor), lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
+      job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
       monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics
     )
     if let history, history != plan.extras.history { try run.beginAgain(history) }

@@ -35,6 +35,8 @@ public struct MigrationJob: Sendable {
     public var verification = VerificationMode.fast
     /// Make steps that can be inferred in one pass, where the result is the same?
     public var fuses = true
+    /// How inferred steps behind each other are made; nil for what loses no value that one way or the other keeps.
+    public var inference: InferencePath?
     /// Which parts of the steps are made; other than all only to an ``output``.
     public var parts = PartSelection()
 
@@ -218,7 +220,7 @@ public struct MigrationJob: Sendable {
   private func planner(_ request: Request, _ library: ModelLibrary, _ mappings: [PlanJudge.Mappings]) -> MigrationPlanner {
     MigrationPlanner(
       library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
-      fuses: request.makesOnePass, parts: request.parts)
+      fuses: request.makesOnePass, parts: request.parts, inference: request.inference)
   }
 
   private func mappings(_ request: Request) throws -> [PlanJudge.Mappings] {

@@ -4,7 +4,7 @@ enum ReplayCommand {
   /// Options that say what is migrated to what, and how.
   private static let options: Set<String> = [
     "--models", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity", "--no-fuse", "--only", "--skip",
-    "--history", "--allow-cloudkit", "--drop", "--accept-loss", "--validate",
+    "--history", "--allow-cloudkit", "--drop", "--accept-loss", "--validate", "--path",
   ]
   /// Options that only the same run needs again.
   private static let ownOptions: Set<String> = [

@@ -23,9 +23,14 @@ extension MigrationJob {
     let job = try JobDirectory(destination: path)
     for _ in 0..<Self.mostRollbacks {
       if let finished = try finishRollback(job) { return finished }
+      let seen = try files(of: job.destination)
       try settle(job, for: .rollback)
       // Looked at before anything is made, and again behind the lease.
-      try checkRollback(to: newestBackup(job.destination), of: job.destination, force: force)
+      do { try checkRollback(to: newestBackup(job.destination), of: job.destination, force: force) } catch {
+        // What was seen of a store whose run ended meanwhile may be half of before and half of after.
+        guard try files(of: job.destination) == seen else { continue }
+        throw error
+      }
       let lease = try Lease.begin(job, fileSystem)
       defer { lease.release() }
       guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { continue }
@@ -80,6 +85,13 @@ extension MigrationJob {
         hint: "A migration in place keeps one as \(FilePaths.name(of: usual)); nothing was written", path: store)
     }
     return newest
+  }
+
+  /// The store, its backups and their receipts, as they are at this moment.
+  private func files(of store: String) throws -> [String: FileStatus?] {
+    let backups = try StoreBackup.all(of: store, fileSystem).map(\.path)
+    let paths = [store] + backups + backups.map { BackupReceipt.path(of: $0) }
+    return try Dictionary(uniqueKeysWithValues: Set(paths).map { ($0, try fileSystem.statusOfName($0)) })
   }
 
   /// Did the present store take the place of that backup? The newest name need not tell: clocks are set back.

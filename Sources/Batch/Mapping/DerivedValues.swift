@@ -10,7 +10,7 @@ struct DerivedValues {
   let destination: ManagedObjectModel
   let mappings: [EntityMapping]
 
-  private static let operators: Set<String> = ["@count", "@sum", "@min", "@max", "@avg"]
+  fileprivate static let operators: Set<String> = ["@count", "@sum", "@min", "@max", "@avg"]
 
   /// The mappings, with expressions for what is derived.
   func applied() -> [EntityMapping] {
@@ -44,10 +44,8 @@ struct DerivedValues {
     case .keyPath(.evaluatedObject, let path):
       return translated(path, entity, origin).map { .keyPath(operand: .variable("source"), path: $0) }
     case .function(.none, let name, let arguments):
-      if arguments.count == 1, case .keyPath(.evaluatedObject, let path) = arguments[0],
-        let aggregate = Self.operators.first(where: { $0.dropFirst() + ":" == FormatFunctions.fullName(name) ?? "" })
-      {
-        return rewritten(.keyPath(operand: .evaluatedObject, path: path + [aggregate]), entity, origin)
+      if let path = expression.aggregatePath {
+        return rewritten(.keyPath(operand: .evaluatedObject, path: path), entity, origin)
       }
       let values = arguments.compactMap { rewritten($0, entity, origin) }
       return values.count == arguments.count ? .function(operand: nil, name: name, arguments: values) : nil
@@ -57,11 +55,8 @@ struct DerivedValues {
 
   /// A key path of the destination's objects as one of the source's.
   private func translated(_ path: [String], _ entity: String, _ origin: String) -> [String]? {
-    var path = path
-    // kids.age.@sum and kids.@sum.age are the same.
-    if let last = path.last, last.hasPrefix("@"), last != "@count", path.count > 2 { path.swapAt(path.count - 1, path.count - 2) }
     var (entity, origin, found, isValue) = (entity, origin, [String](), false)
-    for key in path {
+    for key in path.operatorBeforeValue {
       guard !isValue else { return nil }
       if key.hasPrefix("@") {
         guard Self.operators.contains(key) else { return nil }
@@ -114,5 +109,30 @@ struct DerivedValues {
     case .keyPath(.variable("source"), let path) where path.count == 1: path[0]
     default: nil
     }
+  }
+}
+
+extension Expression {
+  /// The key path of an aggregate over objects, `kids.@count` or `kids.@sum.age`, however it is written; nil for all else.
+  var aggregatePath: [String]? {
+    switch self {
+    case .keyPath(.evaluatedObject, let path):
+      return path.contains(where: DerivedValues.operators.contains) ? path.operatorBeforeValue : nil
+    case .function(.none, let name, let arguments):
+      guard arguments.count == 1, case .keyPath(.evaluatedObject, let path) = arguments[0] else { return nil }
+      let aggregate = DerivedValues.operators.first { $0.dropFirst() + ":" == FormatFunctions.fullName(name) ?? "" }
+      return aggregate.map { (path + [$0]).operatorBeforeValue }
+    default: return nil
+    }
+  }
+}
+
+extension [String] {
+  /// kids.age.@sum and kids.@sum.age are the same: the latter.
+  fileprivate var operatorBeforeValue: [String] {
+    guard let last, last.hasPrefix("@"), last != "@count", count > 2 else { return self }
+    var path = self
+    path.swapAt(count - 1, count - 2)
+    return path
   }
 }

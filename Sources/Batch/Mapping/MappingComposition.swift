@@ -12,7 +12,7 @@ struct MappingComposition {
   }
 
   /// Where an attribute's value comes from.
-  enum AttributeOrigin {
+  enum AttributeOrigin: Equatable {
     case constant(Value)
     /// An attribute of the first version, and the types that it has one after the other, the first and the latest included;
     /// and the value of the latest type that stands for NULL.
@@ -203,7 +203,7 @@ extension MappingComposition.Origin {
 }
 
 extension PropertyMapping {
-  fileprivate init(_ name: String, _ origin: MappingComposition.AttributeOrigin) {
+  init(_ name: String, _ origin: MappingComposition.AttributeOrigin) {
     switch origin {
     case .constant(let value): self.init(name: name, valueExpression: .constant(value))
     case .computed(let expression, let types):

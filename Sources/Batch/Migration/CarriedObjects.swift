@@ -29,6 +29,8 @@ struct CarriedObjects {
   var indexes: [Index] = []
   /// Triggers, views and virtual tables.
   var texts: [SchemaRow] = []
+  /// Triggers of the source whose text is written anew, with their new names.
+  var renewedTriggers: [String: String] = [:]
   /// Rows of Z_PRIMARYKEY that are not the model's, as those of history.
   var primaryKeys: [StoreReader.PrimaryKey] = []
   /// Z_NAME by Z_ENT in an identity migration: after a rename it is an old name (B.3), which stays.

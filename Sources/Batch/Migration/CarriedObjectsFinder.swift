@@ -20,7 +20,7 @@ struct CarriedObjectsFinder {
     }
     let left = leftOut()
     for row in extraTables() where !left.contains(NameOrder.folded(row.name)) { try add(row, to: &found) }
-    try checkNames(found)
+    try checkNames(found, leaving: left)
     try HistoryCarrier(drafts: drafts, reader: reader, options: options).apply(to: &found)
     try addIndexes(to: &found)
     addTexts(leaving: left, to: &found)
@@ -72,9 +72,10 @@ struct CarriedObjectsFinder {
     return schema.rows.filter { $0.type == "table" && $0.rootPage > 0 && !taken.contains(NameOrder.folded($0.name)) }
   }
 
-  /// Folded names of tables that a changed model makes worthless: SQLite's statistics, and R-trees with their shadow tables.
+  /// Folded names of tables that are made anew, R-trees with their shadow tables, or that a changed model makes worthless: other R-trees,
+  /// and SQLite's statistics.
   private func leftOut() -> Set<String> {
-    guard !isIdentity else { return [] }
+    guard !isIdentity else { return Set(drafts.layout.rtrees.flatMap(\.tableNames).map(NameOrder.folded)) }
     let names = schema.rows.filter { $0.type == "table" }.map { NameOrder.folded($0.name) }
     let trees = schema.virtualTables.map { NameOrder.folded($0.row.name) }.filter { $0.hasPrefix("z_rt_") }
     let shadows = trees.flatMap { tree in ["_node", "_parent", "_rowid"].map { tree + $0 } }
@@ -102,10 +103,10 @@ struct CarriedObjectsFinder {
   private var isUTF16: Bool { reader.snapshot.header.encoding != .utf8 }
 
   /// A table that other code made must not stand where the new version puts one of its own.
-  private func checkNames(_ found: CarriedObjects) throws {
+  private func checkNames(_ found: CarriedObjects, leaving left: Set<String>) throws {
     let layout = drafts.layout
-    let names = layout.entityTables.map(\.name) + layout.joinTables.map(\.name)
-    let own = Set(names.map(NameOrder.folded))
+    let names = layout.entityTables.map(\.name) + layout.joinTables.map(\.name) + layout.rtrees.flatMap(\.tableNames)
+    let own = Set(names.map(NameOrder.folded)).subtracting(left)
     let rows = found.tables.map(\.row) + found.trees + schema.virtualTables.map(\.row) + schema.views.map(\.row)
     for row in rows where own.contains(NameOrder.folded(row.name)) {
       throw BatchError(
@@ -166,14 +167,17 @@ struct CarriedObjectsFinder {
       return
     }
     let fit = TriggerFit(drafts, origin: binding, schema: schema)
-    let misfits = triggers.map { (row: $0, misfit: fit.misfit($0)) }
+    let derived = DerivedAttributes(drafts: drafts, origin: binding.layout, triggers: triggers)
+    let misfits = triggers.filter { derived.renewed[$0.name] == nil }.map { (row: $0, misfit: fit.misfit($0)) }
     found.texts += misfits.filter { $0.misfit == nil }.map(\.row)
+    found.texts += derived.triggers
+    found.renewedTriggers = derived.renewed
     for misfit in TriggerFit.Misfit.allCases {
       let dropped = misfits.filter { $0.misfit == misfit }.map(\.row.name)
       guard !dropped.isEmpty else { continue }
       found.notes.append("\(misfit.rawValue) are left out: \(dropped.joined(separator: ", "))")
     }
-    found.notes += DerivedNotes(drafts: drafts, origin: binding.layout.model, triggers: triggers, kept: found.texts).notes
+    found.notes += derived.notes(kept: found.texts)
   }
 
   private func addNotes(_ found: inout CarriedObjects) {
@@ -182,7 +186,9 @@ struct CarriedObjectsFinder {
     if !columns.isEmpty {
       found.notes.append("columns that the model does not know are left out: \(columns.joined(separator: ", "))")
     }
-    let trees = schema.virtualTables.map(\.row.name).filter { NameOrder.folded($0).hasPrefix("z_rt_") }
+    let made = Set(drafts.layout.rtrees.map { NameOrder.folded($0.name) })
+    let trees = schema.virtualTables.map(\.row.name)
+      .filter { NameOrder.folded($0).hasPrefix("z_rt_") && !made.contains(NameOrder.folded($0)) }
     if !trees.isEmpty { found.notes.append("R-tree indexes are left out: \(trees.joined(separator: ", "))") }
     let history = Set(binding.extras.history.map(NameOrder.folded))
     let others = (found.tables.map(\.row) + found.trees.filter { $0.type == "table" }).map(\.name)

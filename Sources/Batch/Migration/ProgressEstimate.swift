@@ -130,6 +130,8 @@ enum WorkCost {
   /// Rows that late changes write again.
   static let changedByte = 2e-9
   static let indexEntry = 100e-9
+  /// An entry of an R-tree, which SQLite inserts.
+  static let treeEntry = 5e-6
   /// An entry that is sorted while its row is written.
   static let collectedEntry = 40e-9
   /// Bytes of the new store, by a decoder of our own while it is written and behind it, and by SQLite besides.

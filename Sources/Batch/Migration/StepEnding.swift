@@ -90,7 +90,14 @@ extension StepRunner {
     let pass = IndexPass(
       indexes, database: output.database, header: job.header, files: job.files, monitor: job.monitor, collected: collected)
     collected = nil
-    if job.indexBuilding == .engine { try build(pass) } else { try pass.writeEmpty() }
+    let trees = RTreePass(
+      rtrees, layout: plan.layout, database: output.database, header: job.header, files: job.files, monitor: job.monitor)
+    if job.indexBuilding == .engine {
+      try build(pass, trees)
+    } else {
+      try pass.writeEmpty()
+      try trees.run { take($1) }
+    }
     for row in plan.carried.trees { try copyTree(row) }
     let schema = try output.database.finish()
     if job.keepsDigests { transformer.state.digests["sqlite_schema"] = schema }
@@ -100,34 +107,47 @@ extension StepRunner {
     try job.publish(transformer.state, [])
   }
 
-  private func build(_ pass: IndexPass) throws {
+  private func build(_ pass: IndexPass, _ trees: RTreePass) throws {
     indexedLength = Int(clamping: output.database.writer.length)
-    try pass.run(from: transformer.state.unit) { written in
-      transformer.state.unit = written
-      let length = Int(clamping: output.database.writer.length)
-      let bytes = length - indexedLength
-      indexedLength = length
-      job.monitor.note { $0.bytes += UInt64(max(0, bytes)) }
-      show(pass, written)
-      if job.monitor.isStopRequested {
-        try publishIndexState()
-        try job.monitor.throwIfStopRequested()
-      }
-      if clock.isDue(adding: bytes) { try publishIndexState() }
+    show(indexes: transformer.state.unit)
+    try pass.run(from: transformer.state.unit) { try finishIndex($0) }
+    try trees.run(from: max(0, transformer.state.unit - pass.count)) { written, digests in
+      take(digests)
+      try finishIndex(pass.count + written)
     }
   }
 
-  private func show(_ pass: IndexPass, _ written: Int) {
-    show(written < pass.count ? "index \(pass.name(written))" : "")
+  private func take(_ digests: [String: ProofDigest]) {
+    if job.keepsDigests { transformer.state.digests.merge(digests) { $1 } }
+  }
+
+  /// So many indexes and R-trees are written.
+  private func finishIndex(_ written: Int) throws {
+    transformer.state.unit = written
+    let length = Int(clamping: output.database.writer.length)
+    let bytes = length - indexedLength
+    indexedLength = length
+    job.monitor.note { $0.bytes += UInt64(max(0, bytes)) }
+    show(indexes: written)
+    if job.monitor.isStopRequested {
+      try publishIndexState()
+      try job.monitor.throwIfStopRequested()
+    }
+    if clock.isDue(adding: bytes) { try publishIndexState() }
+  }
+
+  private func show(indexes written: Int) {
+    let names = indexes.map(\.name) + rtrees.map(\.name)
+    show(written < names.count ? "index \(names[written])" : "")
     guard job.hasIndexes else { return }
-    job.monitor.update { $0.advance(.indexes, to: Double(written) / Double(max(1, pass.count))) }
+    job.monitor.update { $0.advance(.indexes, to: Double(written) / Double(max(1, names.count))) }
   }
 
   /// A run that stops within fills all indexes again.
   private func fillBySQLite(_ pass: IndexPass) throws {
     let indexes = SQLiteIndexes(path: output.path, memory: job.files.budget, monitor: job.monitor)
     try indexes.fill((0..<pass.count).map(pass.name)) { written in
-      show(pass, written)
+      show(indexes: written)
       try job.monitor.throwIfStopRequested()
     }
     try indexes.finish(job.version, job.files.fileSystem)

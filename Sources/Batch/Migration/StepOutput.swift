@@ -143,7 +143,7 @@ struct StepRestart {
   var builders: [UInt8]
 }
 
-/// The schema of a store in Core Data's order: entity tables with their join tables, indexes, fixed tables.
+/// The schema of a store in Core Data's order: entity tables with their join tables, indexes, R-trees, fixed tables.
 enum StoreSchemaText {
   static func entries(
     _ layout: StoreLayout, hasIndexes: Bool, hasModelCache: Bool, carried: [DatabaseBuilder.SchemaEntry] = []
@@ -162,6 +162,10 @@ enum StoreSchemaText {
     }
     if hasIndexes {
       entries += layout.indexes.map { .init(type: "index", name: $0.name, tableName: $0.table, sql: $0.sql) }
+      for tree in layout.rtrees {
+        entries.append(.init(type: "table", name: tree.name, tableName: tree.name, sql: tree.sql, hasRoot: false))
+        for (name, sql) in tree.shadowTables { table(name, sql) }
+      }
     }
     for (name, sql) in StoreLayout.fixedTables where hasModelCache || name != "Z_MODELCACHE" { table(name, sql) }
     return entries + carried

@@ -52,7 +52,9 @@ extension StepRunner {
 
   private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [String: Double]) {
     guard job.hasIndexes else { return }
-    estimate.foresee(.indexes, work: indexes.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.indexEntry)
+    let entries = indexes.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.indexEntry
+    let bounds = rtrees.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.treeEntry
+    estimate.foresee(.indexes, work: entries + bounds)
   }
 
   /// Late changes go through all rows that were written.

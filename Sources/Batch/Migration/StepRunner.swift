@@ -56,6 +56,8 @@ final class StepRunner {
   let isResumed: Bool
   var indexedLength = 0
   let indexes: [StoreIndex]
+  /// The R-trees that the step builds.
+  var rtrees: [RTreeLayout] { job.hasIndexes ? plan.layout.rtrees : [] }
   /// Takes entries of the indexes from the records as they are written.
   private var collector: EntryCollector?
   var collected: IndexEntries?

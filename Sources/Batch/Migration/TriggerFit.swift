@@ -32,14 +32,16 @@ struct TriggerFit {
     derivations = Self.derivations(origin, drafts.step.destination)
   }
 
-  /// Core Data names its triggers by table, entity and attribute.
+  /// Core Data names its triggers by table, entity and attribute: the table may be that of the attribute, or one that it is derived from.
   private static func derivations(_ origin: StoreBinding, _ destination: ManagedObjectModel) -> [String: Bool] {
     var found: [String: Bool] = [:]
+    let tables = origin.tables.map(\.schema.name) + origin.joins.map(\.schema.name)
     for entity in origin.layout.model.entities {
-      guard let table = origin.layout.table(ofEntity: entity.name)?.name else { continue }
       for attribute in origin.layout.model.attributes(of: entity.name) where attribute.derivationExpression != nil {
         let other = destination.hasEntity(entity.name) ? destination.attribute(attribute.name, of: entity.name) : nil
-        found[NameOrder.folded("Z_DA_\(table)_\(entity.name)_\(attribute.name)_")] = other?.isDerived(like: attribute) == true
+        for table in tables {
+          found[NameOrder.folded("Z_DA_\(table)_\(entity.name)_\(attribute.name)_")] = other?.isDerived(like: attribute) == true
+        }
       }
     }
     return found

@@ -4,9 +4,14 @@ struct TriggerLines {
 
   /// Looks at the store that a step reads.
   init(_ plan: StepPlan) {
-    let kept = Set((plan.carried.texts + plan.carried.trees).map { NameOrder.folded($0.name) })
+    let kept = Dictionary(plan.carried.texts.map { (NameOrder.folded($0.name), $0.sql) }) { first, _ in first }
+    let renewed = plan.carried.renewedTriggers
     lines = plan.graph.reader.schema.rows.filter { $0.type == "trigger" }.map { row in
-      AccountLine(.trigger, row.tableName, row.name, kept.contains(NameOrder.folded(row.name)) ? .carried : .dropped)
+      let isKept = kept[NameOrder.folded(row.name)] == row.sql || renewed[row.name] == row.name
+      guard let name = renewed[row.name], !isKept else {
+        return AccountLine(.trigger, row.tableName, row.name, isKept ? .carried : .dropped)
+      }
+      return AccountLine(.trigger, row.tableName, row.name, .renamed, to: [name])
     }
   }
 }

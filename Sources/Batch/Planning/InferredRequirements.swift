@@ -37,6 +37,9 @@ struct InferredRequirements {
       guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
       var name = property.name
       if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
+      if case .constant(let value) = property.valueExpression, value != .null { continue }
+      // What only a version between requires.
+      if property.valueForNull != nil, target.isOptional { continue }
       let old = step.source.attribute(name, of: source)
       let isFilled = property.valueForNull != nil
       guard isFilled || Inference.needsValues(target, from: old), target.type != .composite else { continue }

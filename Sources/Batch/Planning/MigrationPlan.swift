@@ -34,6 +34,8 @@ public struct MigrationPlan: Sendable {
   public var diskNeeded: UInt64
   /// What a person should know before running it.
   public var notes: [String]
+  /// Where inference past versions and version by version give other values; the notes say it, too.
+  public var differences: [InferenceDifference] = []
   /// The server that a mapping file which leads to the target version names for the result.
   public var destination: PostgresDestination?
 
@@ -59,13 +61,17 @@ public struct MigrationPlanner: Sendable {
   private let order: VersionOrder
   private let fuses: Bool
   private let parts: PartSelection
+  private let inference: InferencePath?
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that can be
-  /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
+  /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made. `inference` says
+  /// whether inferred steps behind each other are made as they are, or as one past the versions between; nil for what loses no value
+  /// that the other keeps. Stages are passed as they are.
   public init(
     library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true,
-    parts: PartSelection = PartSelection()
+    parts: PartSelection = PartSelection(), inference: InferencePath? = nil
   ) {
+    self.inference = inference
     self.order = order
     self.parts = parts
     self.library = library
@@ -87,7 +93,8 @@ public struct MigrationPlanner: Sendable {
     let destination = try self.destination(target, from: source)
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
-    var steps = try path(from: source, to: destination, target, successors)
+    let chosen = try path(from: source, to: destination, target, successors)
+    var steps = chosen.steps
     markHistory(&steps, reader, successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let binding = try StoreBinding(reader, model: source)
@@ -108,13 +115,13 @@ public struct MigrationPlanner: Sendable {
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes = try values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
+    let notes = try chosen.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
-      destination: try server(for: destination))
+      differences: chosen.differences, destination: try server(for: destination))
   }
 
   private func server(for target: ManagedObjectModel) throws -> PostgresDestination? {
@@ -146,17 +153,33 @@ public struct MigrationPlanner: Sendable {
   private func path(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget,
     _ successors: [String: String]?
-  ) throws -> [MigrationStep] {
+  ) throws -> RunInference {
     guard target == .identity else {
-      return try VersionPath.find(
-        from: source, to: destination, library: library, mappings: mappings,
-        order: successors.map { .successors($0) } ?? order)
+      do {
+        let order = successors.map { .successors($0) } ?? order
+        let steps = try VersionPath.find(from: source, to: destination, library: library, mappings: mappings, order: order)
+        return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
+      } catch let error as BatchError where error.code == .noPath {
+        guard let step = past(from: source, to: destination, successors) else { throw error }
+        return RunInference(steps: [step], notes: ["\(source.name) to \(destination.name) is \(step.reason)"])
+      }
     }
-    return [
-      MigrationStep(
-        source: source, destination: source, mappingModels: [.identity(of: source)], isInferred: true,
-        reason: "every row is written again under the same model")
-    ]
+    let step = MigrationStep(
+      source: source, destination: source, mappingModels: [.identity(of: source)], isInferred: true,
+      reason: "every row is written again under the same model")
+    return RunInference(steps: [step])
+  }
+
+  /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil for none.
+  private func past(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
+  ) -> MigrationStep? {
+    var graph = VersionGraph(library: library, successors: successors)
+    graph.add(mappings)
+    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else { return nil }
+    return try? MigrationStep.inferred(
+      from: source, start, to: destination, end, reason: "inferred past the versions between, as it cannot be version by version")
   }
 
   /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version that is missing, and

@@ -19,7 +19,7 @@ extension MigrationJob {
   ///
   /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
-  /// ``resumeLoad(_:server:memory:takeOver:rejects:monitor:)``. Throws as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``. Throws as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be
   /// reached or has such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
   public func load(
     _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
@@ -75,7 +75,7 @@ extension MigrationJob {
   /// without it libpq asks its environment.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
-    rejects: RejectLimit? = nil, history: ExtrasOptions.History? = nil,
+    rejects: RejectLimit? = nil, consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report? {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
@@ -87,8 +87,8 @@ extension MigrationJob {
     var migrated: Report?
     if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
       let report = try resume(
-        folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, history: history,
-        monitor: makeMonitor)
+        folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, consent: consent,
+        history: history, monitor: makeMonitor)
       try folder.note(report)
       migrated = report
     }

@@ -14,7 +14,7 @@ struct PostgresIndexPlanner {
   static func withoutTrees(_ model: ManagedObjectModel, _ notes: inout [String]) -> ManagedObjectModel {
     var model = model
     model.entities = model.entities.map { entity in
-      let trees = entity.indexes.filter { $0.elements.contains { $0.type.lowercased() == "rtree" } }
+      let trees = entity.indexes.filter(\.isRTree)
       guard !trees.isEmpty else { return entity }
       notes += trees.map { "\($0.name) of \(entity.name) is not made: it is an R-tree" }
       var entity = entity

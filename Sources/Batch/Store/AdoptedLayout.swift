@@ -21,7 +21,7 @@ extension StoreLayout {
         .refused, "the join table \(strange.table) has the column \(strange.column), which Core Data never makes",
         hint: "Nothing was written")
     }
-    return StoreLayout(self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables, joined))
+    return StoreLayout(self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables, joined), schema: schema)
   }
 
   private static func adopted(_ bound: StoreBinding.Table) throws -> EntityTable {

@@ -6,11 +6,15 @@ struct IndexPlanner {
   private let columnName: (_ property: String, _ entity: String) -> String?
   private(set) var indexes: [IndexLayout] = []
   private var positions: [String: Int] = [:]
+  private var trees: Set<String> = []
+  private let hasRTrees: Bool
 
+  /// `hasRTrees`: can SQLite hold R-trees?
   init(
-    model: ManagedObjectModel, numbering: EntityNumbering,
+    model: ManagedObjectModel, numbering: EntityNumbering, hasRTrees: Bool = RTreeLayout.isPossible,
     columnName: @escaping (_ property: String, _ entity: String) -> String?
   ) {
+    self.hasRTrees = hasRTrees
     self.model = model
     self.numbering = numbering
     self.columnName = columnName
@@ -44,10 +48,9 @@ struct IndexPlanner {
       Fetch(name: properties.joined(separator: "_"), elements: properties.map { .init(property: $0) })
     }
     for index in old + entity.indexes {
-      if let element = index.elements.first(where: { $0.type.lowercased() == "rtree" }) {
-        throw BatchError(
-          .refused, "index \(index.name) is an R-tree over \(element.property), which this tool does not write",
-          hint: "Remove the index from the model, or make it a binary one", entity: entity.name)
+      if index.isRTree {
+        try checkTree(index, of: entity)
+        continue
       }
       // An index without a column to stand on (transient, fetched, to-many) orders nothing: left out.
       guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)", isFetchIndex: true), !columns.isEmpty
@@ -58,6 +61,35 @@ struct IndexPlanner {
         IndexLayout(
           name: "Z_\(entity.name)_\(index.name)", table: table.name, columns: columns, isUnique: false,
           partialPredicate: index.partialPredicate), entity: entity.name)
+    }
+  }
+
+  /// An R-tree is a table of its own, `RTreeLayout`; here it is refused where SQLite cannot hold it.
+  private mutating func checkTree(_ index: EntityDescription.FetchIndex, of entity: EntityDescription) throws {
+    func refuse(_ why: String, hint: String = "Change the index in the model") -> BatchError {
+      BatchError(.refused, "the R-tree index \(index.name) \(why)", hint: hint, entity: entity.name)
+    }
+    guard hasRTrees else {
+      throw refuse(
+        "cannot be written: this system's SQLite has no R-trees",
+        hint: "Install an SQLite with the module rtree, or remove the index from the model")
+    }
+    guard index.elements.allSatisfy({ $0.type.lowercased() == "rtree" }) else { throw refuse("has binary elements, too") }
+    guard Set(index.elements.map(\.property)).count == index.elements.count else { throw refuse("has one property twice") }
+    guard index.elements.count <= RTreeLayout.mostElements else {
+      throw refuse("has \(index.elements.count) elements; SQLite allows \(RTreeLayout.mostElements)")
+    }
+    // An unknown property is named as in other indexes.
+    guard try columns(index.elements, of: entity, in: "index \(index.name)", isFetchIndex: true) != nil else { return }
+    let stored = model.storedAttributes(of: entity.name)
+    for element in index.elements {
+      let type = stored.first { $0.path == element.property }?.attribute.type
+      guard type?.isNumeric == true || type == .date else {
+        throw refuse("is over \(element.property), which is no number and no date")
+      }
+    }
+    guard trees.insert(NameOrder.folded("\(entity.name)_\(index.name)")).inserted else {
+      throw refuse("has the name of another one", hint: "Rename one of them in the model")
     }
   }
 

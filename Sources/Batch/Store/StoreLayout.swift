@@ -23,6 +23,8 @@ public struct StoreLayout: Sendable {
   public let joinTables: [JoinTable]
   /// All indexes, in the order in which they are to be created.
   public let indexes: [IndexLayout]
+  /// All R-trees, in the order in which they are to be created. A layout for reading has them, too.
+  public private(set) var rtrees: [RTreeLayout] = []
 
   private let directory: PropertyDirectory
   private let tablePositions: [String: Int]
@@ -35,7 +37,7 @@ public struct StoreLayout: Sendable {
   /// Lays out a model.
   ///
   /// Throws ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be
-  /// stored, when two tables or indexes would bear one name, or, for writing, when an index is an R-tree.
+  /// stored, when two tables or indexes would bear one name, or, for writing, when SQLite cannot hold an R-tree.
   public init(model: ManagedObjectModel, purpose: Purpose = .writing) throws {
     try self.init(model: model, purpose: purpose, numbering: EntityNumbering(model: model))
   }
@@ -68,10 +70,11 @@ public struct StoreLayout: Sendable {
     indexes = planner.indexes
     self.directory = directory
     tablePositions = Dictionary(positions, uniquingKeysWith: { first, _ in first })
+    rtrees = RTreeLayout.all(in: self)
   }
 
-  /// The same model in tables of other names; what a name stands for is in its column's role.
-  init(_ layout: StoreLayout, tables: [EntityTable], joins: [JoinTable], indexes: [IndexLayout]) {
+  /// The same model in tables of other names; what a name stands for is in its column's role. Of its R-trees those that a schema has.
+  init(_ layout: StoreLayout, tables: [EntityTable], joins: [JoinTable], indexes: [IndexLayout], schema: StoreSchema) {
     model = layout.model
     entityNumbers = layout.entityNumbers
     entityNames = layout.entityNames
@@ -80,6 +83,9 @@ public struct StoreLayout: Sendable {
     self.indexes = indexes
     directory = PropertyDirectory(model: layout.model, tables: tables, joins: joins)
     tablePositions = layout.tablePositions
+    rtrees = RTreeLayout.all(in: self).compactMap { tree in
+      schema.virtualTables.first { tree.isMade(by: $0.row) }.map { tree.adopting($0.row) }
+    }
   }
 
   /// To-manys whose links are kept in a column of the destination's table, by destination entity, in owner order (B.5).

@@ -33,6 +33,8 @@ struct SchemaCheck {
   private func strangeTables() -> [String] {
     let extras = binding.extras
     let unread = (schema.virtualTables + schema.foreign).map(\.row).filter { $0.type == "table" }.map(\.name)
+    let trees = rtrees.filter(\.isThere).flatMap(\.tree.tableNames).map(NameOrder.folded)
+    let expected = expected.union(trees)
     return (extras.history + extras.cloudKit + extras.tables + unread).filter { name in
       let folded = NameOrder.folded(name)
       return !expected.contains(folded) && !folded.hasPrefix("sqlite_")
@@ -65,12 +67,19 @@ struct SchemaCheck {
     }
   }
 
+  private var rtrees: [(tree: RTreeLayout, isThere: Bool)] {
+    layout.rtrees.map { tree in (tree, schema.virtualTables.contains { tree.isMade(by: $0.row) }) }
+  }
+
   /// A missing index makes a store slow, not wrong: a warning.
   private func checkIndexes(into findings: inout CheckFindings) {
     guard let wanted = try? StoreLayout(model: layout.model).indexes else { return }
     let found = Set(schema.indexes.map { Shape($0.table, $0.columns.map { ($0.column ?? "", $0.isDescending) }) })
     for index in wanted where !found.contains(Shape(index.table, index.columns.map { ($0.name, $0.isDescending) })) {
       findings.add(fault("index \(index.name) is missing", table: index.table, entity: nil), asWarning: true)
+    }
+    for (tree, isThere) in rtrees where !isThere {
+      findings.add(fault("the R-tree \(tree.name) is missing", table: tree.table, entity: tree.entity), asWarning: true)
     }
   }
 

@@ -19,6 +19,7 @@ import Testing
     let store = try folder.sample(versions[0].name, rows: rows, seed: seed)
     try change(store)
     var request = folder.request(store, output: try folder.place("fused"))
+    request.inference = .stepwise
     let plan = try folder.job().plan(request)
     _ = try folder.migrate(request)
     request.fuses = false
@@ -39,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("What a version on the way dropped stays dropped, though a later one has it again; what it narrowed stays narrow")
+  @Test("Step by step, what a version dropped stays dropped, though a later one has it again; what it narrowed stays narrow")
   func droppedAndNarrowed() throws {
     let tag = MigrationModels.entity("Tag", [MigrationModels.attribute("word")])
     let first = [
@@ -78,7 +79,7 @@ import Testing
     }
     for fuses in [true, false] {
       var request = folder.request(store, output: try folder.place("output-\(fuses)"))
-      request.fuses = fuses
+      (request.fuses, request.inference) = (fuses, .stepwise)
       let error = #expect(throws: BatchError.self) { try folder.migrate(request) }
       #expect(error?.entity == "Note" && error?.key == 33)
     }
@@ -261,7 +262,7 @@ struct FusionCorpusTests {
     }
     var request = folder.request(store, output: try folder.place("fused"))
     request.target = .version(versions[versions.count - 1].name)
-    request.verification = .none
+    (request.verification, request.inference) = (.none, .stepwise)
     guard let fused = try? folder.job().plan(request), fused.steps.count > 0 else { return nil }
     _ = try folder.migrate(request)
     (request.fuses, request.output) = (false, try folder.place("walked"))

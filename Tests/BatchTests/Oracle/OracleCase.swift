@@ -89,6 +89,7 @@ struct OracleCase {
         request.target = .version(versions[last].name)
         request.interval = .bytes(seed % 2 == 0 ? 1000 : 1 << 20)
         request.fuses = seed % 5 != 0
+        request.inference = .stepwise
       }
     } catch let error as BatchError where error.code == .refused { return nil }
   }
@@ -131,6 +132,7 @@ struct OracleCase {
     var request = folder.request(store)
     request.target = .version(versions[last].name)
     request.validation = validation
+    request.inference = .stepwise
     return request
   }
 

@@ -8,16 +8,34 @@ struct StoreLayoutRefusalTests {
     #expect(throws: BatchError.self) { try StoreModels.layout(entities) }
   }
 
-  @Test("R-tree indexes are refused for writing and ignored for reading")
+  @Test("R-trees that SQLite cannot hold are refused for writing")
   func rtree() throws {
+    var entity = StoreModels.entity("Place", ["a", "b", "c", "d", "e", "f"].map { ($0, .double) } + [("name", .string)])
+    func refusal(_ elements: [(String, String)]) -> BatchError? {
+      entity.indexes = [.init(name: "byPlace", elements: elements.map { .init(property: $0.0, type: $0.1) })]
+      return error([entity])
+    }
+    for elements in [
+      [("a", "RTree"), ("b", "Binary")], [("name", "RTree")], [("a", "RTree"), ("a", "RTree")],
+      ["a", "b", "c", "d", "e", "f"].map { ($0, "RTree") },
+    ] {
+      let found = refusal(elements)
+      #expect(found?.code == .refused && found?.entity == "Place" && found?.message.contains("byPlace") == true)
+    }
+  }
+
+  @Test("An R-tree is refused where the system's SQLite has none, and laid out for reading all the same")
+  func noModule() throws {
     var entity = StoreModels.entity("Place", [("x", .double)])
     entity.indexes = [.init(name: "byPlace", elements: [.init(property: "x", type: "RTree")])]
-    let refusal = error([entity])
-    #expect(refusal?.code == .refused)
-    #expect(refusal?.entity == "Place")
-    #expect(refusal?.message.contains("byPlace") == true)
     let model = ManagedObjectModel(entities: [entity])
-    #expect(try StoreLayout(model: model, purpose: .reading).indexes.isEmpty)
+    let layout = try StoreLayout(model: model, purpose: .reading)
+    #expect(layout.rtrees.map(\.name) == ["Z_RT_Place_byPlace"])
+    var planner = IndexPlanner(model: model, numbering: try EntityNumbering(model: model), hasRTrees: false) { property, _ in
+      "Z" + property.uppercased()
+    }
+    let refusal = #expect(throws: BatchError.self) { try planner.add(layout.entityTables[0], joins: []) }
+    #expect(refusal?.code == .refused && refusal?.message.contains("has no R-trees") == true)
   }
 
   @Test("Entities whose names differ in case alone cannot share a store")

@@ -67,7 +67,8 @@ final class MutatedStore {
     digests = try Self.digests(path, source.layout)
   }
 
-  private static func digests(_ path: String, _ layout: StoreLayout) throws -> [String: ProofDigest] {
+  /// What the proof finds the tables of a store to hold.
+  static func digests(_ path: String, _ layout: StoreLayout) throws -> [String: ProofDigest] {
     let connection = try StoreConnection(path: path)
     let reader = try StoreReader(path: path, fileSystem: LocalFileSystem(), locking: .none)
     defer { reader.close() }

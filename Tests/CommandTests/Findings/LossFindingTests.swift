@@ -151,6 +151,26 @@ struct LossFindingTests {
     #expect(plan.code == 0 && plan.output.contains("drops 6 objects of A"), "\(plan)")
   }
 
+  @Test("What a filter of a later step leaves out is refused before the cut-over; the advice goes on, and a later resume remembers it")
+  func filteredLater() throws {
+    let rate = FindingFolder.name + #"<attribute name="rate" optional="YES" attributeType="Integer 32"/>"#
+    let extra = rate + #"<attribute name="extra" optional="YES" attributeType="String"/>"#
+    let folder = try FindingFolder([FindingFolder.name, rate, extra])
+    let store = folder.file("b.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "6", "--seed", "5", "--output", store])
+    try folder.execute(store, "UPDATE ZA SET ZNAME = CASE WHEN Z_PK <= 2 THEN 'x' ELSE 'y' END")
+    let filter = try mapping(folder, "from: V2\nto: V3\nentities:\n  - { from: A, to: A, filter: \"name != 'x'\" }\n")
+    let refused = try folder.run(["migrate", store, "--models", folder.models, "--mappings", filter, "--no-fuse"])
+    #expect(refused.code == 20 && refused.error.contains("leave out 2 objects of A"), "\(refused)")
+    #expect(try folder.isStore(store, at: "V1"))
+    let advice = try #require(FindingFolder.advice(refused))
+    #expect(advice == ["resume", store, "--drop", "A"])
+    // Killed at the cut-over: the consent has been written down.
+    try folder.kill(advice, before: "rename cutover.json")
+    try folder.runWell(["resume", store])
+    #expect(try folder.isStore(store, at: "V3") && folder.texts(store, "SELECT count(*) FROM ZA") == ["4"])
+  }
+
   @Test("Finding 16: values that a conversion changes are told with the attribute, and with how many")
   func narrowed() throws {
     let folder = try FindingFolder([

@@ -96,7 +96,7 @@ struct TriggerFindingTests {
     try folder.execute(store, ManyEntities.counting)
     let outcome = try folder.run(folder.migrate(store))
     #expect(outcome.code == 0 && (outcome.output + outcome.error).contains("left out: Z_DA_ZP_P_cnt_SOURCE_INSERT"), "\(outcome)")
-    #expect(try triggers(folder, store).isEmpty)
+    #expect(try !triggers(folder, store).contains("Z_DA_ZP_P_cnt_SOURCE_INSERT"))
   }
 
   @Test("Finding 6c: new derived attributes have their values, in one pass and step by step", arguments: [[], ["--no-fuse"]])

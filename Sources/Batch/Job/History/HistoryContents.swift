@@ -20,6 +20,7 @@ extension RunHistory.Facts {
     add("proof", plan.verification.rawValue)
     add("indexes", plan.indexBuilding == .engine ? "built by the page engine" : "built by SQLite")
     add("steps in one pass", plan.fuses ? "where the result is the same" : "no")
+    if let inference = plan.inference { add("inferred steps", inference.rawValue) }
     add("persistent history", plan.extras.history.rawValue)
     if plan.extras.allowsCloudKit { add("CloudKit", "allowed") }
     if let validation = plan.validation { add("validation", validation.rawValue) }
