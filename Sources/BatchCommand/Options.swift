@@ -38,7 +38,9 @@ struct ModelOptions: ParsableArguments {
 
   @Option(
     name: .customLong("path"),
-    help: "Inferred steps behind each other: direct, past the versions between, or stepwise; without it what loses no value.")
+    help:
+      "How inferred steps behind each other are made: direct, which goes past the versions between, or stepwise; without it so that no value is lost that one of them keeps."
+  )
   var inference: InferencePath?
 
   @Option(

@@ -143,9 +143,7 @@ struct PlanJudge {
 
   /// It fits versions that the store does not pass.
   private func note(_ model: MappingModel, _ graph: VersionGraph) -> [String] {
-    let path = plan.steps.flatMap { $0.passed + [$0] }.map {
-      [library.hashes(of: $0.source), library.hashes(of: $0.destination)]
-    }
+    let path = plan.path.map { [library.hashes(of: $0.source), library.hashes(of: $0.destination)] }
     let pairs = graph.explicit.keys
     guard !plan.isUpToDate, !pairs.contains(where: { path.contains([graph.hashes[$0.source], graph.hashes[$0.destination]]) })
     else {

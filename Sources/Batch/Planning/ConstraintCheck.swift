@@ -92,7 +92,8 @@ struct ConstraintCheck {
     let width = readings[0].parts.count
     let path = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-constraint-\(UUID().uuidString)")
     let sorter = IndexSorter(
-      columns: (0..<width).map { SortColumn($0) }, rowidColumn: nil, isUnique: true, memory: SortMemory(byteCount: Self.sortBytes),
+      columns: (0..<width).map { SortColumn($0) }, rowidColumn: nil, isUnique: true,
+      memory: SortMemory(byteCount: Self.sortBytes),
       path: path, fileSystem: LocalFileSystem())
     let keys = TableKeys([sorter])
     for table in Set(readings.map(\.entity.table)).sorted() { try add(table, to: keys) }
@@ -127,7 +128,8 @@ struct ConstraintCheck {
       }
       if let key = try Self.add(records, to: keys) {
         throw BatchError(
-          .refused, "a value is too long for a uniqueness constraint", path: reader.path, entity: bound.layout.rootEntity, key: key)
+          .refused, "a value is too long for a uniqueness constraint", path: reader.path, entity: bound.layout.rootEntity,
+          key: key)
       }
     }
   }

@@ -34,6 +34,8 @@ public struct MigrationPlan: Sendable {
   public var diskNeeded: UInt64
   /// What a person should know before running it.
   public var notes: [String]
+  /// The steps before some of them were made one.
+  var path: [MigrationStep] = []
   /// Where inference past versions and version by version give other values; the notes say it, too.
   public var differences: [InferenceDifference] = []
   /// The server that a mapping file which leads to the target version names for the result.
@@ -121,7 +123,7 @@ public struct MigrationPlanner: Sendable {
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
-      differences: chosen.differences, destination: try server(for: destination))
+      path: path, differences: chosen.differences, destination: try server(for: destination))
   }
 
   private func server(for target: ManagedObjectModel) throws -> PostgresDestination? {

@@ -33,9 +33,10 @@ struct RunInference {
     defer { run = [] }
     guard run.count > 1 else { return steps += run }
     let model: MappingModel
-    do { model = try Self.direct(run) } catch {
-      guard way != .direct else { throw error }
-      return steps += run
+    do { model = try Self.direct(run) } catch var error as BatchError {
+      guard way == .direct else { return steps += run }
+      error.hint = "Infer version by version, without --path direct, or supply a mapping model; nothing was written"
+      throw error
     }
     let choice = Self.choice(run, model)
     let best = way ?? choice.bestWay

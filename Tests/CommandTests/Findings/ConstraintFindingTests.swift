@@ -23,7 +23,9 @@ struct ConstraintFindingTests {
 
   @Test("Duplicates under a new constraint are found by plan and migrate, with their keys, before anything is written")
   func found() throws {
-    let (folder, store) = try folder([FindingFolder.name, FindingFolder.name + Self.more, FindingFolder.name + Self.unique("name")])
+    let (folder, store) = try folder([
+      FindingFolder.name, FindingFolder.name + Self.more, FindingFolder.name + Self.unique("name"),
+    ])
     let before = try Data(contentsOf: URL(fileURLWithPath: store))
     for command in ["plan", "migrate"] {
       let outcome = try folder.run([command, store, "--models", folder.models])

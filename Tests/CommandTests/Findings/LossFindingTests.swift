@@ -151,7 +151,9 @@ struct LossFindingTests {
     #expect(plan.code == 0 && plan.output.contains("drops 6 objects of A"), "\(plan)")
   }
 
-  @Test("What a filter of a later step leaves out is refused before the cut-over; the advice goes on, and a later resume remembers it")
+  @Test(
+    "What a later step's filter leaves out is refused before the cut-over; the advice goes on, and is remembered"
+  )
   func filteredLater() throws {
     let rate = FindingFolder.name + #"<attribute name="rate" optional="YES" attributeType="Integer 32"/>"#
     let extra = rate + #"<attribute name="extra" optional="YES" attributeType="String"/>"#

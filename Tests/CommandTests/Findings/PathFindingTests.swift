@@ -174,6 +174,46 @@ struct PathFindingTests {
     #expect(try folder.texts(store, sql) == before)
   }
 
+  @Test(
+    "Where inference past the versions between is impossible, it is version by version; --path direct is refused with the reason")
+  func impossible() throws {
+    let number = #"<attribute name="n" optional="YES" attributeType="Double"/>"#
+    let (folder, store) = try FindingFolder.entities(
+      [
+        Self.entity("Book", Self.title + number), Self.entity("Book", Self.title),
+        Self.entity("Book", Self.title + Self.text("n")),
+      ],
+      rows: 10)
+    let refused = try folder.run(["plan", store, "--models", folder.models, "--path", "direct"])
+    #expect(refused.code == 20 && refused.error.contains("Book.n: the type changed from double to string"), "\(refused)")
+    #expect(refused.error.contains("without --path direct"), "\(refused)")
+    try folder.runWell(["migrate", store, "--models", folder.models])
+    #expect(try folder.texts(store, "SELECT ZN FROM ZBOOK WHERE ZN IS NOT NULL").isEmpty)
+  }
+
+  @Test("Inferred steps before and behind a mapping model keep what goes and comes back, each by themselves")
+  func around() throws {
+    let (all, some) = (Self.title + Self.text("pages"), Self.title)
+    let word = Self.text("word")
+    let (folder, store) = try FindingFolder.entities(
+      [all, some, all + Self.new, all + word, some + word, all + word + Self.new].map { Self.entity("Book", $0) }, rows: 20)
+    let mapping = folder.file("m.yaml")
+    try "from: V3\nto: V4\nentities:\n  - { from: Book, to: Book, attributes: { word: $source.title } }\n"
+      .write(toFile: mapping, atomically: true, encoding: .utf8)
+    let words = ["--models", folder.models, "--mappings", mapping]
+    let before = try folder.texts(store, "SELECT coalesce(ZPAGES, '-') || coalesce(ZTITLE, '-') FROM ZBOOK ORDER BY Z_PK")
+    let plan = try folder.run(["plan", store] + words)
+    #expect(plan.output.contains("V1 to V3: Book.pages is inferred directly"), "\(plan)")
+    #expect(plan.output.contains("V4 to V6: Book.pages is inferred directly"), "\(plan)")
+    #expect(!plan.output.contains("is not used"), "\(plan)")
+    for (number, more) in [[], ["--no-fuse"]].enumerated() {
+      let output = folder.file("o\(number).sqlite")
+      try folder.runWell(["migrate", store, "--output", output] + words + more)
+      let after = try folder.texts(output, "SELECT coalesce(ZPAGES, '-') || coalesce(ZWORD, '-') FROM ZBOOK ORDER BY Z_PK")
+      #expect(after == before)
+    }
+  }
+
   private static let pages = [
     entity("Book", title + text("pages")), entity("Book", title), entity("Book", title + text("pages") + new),
   ]
