@@ -5,7 +5,7 @@ import Foundation
 struct MappingCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mapping", abstract: "Writes, translates and checks mapping files.",
-    discussion: "A mapping file is a mapping model as YAML or JSON; docs/mapping-files.md has the format.",
+    discussion: "A mapping file is a mapping model as YAML or JSON; docs/manual/mapping-files.md has the format.",
     subcommands: [MappingInitCommand.self, MappingConvertCommand.self, MappingCheckCommand.self])
 }
 

@@ -11,7 +11,7 @@ enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   case bar
   /// A line every ten seconds.
   case lines
-  /// A JSON document a line, once a second: docs/progress.md.
+  /// A JSON document a line, once a second: docs/manual/json.md.
   case json
   /// Nothing.
   case none

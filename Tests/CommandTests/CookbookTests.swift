@@ -9,7 +9,7 @@ struct CookbookTests {
 
   @Test("It has ten recipes, whose mappings are files of the examples that a test runs")
   func recipes() throws {
-    let text = try Self.text(ExampleFolder.root + "/docs/cookbook.md")
+    let text = try Self.text(ExampleFolder.root + "/docs/manual/cookbook.md")
     let recipes = text.components(separatedBy: "\n## ").dropFirst()
     #expect(recipes.enumerated().allSatisfy { $1.hasPrefix("\($0 + 1). ") } && recipes.count == 10)
     let tests = try ["CommandTests/MappingFileExampleTests", "BatchTests/Policies/TimesExampleTests"].map {
@@ -18,7 +18,7 @@ struct CookbookTests {
     var files = 0
     for recipe in recipes {
       let blocks = recipe.components(separatedBy: "```yaml\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
-      let names = recipe.matches(of: /\(\.\.\/Examples\/Mappings\/([^)]+\.yaml)\)/).map { String($0.output.1) }
+      let names = recipe.matches(of: /\(\.\.\/\.\.\/Examples\/Mappings\/([^)]+\.yaml)\)/).map { String($0.output.1) }
       #expect(blocks.count == names.count)
       for (block, name) in zip(blocks, names) {
         #expect(try block == Self.text(Self.mappings + name), "\(name)")

@@ -46,7 +46,7 @@ struct ProgressDisplayTests {
     #expect(!records.isEmpty && records.allSatisfy { $0.format == 1 && $0.event == "progress" })
     #expect(zip(records, records.dropFirst()).allSatisfy { $0.fraction <= $1.fraction && $0.rows <= $1.rows })
     let keys = try #require(try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any]).keys
-    let page = try String(contentsOfFile: ExampleFolder.root + "/docs/progress.md", encoding: .utf8)
+    let page = try String(contentsOfFile: ExampleFolder.root + "/docs/manual/json.md", encoding: .utf8)
     #expect(keys.filter { !page.contains("`\($0)`") } == [])
   }
 

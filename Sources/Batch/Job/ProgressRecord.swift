@@ -1,6 +1,7 @@
 import Foundation
 
-/// How far a run is, as a document for programs: a line of progress, and what a run leaves for `status`. docs/progress.md has its keys.
+/// How far a run is, as a document for programs: a line of progress, and what a run leaves for `status`.
+/// docs/manual/json.md has its keys.
 public struct ProgressRecord: Sendable, Codable, Equatable {
   /// Grows when a key changes its meaning or goes away; new keys may come at any time.
   public var format = 1

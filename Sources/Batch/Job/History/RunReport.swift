@@ -1,6 +1,6 @@
 import Foundation
 
-/// What became of a migration, for a page, a terminal or a program: docs/report.md. No values of attributes are in it.
+/// What became of a migration, for a page, a terminal or a program: docs/manual/json.md. No values of attributes are in it.
 public struct RunReport: Sendable, Codable, Equatable {
   /// How it stands.
   public enum Outcome: String, Sendable, Codable {

@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// Reads mapping models that people wrote, as YAML or JSON. The format: docs/mapping-files.md.
+/// Reads mapping models that people wrote, as YAML or JSON. The format: docs/manual/mapping-files.md.
 struct MappingFileReader {
   /// Extensions of mapping files.
   static let extensions: Set<String> = ["yaml", "yml", "json"]
