@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import Synchronization
 
-/// The right to work on a store of a fleet, or the sign that a task lives: one process at a time.
+/// The right to work on a store of a fleet, or the sign that a task lives: one process at a time (I13).
 ///
 /// A file with its owner's name, locked as long as the owner lives and touched once a second. It goes when it is given up in good order,
 /// so that one which is there and not locked is that of a dead owner. Where the lock of another machine cannot be trusted, only time

@@ -4,7 +4,7 @@ import Streams
 /// The folder in which the tasks of a fleet write down what became of the stores: on storage that all of them share. FORMAT.md, section 9.2.
 ///
 /// A store is called by its number in the plan, six digits. It has a claim while somebody works on it, a ledger from its first attempt on,
-/// and an end, once.
+/// and an end, once (I13).
 public struct FleetState: Sendable {
   private static let cap = 1 << 20
 

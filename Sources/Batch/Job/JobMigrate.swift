@@ -7,7 +7,7 @@ extension MigrationJob {
 
   /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see ``resume(_:memory:takeOver:rejects:monitor:)``.
   ///
-  /// What is migrated is what was planned: behind lease and exclusive lock the store is looked at again, and planned again where it is another
+  /// What is migrated is what was planned (I15): behind lease and exclusive lock the store is looked at again, and planned again where it is another
   /// one by then. On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
   /// ``resume(_:memory:takeOver:rejects:monitor:)``.
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {

@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// What a run was asked to do, kept in the job directory so that a resume needs nothing else. Layout: FORMAT.md, "Plan".
+/// What a run was asked to do, kept in the job directory so that a resume needs nothing else (I6). Layout: FORMAT.md, "Plan".
 struct JobPlan: Codable, Equatable {
   static let currentFormat = 11
 

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Streams
 
-/// A run with its lease taken: goes on from the newest checkpoint and ends with the cut-over.
+/// A run with its lease taken: goes on from the newest checkpoint and ends with the cut-over. Keeps I1.
 struct MigrationRun {
   let job: JobDirectory
   let lease: Lease

@@ -26,7 +26,7 @@ final class RunPublisher: @unchecked Sendable {
   }
 }
 
-/// Where a run goes on: the step, the store that it reads, and the state within it.
+/// Where a run goes on: the step, the store that it reads, and the state within it (I11).
 struct RunPosition: Equatable {
   /// A step's own state and the open pages of its builders.
   struct State: Equatable {

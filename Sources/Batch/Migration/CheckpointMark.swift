@@ -1,6 +1,6 @@
 import Streams
 
-/// The transformation's half of a checkpoint; the writing thread adds its own half once it has come to that point.
+/// The transformation's half of a checkpoint; the writing thread adds its own half once it has come to that point (I3).
 struct CheckpointMark: Sendable {
   let state: StepState
   let toSync: [any File]

@@ -1,6 +1,6 @@
 import Streams
 
-/// The store that a step writes: its file, the builders of its tables, and the spools of further objects.
+/// The store that a step writes: its file, the builders of its tables, and the spools of further objects. Keeps I2 and I5.
 final class StepOutput {
   let path: String
   let plan: StepPlan

@@ -1,6 +1,6 @@
 import Streams
 
-/// What was counted of a version's objects: the other half of an account. Layout in checkpoints: FORMAT.md, "Steps".
+/// What was counted of a version's objects: the other half of an account. Layout in checkpoints: FORMAT.md, section 8.5.
 struct ContentTally: Equatable {
   /// By Z_ENT: objects, then for each column of their table how many have NULL in it.
   private(set) var numbers: [Int: [UInt64]] = [:]

@@ -27,7 +27,7 @@ public struct MemoryBudget: Sendable, Equatable {
   static let longValueBytes = 16 << 10
 }
 
-/// Where a step keeps its files: all begin with one path inside the job's directory.
+/// Where a step keeps its files: all begin with one path inside the job's directory; and the memory that it has (I7).
 struct StepFiles: Sendable {
   let prefix: String
   let fileSystem: any FileSystem

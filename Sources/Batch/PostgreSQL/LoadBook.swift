@@ -2,7 +2,7 @@ import Foundation
 import Streams
 
 /// How far a load is: a table on the server, beside the ones that are loaded. A row changes in the transaction that brings the rows
-/// which it counts, so that both are there or neither.
+/// which it counts, so that both are there or neither (I14).
 struct LoadBook {
   /// The table's name.
   static let table = "godwit_load"

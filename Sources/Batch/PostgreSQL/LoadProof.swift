@@ -1,7 +1,7 @@
 import Streams
 
 /// Reads tables back from the server and compares what they hold with what was sent: counts and digests. A value that is too long to
-/// come whole comes as its SHA-256.
+/// come whole comes as its SHA-256. Keeps I14.
 struct LoadProof {
   let book: LoadBook
   /// Each reads a part of a large table.

@@ -1,7 +1,7 @@
 import Streams
 
 /// Loads the rows of one unit: a thread reads pages of rows, the caller's encodes them, another one sends them and commits. After an
-/// interruption it goes on behind the last row that was committed.
+/// interruption it goes on behind the last row that was committed (I14).
 struct TableLoad {
   let store: LoadStore
   let book: LoadBook

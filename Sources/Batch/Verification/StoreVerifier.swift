@@ -1,7 +1,7 @@
 import Streams
 
 /// Checks a finished store by a decoder of its own, or through SQLite, too. Neither shares code with the engine that reads and builds
-/// pages, so that a mistake there cannot hide itself here.
+/// pages, so that a mistake there cannot hide itself here (I12).
 ///
 /// The file is opened read-only and unchanged by anyone: no lock is taken, no -wal or -shm is made. Two threads work, each
 /// with a small cache; sorting keys that have no index may use SQLite's temporary files.

@@ -2,7 +2,7 @@ import Batch
 import Foundation
 import Streams
 
-/// One store of a fleet, under its claim: migrates it by a process of its own, and writes down how that ended.
+/// One store of a fleet, under its claim: migrates it by a process of its own, and writes down how that ended (I13).
 struct FleetStoreRun {
   /// How often the migration's process may be ended by a signal before the store counts as failed.
   private static let mostDeaths: UInt64 = 5

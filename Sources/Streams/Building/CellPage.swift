@@ -1,7 +1,7 @@
 /// A b-tree page that is being filled: cells from the end of the page downwards, their offsets from the header on.
 ///
 /// Remembers for each cell where its overflow chain begins and, on interior pages, its child, because pointer-map entries of
-/// both are set when the page gets its number.
+/// both are set when the page gets its number (I2).
 final class CellPage {
   let kind: TreePage.Kind
   let geometry: PageGeometry

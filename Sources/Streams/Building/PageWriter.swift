@@ -2,7 +2,7 @@
 ///
 /// Pages are append-only: once written, only page 1, roots reserved at the start and pointer-map pages are written again
 /// (I2). A pointer-map entry is set exactly once, to a value that depends on row order alone; so an entry that a crashed
-/// run has already set is set to the same value again.
+/// run has already set is set to the same value again (I8).
 public final class PageWriter {
   /// How many bytes are gathered before they go to the file.
   private static let regionBytes = 1 << 20

@@ -1,4 +1,4 @@
-/// The payload that a record with references stands for, from its first byte to its last: what a database holds of the row.
+/// The payload that a record with references stands for, from its first byte to its last: what a database holds of the row (I8).
 final class PayloadStream {
   private enum Part {
     case bytes(UnsafeRawBufferPointer)

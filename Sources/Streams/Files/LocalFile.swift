@@ -68,7 +68,7 @@ public final class LocalFile: File {
   /// Makes everything written so far durable, with the file's length.
   ///
   /// Never repeated after a failure: Linux reports a lost write once and marks the page clean, so a second call that
-  /// succeeds proves nothing.
+  /// succeeds proves nothing (I10).
   public func sync() throws {
     while fdatasync(try open()) != 0 {
       guard errno == EINTR else { throw StreamsError.system(errno, "sync", path: path) }

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Batch
 
+/// I13: who comes back or comes second writes nothing.
 @Suite("Claims and ends of fleets") struct FleetClaimTests {
   let folder: JobTestFolder
   let fileSystem = LocalFileSystem()

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Batch
 
+/// I15: every refusal names a command that leads on.
 @Suite("The life of a run") struct RunLifeTests {
   /// What becomes of a state when somebody follows the way out that a refusal names.
   private func after(_ life: RunLife, _ command: LifeCommand) -> RunLife? {

@@ -6,6 +6,7 @@
 
   @testable import Batch
 
+  /// I14: whatever happens on the way, each row is there once.
   @Suite("Loads into PostgreSQL", TestServer.isThere) struct PostgresLoadTests {
     /// A random model with a store of it that is filled by SQL.
     private func store(_ seed: UInt64, scale: Int = 40) throws -> (MigrationFolder, String, ManagedObjectModel) {

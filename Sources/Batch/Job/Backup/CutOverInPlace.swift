@@ -1,6 +1,6 @@
 import Streams
 
-/// The part of a cut-over that replaces an existing store.
+/// The part of a cut-over that replaces an existing store (I9).
 ///
 /// The order is the promise: everything of the old store into its main file; that state recorded; the files beside it
 /// removed; a second name for the old file; only then the rename that shows the new one.

@@ -5,7 +5,7 @@ extension CutOver {
   /// Takes back what a cut-over made outside of the job directory before its new store got the name, so that the run can be given up. The
   /// journal stays. Does nothing where the new store has its name, and in phase `done`.
   ///
-  /// Returns what stays beside the store: a backup that is the only one with the old store's contents by now, and what was set aside.
+  /// Returns what stays beside the store: a backup that is the only one with the old store's contents by now, and what was set aside (I15).
   func undo() throws -> [String] {
     guard let journal = try journalBeforeRename() else { return [] }
     // First: a folder of external data stays as long as a file has it by its name.

@@ -1,4 +1,4 @@
-/// Where the run of a store is in its life, and what each command may do then: the one place where that is decided.
+/// Where the run of a store is in its life, and what each command may do then: the one place where that is decided (I15).
 ///
 /// Commands ask ``answer(to:)`` and do what it says. ARCHITECTURE.md has the table that follows from it.
 struct RunLife: Equatable, Sendable {

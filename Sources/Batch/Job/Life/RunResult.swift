@@ -1,6 +1,6 @@
 import Streams
 
-/// What is under the destination's name behind a cut-over: looked at before anything is claimed.
+/// What is under the destination's name behind a cut-over: looked at before anything is claimed (I15).
 struct RunResult: Equatable {
   var destination: String
   /// What has become of the new store.
