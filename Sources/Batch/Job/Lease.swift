@@ -206,7 +206,19 @@ public enum LeaseState: Sendable, Equatable {
 extension Lease {
   /// Looks at a lease. Nothing is written and no lock is taken, so a look never gets in an owner's way.
   public static func inspect(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> LeaseState {
-    guard try fileSystem.status(job.lease) != nil else { return .none }
+    var failures = 0
+    while try fileSystem.status(job.lease) != nil {
+      do { return try look(at: job, fileSystem) } catch {
+        // Its owner may be removing it just now. What fails for another reason fails again.
+        failures += 1
+        guard failures < mostFailures else { throw error }
+        usleep(useconds_t(failures) * 5_000)
+      }
+    }
+    return .none
+  }
+
+  private static func look(at job: JobDirectory, _ fileSystem: any FileSystem) throws -> LeaseState {
     let file = try fileSystem.open(job.lease, .read)
     defer { file.close() }
     let isHeld = try file.isExcluded(.shared, start: 0, length: 1)

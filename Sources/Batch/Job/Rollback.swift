@@ -87,11 +87,14 @@ extension MigrationJob {
     return newest
   }
 
-  /// The store, its backups and their receipts, as they are at this moment.
-  private func files(of store: String) throws -> [String: FileStatus?] {
+  /// The files of a store, its backups and their receipts, as they are at this moment. What is written to a file does not change it.
+  private func files(of store: String) throws -> [String: [UInt64]] {
     let backups = try StoreBackup.all(of: store, fileSystem).map(\.path)
     let paths = [store] + backups + backups.map { BackupReceipt.path(of: $0) }
-    return try Dictionary(uniqueKeysWithValues: Set(paths).map { ($0, try fileSystem.statusOfName($0)) })
+    return try Dictionary(
+      uniqueKeysWithValues: Set(paths).map { path in
+        (path, try fileSystem.statusOfName(path).map { [$0.device, $0.inode] } ?? [])
+      })
   }
 
   /// Did the present store take the place of that backup? The newest name need not tell: clocks are set back.

@@ -13,10 +13,30 @@ struct StepRules {
     setFromOutside = Set(drafts.drafts.flatMap { Self.computed($0) }.compactMap { Self.inverse($0, drafts.layout.model) })
   }
 
-  /// By Z_ENT; nil where nothing is demanded, as for all entities of a step without mapping models.
+  /// By Z_ENT; nil where nothing is demanded. An inferred step asks for the values alone that it makes required: of a store that is there they
+  /// were counted before it began, of what a step with mapping models made they were not.
   func byNumber() throws -> [ObjectRules?] {
-    guard mode != .none, !drafts.step.isInferred, !drafts.step.isIdentity else { return [] }
-    return [nil] + (try drafts.layout.entityNames.map(rules))
+    guard mode != .none, !drafts.step.isIdentity else { return [] }
+    guard drafts.step.isInferred else { return [nil] + (try drafts.layout.entityNames.map(rules)) }
+    let found = drafts.layout.entityNames.map(newlyRequired)
+    return found.contains { $0 != nil } ? [nil] + found : []
+  }
+
+  private func newlyRequired(_ entity: String) -> ObjectRules? {
+    let layout = drafts.layout
+    let columns = drafts.drafts.filter { $0.destination.name == entity }.flatMap { draft in
+      draft.mapping.attributeMappings.compactMap { property -> ObjectRules.Column? in
+        var name = property.name
+        if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
+        guard let attribute = layout.model.attribute(property.name, of: entity), attribute.derivationExpression == nil,
+          Inference.needsValues(attribute, from: drafts.step.source.attribute(name, of: draft.source.name)),
+          let column = layout.column(forAttribute: property.name, ofEntity: entity),
+          let position = layout.position(of: column.role)?.column
+        else { return nil }
+        return ObjectRules.Column(column: position, property: "\(entity).\(property.name)", required: .made, values: nil)
+      }
+    }
+    return columns.isEmpty ? nil : ObjectRules(columns)
   }
 
   private func rules(_ entity: String) throws -> ObjectRules? {
@@ -46,7 +66,7 @@ struct StepRules {
     let isOpen = !policies(writing: entity).isEmpty
     let layout = drafts.layout
     return layout.model.relationships(of: entity).compactMap { relationship in
-      guard !relationship.isOptional, !relationship.isTransient, !relationship.isToMany,
+      guard !relationship.isOptional, !relationship.isTransient, !relationship.isToMany, !leadsToSkipped(relationship),
         let column = layout.column(forToOne: relationship.name, ofEntity: entity),
         let position = layout.position(of: column.role)?.column
       else { return nil }
@@ -58,6 +78,13 @@ struct StepRules {
         }
       return ObjectRules.Column(
         column: position, property: "\(entity).\(relationship.name)", required: isLate ? .end : .made, values: nil)
+    }
+  }
+
+  /// Are the objects at the other end made by another run? Their keys are NULL in this one.
+  private func leadsToSkipped(_ relationship: RelationshipDescription) -> Bool {
+    drafts.drafts.contains { draft in
+      draft.mapping.isSkipped && drafts.layout.model.isKind(draft.destination.name, of: relationship.destinationEntity)
     }
   }
 
@@ -130,7 +157,7 @@ extension StepRunner {
       for index in 0..<page.count where row.decode(page.record(index)) {
         guard let number = row.integer(1) else { continue }
         for rule in columns[number] ?? [] where row.type(rule.column) == SerialType.null {
-          var error = ObjectRules.missing(rule.property)
+          var error = ObjectRules.missing(rule.property, isLate: true)
           (error.entity, error.key) = (plan.layout.entityNames[Int(number) - 1], page.rowid(index))
           throw error
         }

@@ -1,5 +1,5 @@
-/// Does the text of a trigger still fit the new version? It is never run, and not understood beyond its names: every table and
-/// column that it names must still be there, under the number that is in its name, and the attribute that it derives must be
+/// Does the text of a trigger still fit the new version? It is never run, and not understood beyond its names: every table that it names must
+/// still hold the same objects, every column of these tables that it names must mean what it meant, and the attribute that it derives must be
 /// derived as before. Core Data's own text holds no entity numbers, others' may (B.8).
 struct TriggerFit {
   /// Why a trigger is left out.
@@ -9,27 +9,55 @@ struct TriggerFit {
     case number = "triggers that compare entity numbers, which change,"
   }
 
-  private let gone: Set<String>
+  /// By folded name of a table of the store: names of columns that the new version has not, or means otherwise. Nil for a table that it has
+  /// not, or fills with other objects.
+  private let columns: [String: Set<String>?]
   /// Numbers that are in names, of entities that have another one in the new version.
   private let moved: Set<String>
-  private let hasSameNumbers: Bool
   /// Beginnings of the names of Core Data's triggers, by whether the attribute is derived as before.
   private let derivations: [String: Bool]
 
   /// Compares what a store has with what a step writes. `origin` is the store's own version.
   init(_ drafts: StepDraft, origin: StoreBinding, schema: StoreSchema) {
     let layout = drafts.layout
-    let source = schema.tables.flatMap { [$0.name] + $0.columns.map(\.name) }
-    let own = Set((origin.tables.map(\.schema.name) + origin.joins.map(\.schema.name)).map(NameOrder.folded))
-    let carried = schema.tables.filter { !own.contains(NameOrder.folded($0.name)) }
-    let tables = layout.entityTables.flatMap { [$0.name] + $0.columns.map(\.name) }
-    let joins = layout.joinTables.flatMap { [$0.name] + $0.columns }
-    let destination = tables + joins + carried.flatMap { [$0.name] + $0.columns.map(\.name) }
-    gone = Set(source.map(NameOrder.folded)).subtracting(destination.map(NameOrder.folded))
+    columns = Self.columns(drafts, origin, schema)
     let numbers = (origin.layout.entityNumbers, layout.entityNumbers)
     moved = Set(numbers.0.filter { numbers.1[$0.key] != $0.value }.map { "\($0.value)" })
-    hasSameNumbers = numbers.0 == numbers.1
     derivations = Self.derivations(origin, drafts.step.destination)
+  }
+
+  private static func columns(_ drafts: StepDraft, _ origin: StoreBinding, _ schema: StoreSchema) -> [String: Set<String>?] {
+    // What no model knows is carried as it is.
+    var found: [String: Set<String>?] = [:]
+    for table in schema.tables { found[NameOrder.folded(table.name)] = .some([]) }
+    for table in origin.tables {
+      found[NameOrder.folded(table.schema.name)] = .some(lost(of: table, drafts))
+    }
+    for join in origin.joins {
+      let same = drafts.layout.joinTables.first { NameOrder.folded($0.name) == NameOrder.folded(join.schema.name) }
+      let isSame = same.map { $0.relationship == join.layout.relationship && $0.columns == join.layout.columns } ?? false
+      found[NameOrder.folded(join.schema.name)] = .some(isSame ? [] : nil)
+    }
+    return found
+  }
+
+  /// Names of columns that mean nothing, or something else, in the new version; nil where the table goes or gets other objects.
+  private static func lost(of table: StoreBinding.Table, _ drafts: StepDraft) -> Set<String>? {
+    let tables = drafts.layout.entityTables
+    let sources = drafts.graph.binding.tables.map(\.layout.name)
+    guard let other = tables.firstIndex(where: { NameOrder.folded($0.name) == NameOrder.folded(table.schema.name) }),
+      drafts.drafts.allSatisfy({ (sources[$0.source.table] == table.layout.name) == ($0.destination.table == other) })
+    else { return nil }
+    let roles = Dictionary(tables[other].columns.map { (NameOrder.folded($0.name), $0.role) }) { first, _ in first }
+    let known = zip(table.layout.columns, table.positions).map { ($1, $0.role) }
+    let meant = Dictionary(known) { first, _ in first }
+    return Set(
+      table.schema.columns.enumerated().compactMap { position, column in
+        let name = NameOrder.folded(column.name)
+        guard let role = roles[name] else { return name }
+        if case .unknown = role { return meant[position] == nil ? nil : name }
+        return meant[position] == role ? nil : name
+      })
   }
 
   /// Core Data names its triggers by table, entity and attribute: the table may be that of the attribute, or one that it is derived from.
@@ -52,35 +80,17 @@ struct TriggerFit {
     let name = NameOrder.folded(row.name)
     let derivation = derivations.filter { name.hasPrefix($0.key) }.max { $0.key.utf8.count < $1.key.utf8.count }
     guard derivation?.value != false else { return .derivation }
-    guard !gone.contains(NameOrder.folded(row.tableName)), let sql = row.sql else { return .gone }
+    guard let sql = row.sql else { return .gone }
     let tokens = Array(SQLTokens(sql))
-    for token in tokens {
-      guard let name = token.name.map(NameOrder.folded) else { continue }
-      if gone.contains(name) { return .gone }
-      if let numbered = NumberedName(name), moved.contains(numbered.number) { return .number }
+    let names = Set(tokens.compactMap { $0.name.map(NameOrder.folded) })
+    for table in names.union([NameOrder.folded(row.tableName)]) {
+      guard let lost = columns[table] else { continue }
+      guard let lost, lost.isDisjoint(with: names) else { return .gone }
     }
-    return hasSameNumbers || !Self.comparesNumbers(tokens) ? nil : .number
-  }
-
-  /// Is Z_ENT compared with something in a text that has numbers?
-  private static func comparesNumbers(_ tokens: [SQLTokens.Token]) -> Bool {
-    let hasNumber = tokens.contains { if case .literal(let text) = $0 { Int(text) ?? 0 > 0 } else { false } }
-    guard hasNumber else { return false }
-    return tokens.indices.contains { index in
-      guard tokens[index].name.map(NameOrder.folded) == "z_ent" else { return false }
-      // NEW.Z_ENT has an owner before it.
-      let isOwned = index >= 2 && tokens[index - 1] == .mark(UInt8(ascii: "."))
-      let before = index - (isOwned ? 3 : 1)
-      return (before >= 0 && isComparison(tokens[before])) || (index + 1 < tokens.count && isComparison(tokens[index + 1]))
-    }
-  }
-
-  private static func isComparison(_ token: SQLTokens.Token) -> Bool {
-    switch token {
-    case .mark(let byte): "<>=!".utf8.contains(byte)
-    case .word: ["in", "is", "not", "between"].contains { token.isWord($0) }
-    default: false
-    }
+    if names.contains(where: { NumberedName($0).map { moved.contains($0.number) } ?? false }) { return .number }
+    // Any such number may be compared with Z_ENT, in whatever way.
+    let hasMoved = tokens.contains { if case .literal(let text) = $0 { moved.contains(text) } else { false } }
+    return hasMoved && names.contains("z_ent") ? .number : nil
   }
 }
 

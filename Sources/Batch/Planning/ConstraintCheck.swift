@@ -96,7 +96,10 @@ struct ConstraintCheck {
       memory: SortMemory(byteCount: Self.sortBytes),
       path: path, fileSystem: LocalFileSystem())
     let keys = TableKeys([sorter])
-    for table in Set(readings.map(\.entity.table)).sorted() { try add(table, to: keys) }
+    for table in Set(readings.map(\.entity.table)).sorted() {
+      // The run tells of a value that is too long.
+      guard try add(table, to: keys) else { return Equal() }
+    }
     var equal = Equal()
     _ = try sorter.drain(
       into: IndexCells(),
@@ -111,7 +114,7 @@ struct ConstraintCheck {
     return equal
   }
 
-  private func add(_ table: Int, to keys: TableKeys) throws {
+  private func add(_ table: Int, to keys: TableKeys) throws -> Bool {
     let bound = binding.tables[table]
     let scan = TableScan(
       snapshot: reader.snapshot, root: bound.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
@@ -126,23 +129,20 @@ struct ConstraintCheck {
         else { continue }
         records.append(table: table, rowid: page.rowid(index), encoder)
       }
-      if let key = try Self.add(records, to: keys) {
-        throw BatchError(
-          .refused, "a value is too long for a uniqueness constraint", path: reader.path, entity: bound.layout.rootEntity,
-          key: key)
-      }
+      guard try Self.add(records, to: keys) else { return false }
     }
+    return true
   }
 
-  /// Returns the key of an object whose values are too long.
-  private static func add(_ records: RecordPage, to keys: TableKeys) throws -> Int64? {
+  /// False where an object's values are too long for an index.
+  private static func add(_ records: RecordPage, to keys: TableKeys) throws -> Bool {
     do {
-      var refused: Int64?
+      var areFit = true
       try records.forEach { _, rowid, record in
-        if try !keys.add(rowid: rowid, record: record) { refused = refused ?? rowid }
+        if areFit { areFit = try keys.add(rowid: rowid, record: record) }
       }
-      return try keys.flush() ?? refused
-    } catch let error as LongKey { return error.rowid }
+      return try areFit && keys.flush() == nil
+    } catch is LongKey { return false }
   }
 
   /// Writes the values of an object; false where one is NULL, or will not fit its type: the run says so.
@@ -153,13 +153,18 @@ struct ConstraintCheck {
       switch part {
       case .constant(let constant): value = constant
       case .column(let position, let types, let null):
-        let stored = try position < row.columnCount ? row.value(position) : schema.columns[position].defaultValue ?? .null
-        guard let converted = types.converted(stored) else { return false }
+        guard let stored = try stored(row, position, schema), let converted = types.converted(stored) else { return false }
         value = converted == .null ? null ?? .null : converted
       }
       guard value != .null else { return false }
       encoder.append(value)
     }
     return true
+  }
+
+  /// Nil for a value that is too long to be read here.
+  private func stored(_ row: RecordDecoder, _ position: Int, _ schema: TableSchema) throws -> Value? {
+    guard position < row.columnCount else { return schema.columns[position].defaultValue ?? .null }
+    do { return try row.value(position) } catch let error as StreamsError where error.code == .tooLarge { return nil }
   }
 }

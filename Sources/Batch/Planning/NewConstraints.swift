@@ -1,3 +1,5 @@
+import Streams
+
 /// Uniqueness constraints that the steps of a path add, as far as their values can be followed back to the store: an index over
 /// them can only be built where no two objects have the same values.
 struct NewConstraints {
@@ -59,7 +61,12 @@ struct NewConstraints {
       guard let check = try ConstraintCheck(constraint, reader, binding), !check.isKept(by: reader.schema.indexes),
         seen.insert(check.identity).inserted
       else { continue }
-      let equal = try check.run()
+      let equal: ConstraintCheck.Equal
+      do { equal = try check.run() } catch let error as StreamsError where error.code == .diskFull || error.code == .inputOutput {
+        throw BatchError(
+          .refused, "the objects under a uniqueness constraint cannot be sorted in the temporary directory: \(error.message)",
+          hint: "Set TMPDIR to a folder on a larger disk; nothing was written", path: reader.path, entity: constraint.entity)
+      }
       guard equal.count > 0 else { continue }
       throw failure(constraint, check, equal, reader)
     }

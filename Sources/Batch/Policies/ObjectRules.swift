@@ -69,8 +69,11 @@ final class ObjectRules: @unchecked Sendable {
   }
 
   /// The error for a required property without value.
-  static func missing(_ property: String, _ mapping: String? = nil) -> BatchError {
-    failure("\(property) is required and would have no value (Core Data's error 1570)", mapping)
+  static func missing(_ property: String, _ mapping: String? = nil, isLate: Bool = false) -> BatchError {
+    var error = failure("\(property) is required and would have no value (Core Data's error 1570)", mapping)
+    // Known when all is written, so that the object can no longer be set aside.
+    if isLate { error.hint = "Mend the mapping; with --validate none such objects are written as they are" }
+    return error
   }
 
   private static func failure(_ what: String, _ mapping: String?) -> BatchError {

@@ -15,6 +15,24 @@ struct StoreNumbers {
   /// Throws ``BatchError`` (`badStore`) with the entity and both numbers.
   func numbering() throws -> EntityNumbering {
     let own = try EntityNumbering(model: model)
+    do { return try numbering(own) } catch {
+      guard mayBeRenamed(own) else { throw error }
+      return own
+    }
+  }
+
+  /// Can names that contradict the model be left by renames (B.3), as where A became B and B became C? Then a name is there that the model has
+  /// not, and all rows have the numbers and the parents that the model gives.
+  private func mayBeRenamed(_ own: EntityNumbering) -> Bool {
+    let parents = Dictionary(rows.map { ($0.entityNumber, $0.superNumber) }) { first, _ in first }
+    return rows.contains { own.numbers[$0.name] == nil }
+      && own.numbers.allSatisfy { name, number in
+        let parent = model.superentity(of: name).flatMap { own.numbers[$0] } ?? 0
+        return parents[Int64(number)] == Int64(parent)
+      }
+  }
+
+  private func numbering(_ own: EntityNumbering) throws -> EntityNumbering {
     let rows = rows
     let named = Dictionary(grouping: rows.filter { own.numbers[$0.name] != nil }, by: \.name)
     let placed = Dictionary(rows.map { (Int($0.entityNumber), $0) }, uniquingKeysWith: { first, _ in first })

@@ -125,6 +125,44 @@ struct TriggerFindingTests {
     #expect(try folder.texts(store, "SELECT COUNT(*) FROM ZP WHERE ZCHANGED > 700000000") == ["4"])
   }
 
+  @Test("A trigger goes where a column that it names goes, though another table has one of that name")
+  func namesakes() throws {
+    let folder = try FindingFolder([
+      ManyEntities.version(FindingFolder.name + ManyEntities.attribute("k"), ("B", FindingFolder.name)),
+      ManyEntities.version(ManyEntities.attribute("k"), ("B", FindingFolder.name)),
+    ])
+    let store = try folder.sample("a.sqlite")
+    try folder.execute(store, "CREATE TRIGGER mine AFTER UPDATE ON ZA WHEN OLD.ZNAME = 'x' BEGIN SELECT 1; END")
+    try folder.execute(store, "CREATE TRIGGER stays AFTER UPDATE ON ZB WHEN OLD.ZNAME = 'x' BEGIN SELECT 1; END")
+    let outcome = try folder.run(folder.migrate(store))
+    #expect(outcome.code == 0 && (outcome.output + outcome.error).contains("left out: mine"), "\(outcome)")
+    #expect(try triggers(folder, store) == ["stays"])
+  }
+
+  @Test("A trigger goes where its table gets the objects of another entity, or its column another entity's values")
+  func otherOwners() throws {
+    let renamed = #"<entity name="A" representedClassName="A" elementID="B" syncable="YES">"# + FindingFolder.name + "</entity>"
+    let plain = { (name: String) in
+      #"<entity name="\#(name)" representedClassName="\#(name)" syncable="YES">"# + FindingFolder.name + "</entity>"
+    }
+    let (folder, store) = try FindingFolder.entities([plain("A") + plain("B"), renamed], rows: 6)
+    try folder.execute(store, "CREATE TRIGGER mine AFTER UPDATE ON ZA BEGIN SELECT NEW.ZNAME; END")
+    try folder.runWell(folder.migrate(store) + ["--accept-loss"])
+    #expect(try triggers(folder, store).isEmpty)
+
+    let child = { (name: String) in
+      #"<entity name="\#(name)" parentEntity="Item" representedClassName="\#(name)" syncable="YES">"# + FindingFolder.name
+        + "</entity>"
+    }
+    let item = #"<entity name="Item" representedClassName="Item" syncable="YES">"# + ManyEntities.attribute("k") + "</entity>"
+    let (other, sisters) = try FindingFolder.entities([item + child("Beta"), item + child("Alpha") + child("Beta")], rows: 6)
+    try other.execute(sisters, "CREATE TRIGGER mine AFTER UPDATE OF ZNAME ON ZITEM BEGIN SELECT 1; END")
+    try other.execute(sisters, "CREATE TRIGGER kind AFTER UPDATE ON ZITEM BEGIN SELECT CASE NEW.Z_ENT WHEN 2 THEN 1 END; END")
+    try other.execute(sisters, "CREATE TRIGGER stays AFTER UPDATE OF ZK ON ZITEM BEGIN SELECT NEW.Z_ENT; END")
+    try other.runWell(other.migrate(sisters))
+    #expect(try triggers(other, sisters) == ["stays"])
+  }
+
   @Test("A derived attribute that cannot be computed is named in a note")
   func uncomputed() throws {
     let odd = ManyEntities.derived("odd", "FUNCTION(name, &quot;strange:&quot;)", "String")

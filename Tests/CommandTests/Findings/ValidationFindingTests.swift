@@ -52,6 +52,45 @@ struct ValidationFindingTests {
     #expect(report.code == 0 && report.output.contains("validation: none"), "\(report)")
   }
 
+  @Test("A value that a mapping leaves out and a later inferred step requires ends the run, too", arguments: [[], ["--no-fuse"]])
+  func requiredLater(words: [String]) throws {
+    let note = ManyEntities.attribute("note")
+    let folder = try FindingFolder([
+      FindingFolder.name, FindingFolder.name + note, FindingFolder.name + #"<attribute name="note" attributeType="String"/>"#,
+    ])
+    let store = folder.file("s.sqlite")
+    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "4", "--seed", "7", "--output", store])
+    try folder.execute(store, "UPDATE ZA SET ZNAME = 'n' || Z_PK")
+    let path = folder.folder.newPath("m.yaml")
+    let rules = "  - from: A\n    attributes: { note: { if: 'name == \"n1\"', then: $source.name, else: null } }"
+    try "from: V1\nto: V2\nentities:\n\(rules)\n".write(toFile: path, atomically: false, encoding: .utf8)
+    let refused = try folder.run(["migrate", store, "--models", folder.models, "--mappings", path] + words)
+    #expect(refused.code == 1 && refused.error.contains("A.note is required"), "\(refused)")
+    #expect(try folder.isStore(store, at: "V1"))
+  }
+
+  @Test("A part that is skipped leaves required relationships to it empty, as the plan says")
+  func skipped() throws {
+    let author = #"<entity name="Author" representedClassName="Author" syncable="YES">"# + FindingFolder.name
+    let books =
+      #"<relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Book" "#
+      + #"inverseName="author" inverseEntity="Book"/>"#
+    let writer =
+      #"<relationship name="author" maxCount="1" deletionRule="Nullify" destinationEntity="Author" "#
+      + #"inverseName="books" inverseEntity="Author"/>"#
+    let book = #"<entity name="Book" representedClassName="Book" syncable="YES">"# + FindingFolder.name + writer
+    let version = { (more: String) in author + more + books + "</entity>" + book + more + "</entity>" }
+    let (folder, store) = try FindingFolder.entities([version(""), version(ManyEntities.attribute("extra"))], rows: 6)
+    let path = folder.folder.newPath("m.yaml")
+    let rules =
+      "  - from: Author\n    attributes: { extra: $source.name }\n  - from: Book\n    attributes: { extra: $source.name }"
+    try "from: V1\nto: V2\nentities:\n\(rules)\n".write(toFile: path, atomically: false, encoding: .utf8)
+    let output = folder.file("o.sqlite")
+    try folder.runWell(
+      ["migrate", store, "--models", folder.models, "--mappings", path, "--skip", "AuthorToAuthor", "--output", output])
+    #expect(try folder.texts(output, "SELECT count(*) FROM ZBOOK WHERE ZAUTHOR IS NOT NULL") == ["0"])
+  }
+
   @Test(
     "Objects that rules make beside are looked at, too",
     arguments: [
