@@ -1,11 +1,13 @@
 /// Makes the account of a step, before anything is counted: everything of its source version in one line each.
 struct AccountLines {
   private let step: MigrationStep
-  private let all: [EntityMapping]
+  let all: [EntityMapping]
   /// Source entities that a mapping model says to remove.
   private let removed: Set<String>
   /// By source entity, the mappings that make objects of its objects.
   private let takers: [String: [EntityMapping]]
+  /// Types of stored attributes by path, by entity of the two versions.
+  let types: (source: [String: [String: AttributeType]], destination: [String: [String: AttributeType]])
 
   /// Looks at a step; what it passes has accounts of its own.
   init(_ step: MigrationStep) {
@@ -14,6 +16,13 @@ struct AccountLines {
     all = mappings.filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
     removed = step.isInferred ? [] : Set(mappings.filter { $0.destinationEntity == nil }.compactMap(\.sourceEntity))
     takers = Dictionary(grouping: all) { $0.sourceEntity ?? "" }
+    types = (Self.types(all.map(\.sourceEntity), in: step.source), Self.types(all.map(\.destinationEntity), in: step.destination))
+  }
+
+  private static func types(_ entities: [String?], in model: ManagedObjectModel) -> [String: [String: AttributeType]] {
+    Set(entities.compactMap { $0 }).reduce(into: [:]) { found, entity in
+      found[entity] = Dictionary(model.storedAttributes(of: entity).map { ($0.path, $0.attribute.type) }) { first, _ in first }
+    }
   }
 
   /// The account, without counts.
@@ -98,7 +107,7 @@ struct AccountLines {
   }
 
   /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil where it does not read it alone.
-  private func target(
+  func target(
     of path: String, in property: PropertyMapping, _ mapping: EntityMapping
   ) -> (name: String, path: String, types: [AttributeType])? {
     let read: String
@@ -109,10 +118,10 @@ struct AccountLines {
     }
     guard let entity = mapping.destinationEntity, path == read || path.hasPrefix(read + ".") else { return nil }
     let name = property.name + path.dropFirst(read.count)
-    guard let found = step.destination.storedAttributes(of: entity).first(where: { $0.path == name })?.attribute,
-      let type = step.source.storedAttributes(of: mapping.sourceEntity ?? "").first(where: { $0.path == path })?.attribute.type
-    else { return nil }
-    return (name, "\(entity).\(name)", [type] + property.passedTypes + [found.type])
+    guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path] else {
+      return nil
+    }
+    return (name, "\(entity).\(name)", [type] + property.passedTypes + [found])
   }
 
   /// Of a property that no mapping carries.
@@ -213,53 +222,4 @@ struct AccountLines {
         line(.constraint, constraint.joined(separator: ", ")) { $0.uniquenessConstraints.contains(constraint) }
       }
   }
-}
-
-extension AccountLines {
-  /// Values of an attribute that pass types on their way which do not hold all of them.
-  struct Conversion {
-    var entity: String
-    var attribute: String
-    var types: [AttributeType]
-  }
-
-  /// Conversions that may change a value.
-  var conversions: [Conversion] {
-    all.flatMap { mapping in
-      mapping.attributeMappings.flatMap { property -> [Conversion] in
-        let entity = mapping.sourceEntity ?? ""
-        return step.source.storedAttributes(of: entity).compactMap { attribute in
-          guard let types = target(of: attribute.path, in: property, mapping)?.types, types.mayChange else { return nil }
-          return Conversion(entity: entity, attribute: attribute.path, types: types)
-        }
-      }
-    }
-  }
-}
-
-extension [AttributeType] {
-  /// May a number of the first type be another one behind the last?
-  fileprivate var mayChange: Bool { zip(self, dropFirst()).contains { !$0.fits(into: $1) } }
-}
-
-extension AttributeType {
-  /// Holds another type every number of this one?
-  fileprivate func fits(into other: AttributeType) -> Bool {
-    guard self != other, isNumeric, other.isNumeric else { return true }
-    switch (self, other) {
-    case (.boolean, _): return true
-    case (_, .boolean): return false
-    case (.integer16, _): return true
-    case (.integer32, .float): return false
-    // An integer that is out of range is refused.
-    case (.integer32, _), (.integer64, .integer32), (.integer64, .integer16), (.float, .double), (.float, .decimal): return true
-    case (.double, .decimal), (.decimal, .double): return true
-    default: return false
-    }
-  }
-}
-
-extension [String] {
-  /// Each once, in the order of their first.
-  var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }
