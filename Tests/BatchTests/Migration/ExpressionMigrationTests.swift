@@ -108,18 +108,12 @@ import Testing
     let (folder, store) = try Self.folder(try ExpressionModels.mappings())
     let whole = try folder.copy(store, as: "whole")
     _ = try folder.migrate(folder.request(whole))
-    var stops = 0
-    for count in StopAfter.counts(every: 4) {
-      let path = try folder.copy(store, as: "stop-\(count)")
-      let (request, stop) = (folder.request(path), StopAfter(count))
-      do {
-        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
-        if !stop.isSpent { break }
-      } catch let error as BatchError where error.code == .stopped {
-        stops += 1
-        _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
-      }
-      #expect(try MigrationFolder.bytes(path) == MigrationFolder.bytes(whole), "stopped at sign \(count)")
+    let expected = try MigrationFolder.bytes(whole)
+    let stops = try folder.stopped(every: 4) {
+      folder.request(try folder.copy(store, as: "stop-\($0)"))
+    } finished: { path, count in
+      let bytes = try MigrationFolder.bytes(path)
+      #expect(bytes == expected, "stopped at sign \(count)")
     }
     #expect(stops > 3)
   }

@@ -117,20 +117,13 @@ import Testing
       for key in 1...500 { try db.execute(sql: "INSERT INTO Pairs VALUES (?, zeroblob(300))", arguments: ["key \(key)"]) }
     }
     let expected = try MigrationFolder.bytes(try identity(folder, store))
-    var stops = 0
-    for count in StopAfter.counts(every: 9) {
-      let output = try folder.place("stop-\(count)")
-      var request = folder.request(store, output: output)
+    let stops = try folder.stopped(every: 9) { count in
+      var request = folder.request(store, output: try folder.place("stop-\(count)"))
       request.target = .identity
-      let stop = StopAfter(count)
-      do {
-        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
-        if !stop.isSpent { break }
-      } catch let error as BatchError where error.code == .stopped {
-        stops += 1
-        _ = try folder.job().resume(output) { RunMonitor(interval: $0) }
-      }
-      #expect(try MigrationFolder.bytes(output) == expected, "stopped after \(count)")
+      return request
+    } finished: { output, count in
+      let bytes = try MigrationFolder.bytes(output)
+      #expect(bytes == expected, "stopped after \(count)")
     }
     #expect(stops > 3)
   }

@@ -100,6 +100,33 @@ final class MigrationFolder {
   }
 }
 
+extension MigrationFolder {
+  /// Stops migrations at their n-th signs of progress, one run for each, until one ends by itself; finishes each that was stopped. `begin` makes a
+  /// run's request by its number, `change` does something before a run goes on, `body` looks at what was finished. Returns how many were stopped.
+  func stopped(
+    every step: Int, _ begin: (Int) throws -> MigrationJob.Request, then change: (MigrationJob.Request) throws -> Void = { _ in },
+    finished body: (_ path: String, _ count: Int) throws -> Void
+  ) throws -> Int {
+    var stops = 0
+    for count in StopAfter.counts(every: step) {
+      let (request, stop) = (try begin(count), StopAfter(count))
+      let path = request.output ?? request.source
+      var isLast = false
+      do {
+        _ = try job().migrate(request, monitor: stop.monitor(request.interval))
+        isLast = !stop.isSpent
+      } catch let error as BatchError where error.code == .stopped {
+        stops += 1
+        try change(request)
+        _ = try job().resume(path) { RunMonitor(interval: $0) }
+      }
+      try body(path, count)
+      if isLast { break }
+    }
+    return stops
+  }
+}
+
 /// Asks a run to stop at its n-th sign of progress.
 final class StopAfter: Sendable {
   private let left: Mutex<Int>

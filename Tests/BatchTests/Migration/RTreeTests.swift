@@ -36,20 +36,13 @@ struct PlaceStore {
     let places = try PlaceStore(rows: 4000)
     let folder = places.folder
     let expected = try MigrationFolder.bytes(places.migrated("whole"))
-    var stops = 0
-    for count in StopAfter.counts(every: 2) {
-      let path = try folder.copy(places.store, as: "stop-\(count)")
-      var request = folder.request(path)
+    let stops = try folder.stopped(every: 2) { count in
+      var request = folder.request(try folder.copy(places.store, as: "stop-\(count)"))
       request.verification = .none
-      let stop = StopAfter(count)
-      do {
-        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
-        if !stop.isSpent { break }
-      } catch let error as BatchError where error.code == .stopped {
-        stops += 1
-        _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
-      }
-      #expect(try MigrationFolder.bytes(path) == expected, "stop \(count)")
+      return request
+    } finished: { path, count in
+      let bytes = try MigrationFolder.bytes(path)
+      #expect(bytes == expected, "stop \(count)")
       try FileManager.default.removeItem(atPath: FilePaths.directory(of: path))
     }
     #expect(stops > 4)

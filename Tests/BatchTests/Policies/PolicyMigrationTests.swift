@@ -126,20 +126,13 @@ import Testing
     let whole = try folder.copy(store, as: "whole")
     _ = try folder.migrate(folder.request(whole))
     let expected = try MigrationFolder.bytes(whole)
-    var stops = 0
-    for count in StopAfter.counts(every: 2) {
-      let path = try folder.copy(store, as: "stop-\(count)")
-      var request = folder.request(path)
+    let stops = try folder.stopped(every: 2) { count in
+      var request = folder.request(try folder.copy(store, as: "stop-\(count)"))
       request.verification = .none
-      let stop = StopAfter(count)
-      do {
-        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
-        #expect(try MigrationFolder.bytes(path) == expected, "stop \(count)")
-        if !stop.isSpent { break }
-        continue
-      } catch let error as BatchError where error.code == .stopped { stops += 1 }
-      _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
-      #expect(try MigrationFolder.bytes(path) == expected, "stop \(count)")
+      return request
+    } finished: { path, count in
+      let bytes = try MigrationFolder.bytes(path)
+      #expect(bytes == expected, "stop \(count)")
     }
     #expect(stops > 5)
   }

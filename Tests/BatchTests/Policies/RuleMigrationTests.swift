@@ -240,19 +240,14 @@ struct RuleMigrationTests {
   func resumed() throws {
     let whole = try request(Self.file(), "whole")
     _ = try folder.migrate(whole)
-    var stops = 0
-    for count in StopAfter.counts(every: 4) {
-      let request = try request(Self.file(), "stop-\(count)")
-      let stop = StopAfter(count)
-      do {
-        _ = try folder.job().migrate(request, monitor: stop.monitor(request.interval))
-        if !stop.isSpent { break }
-      } catch let error as BatchError where error.code == .stopped {
-        stops += 1
-        try FileManager.default.removeItem(atPath: try #require(request.mappings.first))
-        _ = try folder.job().resume(request.source) { RunMonitor(interval: $0) }
-      }
-      #expect(try MigrationFolder.bytes(request.source) == MigrationFolder.bytes(whole.source), "stop \(count)")
+    let expected = try MigrationFolder.bytes(whole.source)
+    let stops = try folder.stopped(every: 4) {
+      try request(Self.file(), "stop-\($0)")
+    } then: {
+      try FileManager.default.removeItem(atPath: try #require($0.mappings.first))
+    } finished: { path, count in
+      let bytes = try MigrationFolder.bytes(path)
+      #expect(bytes == expected, "stop \(count)")
     }
     #expect(stops > 2)
   }
