@@ -98,10 +98,7 @@ public final class Lease: Sendable {
         directory = try fileSystem.hold(job.path)
         file = try fileSystem.open(job.lease, .updateOrCreate)
       } catch {
-        // Its owner may be removing the directory just now, and be kept from its end. What fails for another reason fails again.
-        failures += 1
-        guard failures < mostFailures else { throw error }
-        usleep(useconds_t(failures) * 5_000)
+        try pause(after: &failures, error)
         continue
       }
       guard try file.lock(.exclusive, start: 0, length: 1) else {
@@ -120,6 +117,13 @@ public final class Lease: Sendable {
       file.close()
     }
     throw vanishes(job)
+  }
+
+  /// An owner may be removing the directory just now, and be kept from its end. What fails for another reason fails again: throws the last error.
+  private static func pause(after failures: inout Int, _ error: any Error) throws {
+    failures += 1
+    guard failures < mostFailures else { throw error }
+    usleep(useconds_t(failures) * 5_000)
   }
 
   private static let mostAttempts = 64
@@ -209,10 +213,7 @@ extension Lease {
     var failures = 0
     while try fileSystem.status(job.lease) != nil {
       do { return try look(at: job, fileSystem) } catch {
-        // Its owner may be removing it just now. What fails for another reason fails again.
-        failures += 1
-        guard failures < mostFailures else { throw error }
-        usleep(useconds_t(failures) * 5_000)
+        try pause(after: &failures, error)
       }
     }
     return .none
