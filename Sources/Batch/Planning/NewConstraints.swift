@@ -21,11 +21,15 @@ struct NewConstraints {
 
   /// Prepares a path. `layouts` are those of the steps' destinations; constraints count of `written` versions alone, by name.
   init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreLayout, written: Set<String>) {
+    func adds(_ step: MigrationStep) -> Bool {
+      written.contains(step.destination.name) && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
+    }
+    guard let last = path.lastIndex(where: { !$0.isIdentity && adds($0) }) else { return }
     var composition = MappingComposition(source)
-    for (step, layout) in zip(path, layouts) where !step.isIdentity {
+    for (step, layout) in zip(path[...last], layouts) where !step.isIdentity {
       // What objects look like behind a step that cannot be composed is not known before it is made.
       guard (try? composition.append(step.mappingModels.flatMap(\.entityMappings), to: layout)) != nil else { return }
-      guard written.contains(step.destination.name) else { continue }
+      guard adds(step) else { continue }
       for entity in step.destination.entities {
         for properties in entity.uniquenessConstraints {
           guard let shares = Self.shares(entity.name, properties, layout, composition) else { continue }
