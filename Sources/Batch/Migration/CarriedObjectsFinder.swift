@@ -166,7 +166,7 @@ struct CarriedObjectsFinder {
       found.texts += triggers
       return
     }
-    let fit = TriggerFit(drafts, origin: binding, schema: schema)
+    let fit = TriggerFit(drafts, origin: binding)
     let derived = DerivedAttributes(drafts: drafts, origin: binding.layout, triggers: triggers)
     let misfits = triggers.filter { derived.renewed[$0.name] == nil }.map { (row: $0, misfit: fit.misfit($0)) }
     found.texts += misfits.filter { $0.misfit == nil }.map(\.row)

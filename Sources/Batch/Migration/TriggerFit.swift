@@ -9,36 +9,33 @@ struct TriggerFit {
     case number = "triggers that compare entity numbers, which change,"
   }
 
-  /// By folded name of a table of the store: names of columns that the new version has not, or means otherwise. Nil for a table that it has
-  /// not, or fills with other objects.
-  private let columns: [String: Set<String>?]
+  /// Tables of the store that the new version has not, or fills with other objects; by folded name.
+  private var lostTables: Set<String> = []
+  /// By folded name of any other table of the model: names of columns that the new version has not, or means otherwise.
+  private var lostColumns: [String: Set<String>] = [:]
   /// Numbers that are in names, of entities that have another one in the new version.
   private let moved: Set<String>
   /// Beginnings of the names of Core Data's triggers, by whether the attribute is derived as before.
   private let derivations: [String: Bool]
 
   /// Compares what a store has with what a step writes. `origin` is the store's own version.
-  init(_ drafts: StepDraft, origin: StoreBinding, schema: StoreSchema) {
+  init(_ drafts: StepDraft, origin: StoreBinding) {
     let layout = drafts.layout
-    columns = Self.columns(drafts, origin, schema)
     let numbers = (origin.layout.entityNumbers, layout.entityNumbers)
     moved = Set(numbers.0.filter { numbers.1[$0.key] != $0.value }.map { "\($0.value)" })
     derivations = Self.derivations(origin, drafts.step.destination)
-  }
-
-  private static func columns(_ drafts: StepDraft, _ origin: StoreBinding, _ schema: StoreSchema) -> [String: Set<String>?] {
-    // What no model knows is carried as it is.
-    var found: [String: Set<String>?] = [:]
-    for table in schema.tables { found[NameOrder.folded(table.name)] = .some([]) }
     for table in origin.tables {
-      found[NameOrder.folded(table.schema.name)] = .some(lost(of: table, drafts))
+      let name = NameOrder.folded(table.schema.name)
+      if let lost = Self.lost(of: table, drafts) { lostColumns[name] = lost } else { lostTables.insert(name) }
     }
     for join in origin.joins {
-      let same = drafts.layout.joinTables.first { NameOrder.folded($0.name) == NameOrder.folded(join.schema.name) }
-      let isSame = same.map { $0.relationship == join.layout.relationship && $0.columns == join.layout.columns } ?? false
-      found[NameOrder.folded(join.schema.name)] = .some(isSame ? [] : nil)
+      let name = NameOrder.folded(join.schema.name)
+      let same = layout.joinTables.first { NameOrder.folded($0.name) == name }
+      guard let same, same.relationship == join.layout.relationship, same.columns == join.layout.columns else {
+        lostTables.insert(name)
+        continue
+      }
     }
-    return found
   }
 
   /// Names of columns that mean nothing, or something else, in the new version; nil where the table goes or gets other objects.
@@ -55,7 +52,6 @@ struct TriggerFit {
       table.schema.columns.enumerated().compactMap { position, column in
         let name = NameOrder.folded(column.name)
         guard let role = roles[name] else { return name }
-        if case .unknown = role { return meant[position] == nil ? nil : name }
         return meant[position] == role ? nil : name
       })
   }
@@ -84,8 +80,7 @@ struct TriggerFit {
     let tokens = Array(SQLTokens(sql))
     let names = Set(tokens.compactMap { $0.name.map(NameOrder.folded) })
     for table in names.union([NameOrder.folded(row.tableName)]) {
-      guard let lost = columns[table] else { continue }
-      guard let lost, lost.isDisjoint(with: names) else { return .gone }
+      guard !lostTables.contains(table), lostColumns[table]?.isDisjoint(with: names) != false else { return .gone }
     }
     if names.contains(where: { NumberedName($0).map { moved.contains($0.number) } ?? false }) { return .number }
     // Any such number may be compared with Z_ENT, in whatever way.
