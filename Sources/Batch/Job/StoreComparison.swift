@@ -130,10 +130,10 @@ private struct PairWalk {
   init(_ table: String, _ left: StoreConnection, _ right: StoreConnection) throws {
     var names: [String] = []
     var isWithoutRowid = false
-    try left.rows("SELECT name FROM pragma_table_info(\(Self.text(table)))") {
+    try left.rows("SELECT name FROM pragma_table_info(\(SQLText.literal(table)))") {
       names.append(StoreConnection.quoted($0.text(0) ?? ""))
     }
-    try left.rows("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = \(Self.text(table))") {
+    try left.rows("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = \(SQLText.literal(table))") {
       isWithoutRowid = $0.integer(0) == 1
     }
     let list = ([isWithoutRowid ? "0" : "rowid"] + names).joined(separator: ", ")
@@ -142,8 +142,6 @@ private struct PairWalk {
     self.right = try right.statement(sql)
     columns = Int32(names.count) + 1
   }
-
-  private static func text(_ name: String) -> String { "'" + name.replacing("'", with: "''") + "'" }
 
   mutating func run() throws {
     var (hasLeft, hasRight) = (try left.step(), try right.step())

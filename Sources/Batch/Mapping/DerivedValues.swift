@@ -24,7 +24,7 @@ struct DerivedValues {
     for (index, property) in mapping.attributeMappings.enumerated() {
       guard let attribute = destination.attribute(property.name, of: entity), let text = attribute.derivationExpression,
         attribute.derivationFilter?.isEmpty != false,
-        carried(property).flatMap({ source.attribute($0, of: origin) })?.isDerived(like: attribute) != true,
+        property.copiedAttribute.flatMap({ source.attribute($0, of: origin) })?.isDerived(like: attribute) != true,
         let expression = (try? Expression(format: text)).flatMap({ rewritten($0, entity, origin) }), Self.isKnown(expression)
       else { continue }
       mapping.attributeMappings[index].valueExpression = expression
@@ -83,7 +83,7 @@ struct DerivedValues {
     guard let mapping else { return nil }
     if let property = mapping.attributeMappings.first(where: { $0.name == key }) {
       let isPlain = destination.attribute(key, of: entity).map { $0.derivationExpression == nil } ?? false
-      guard isPlain, let name = carried(property), source.attribute(name, of: origin) != nil else { return nil }
+      guard isPlain, let name = property.copiedAttribute, source.attribute(name, of: origin) != nil else { return nil }
       return (name, nil)
     }
     guard let property = mapping.relationshipMappings.first(where: { $0.name == key }) else { return nil }
@@ -99,15 +99,6 @@ struct DerivedValues {
     source.entities.allSatisfy { kind in
       kind.isAbstract || !source.isKind(kind.name, of: origin)
         || mappings.contains { $0.sourceEntity == kind.name && destination.isKind($0.destinationEntity ?? "", of: entity) }
-    }
-  }
-
-  /// The source attribute that a mapping copies.
-  private func carried(_ property: PropertyMapping) -> String? {
-    switch property.valueExpression {
-    case nil: property.name
-    case .keyPath(.variable("source"), let path) where path.count == 1: path[0]
-    default: nil
     }
   }
 }

@@ -83,3 +83,14 @@ public struct PropertyMapping: Sendable, Equatable {
     self.valueExpression = valueExpression
   }
 }
+
+extension PropertyMapping {
+  /// The source attribute whose values it takes as they are; nil for what is computed.
+  var copiedAttribute: String? {
+    switch valueExpression {
+    case nil: name
+    case .keyPath(.variable("source"), let path) where path.count == 1: path[0]
+    default: nil
+    }
+  }
+}

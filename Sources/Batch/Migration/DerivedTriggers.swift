@@ -42,7 +42,7 @@ struct DerivedTriggers {
     let kinds = layout.entityNames.filter { layout.model.root(of: $0) == table.rootEntity }
     let members = kinds.filter { layout.model.isKind($0, of: entity) }
     guard members.count < kinds.count else { return nil }
-    let names = members.map { "'\($0.replacing("'", with: "''"))'" }.joined(separator: ", ")
+    let names = members.map(SQLText.literal).joined(separator: ", ")
     return "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME IN (\(names))"
   }
 

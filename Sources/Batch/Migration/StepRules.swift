@@ -26,8 +26,7 @@ struct StepRules {
     let layout = drafts.layout
     let columns = drafts.drafts.filter { $0.destination.name == entity }.flatMap { draft in
       draft.mapping.attributeMappings.compactMap { property -> ObjectRules.Column? in
-        var name = property.name
-        if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
+        let name = property.copiedAttribute ?? property.name
         guard let attribute = layout.model.attribute(property.name, of: entity), attribute.derivationExpression == nil,
           Inference.needsValues(attribute, from: drafts.step.source.attribute(name, of: draft.source.name)),
           let column = layout.column(forAttribute: property.name, ofEntity: entity),

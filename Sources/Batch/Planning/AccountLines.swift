@@ -110,13 +110,9 @@ struct AccountLines {
   func target(
     of path: String, in property: PropertyMapping, _ mapping: EntityMapping
   ) -> (name: String, path: String, types: [AttributeType])? {
-    let read: String
-    switch property.valueExpression {
-    case nil: read = property.name
-    case .keyPath(.variable("source"), let names) where names.count == 1: read = names[0]
-    default: return nil
-    }
-    guard let entity = mapping.destinationEntity, path == read || path.hasPrefix(read + ".") else { return nil }
+    guard let read = property.copiedAttribute, let entity = mapping.destinationEntity,
+      path == read || path.hasPrefix(read + ".")
+    else { return nil }
     let name = property.name + path.dropFirst(read.count)
     guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path] else {
       return nil

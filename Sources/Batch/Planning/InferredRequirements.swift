@@ -35,8 +35,7 @@ struct InferredRequirements {
     for property in mapping.attributeMappings {
       guard let target = step.destination.attribute(property.name, of: destination) else { continue }
       guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
-      var name = property.name
-      if case .keyPath(.variable("source"), let path) = property.valueExpression, path.count == 1 { name = path[0] }
+      let name = property.copiedAttribute ?? property.name
       if case .constant(let value) = property.valueExpression, value != .null { continue }
       // What only a version between requires.
       if property.valueForNull != nil, target.isOptional { continue }

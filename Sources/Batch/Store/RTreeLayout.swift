@@ -36,7 +36,7 @@ public struct RTreeLayout: Sendable, Hashable {
       ("_parent", "nodeno INTEGER PRIMARY KEY,parentnode"),
     ].map { suffix, columns in
       let shadow = name + suffix
-      return (shadow, "CREATE TABLE \"\(shadow.replacing("\"", with: "\"\""))\"(\(columns))")
+      return (shadow, "CREATE TABLE \(shadow.quotedDatabaseIdentifier)(\(columns))")
     }
   }
 

@@ -15,4 +15,7 @@ enum SQLText {
     if isPlain, startsWell { return name }
     return "\"" + name.replacing("\"", with: "\"\"") + "\""
   }
+
+  /// A text literal.
+  static func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 }

@@ -62,8 +62,7 @@ struct RTreeCheck: Sendable {
   private func damage(on connection: StoreConnection) throws -> String? {
     var found: String?
     do {
-      let name = tree.name.replacing("'", with: "''")
-      try connection.rows("SELECT rtreecheck('\(name)')") { found = $0.text(0) }
+      try connection.rows("SELECT rtreecheck(\(SQLText.literal(tree.name)))") { found = $0.text(0) }
     } catch let failure as StoreFailure where failure.message.contains("no such function") {
       return nil
     }
