@@ -3,10 +3,10 @@ public enum ProgramName {
   /// The last part of the path that it was started by.
   public static let current = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "godwit"
 
-  /// A command of the program, whole and between backticks: pasted into a POSIX shell it does what the message says.
+  /// See ``command(_:)``.
   static func command(_ words: String...) -> String { command(words) }
 
-  /// See ``command(_:)-(String...)``.
+  /// A command of the program, whole and between backticks: pasted into a POSIX shell it does what the message says.
   public static func command(_ words: [String]) -> String {
     "`" + ShellWords.line([current] + words) + "`"
   }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A file with its owner's name, locked as long as the owner lives and touched once a second. It goes when it is given up in good order,
 /// so that one which is there and not locked is that of a dead owner. Where the lock of another machine cannot be trusted, only time
-/// tells: see ``FleetClaims/takeOver(_:_:)``.
+/// tells: see `FleetClaims.takeOver`.
 public final class FleetClaim: Sendable {
   /// This process, with the claim's epoch.
   public let owner: LeaseOwner

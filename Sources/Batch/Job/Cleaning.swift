@@ -30,7 +30,7 @@ extension MigrationJob {
   /// - Parameters:
   ///   - path: a directory, or the destination of runs.
   ///   - all: give up interrupted runs that could go on, too, and finish those whose new store has its name; no store is touched.
-  ///   - backups: how many backups of each store stay; nil leaves all.
+  ///   - limit: how many backups of each store stay; nil leaves all.
   ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
   ///   - reports: remove what stays of finished runs for their reports, too.
   ///   - dryRun: only look.

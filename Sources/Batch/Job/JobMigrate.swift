@@ -5,11 +5,12 @@ extension MigrationJob {
   /// How often a store is planned that changes meanwhile, before that is told.
   private static let mostPlans = 8
 
-  /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see ``resume(_:memory:takeOver:rejects:monitor:)``.
+  /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see
+  /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
   ///
   /// What is migrated is what was planned (I15): behind lease and exclusive lock the store is looked at again, and planned again where it is another
   /// one by then. On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
-  /// ``resume(_:memory:takeOver:rejects:monitor:)``.
+  /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
     let source = try JobDirectory(destination: request.source).destination
     var kept: [String] = []

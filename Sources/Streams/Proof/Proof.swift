@@ -65,6 +65,7 @@ public final class Proof: Sendable {
   /// Prepares a proof.
   ///
   /// - Parameters:
+  ///   - file: the file, opened for the proof.
   ///   - tables: tables with rowids, the schema's own (root 1) among them. Their indexes are looked at with them.
   ///   - trees: trees beside those, of records without rowids.
   ///   - largestKeys: the largest key of each set of keys that tables name.

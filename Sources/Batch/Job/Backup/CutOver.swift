@@ -47,7 +47,6 @@ public struct CutOver: Sendable {
   ///   - inPlace: replace the store there and keep it as `<destination>.<backupSuffix>`; otherwise nothing may exist.
   ///   - backupSuffix: used only in place.
   ///   - restores: the backup that `newStore` is, for a rollback: it keeps its own owner and mode, and its name goes.
-  ///   - facts: what the journal says of the run for whoever finds no plan any more.
   ///   - verifySourceUnchanged: throws when the source is not the one that was read. Called once, in place only,
   ///     before the old store is touched. The caller holds no lock and no connection on the old store by then.
   ///
