@@ -75,7 +75,7 @@ def lay_out(root, place):
             page.with_name(page.name + ".md").write_text(shown(root, path))
             if path.is_dir(): waiting += inner(path)
 
-def check(html, missing):
+def check(html, missing=None):
     """Whether every link of the finished pages leads to one, and nothing is loaded from elsewhere. Links to the folder `missing` are not followed."""
     pages = {str(path): path.read_text() for path in html.rglob("*.html") if "api" not in path.relative_to(html).parts[:1]}
     anchors = {path: set(re.findall(r"\b(?:id|name)=[\"']?([^\"'\s>]+)", text)) for path, text in pages.items()}
@@ -84,7 +84,8 @@ def check(html, missing):
         name = os.path.relpath(path, html)
         for loaded in re.findall(r"<(?:script|link|img)\b[^>]*?\b(?:src|href)=[\"']?((?:https?:)?//[^\"'\s>]+)", text):
             yield f"{name}: {loaded} is loaded from elsewhere"
-        for link in set(re.findall(r"\b(?:src|href)=[\"']?([^\"'\s>]+)", text)) if name != "404.html" else []:
+        tags = "\n".join(re.findall(r"<\w[^<>]*>", text))
+        for link in set(re.findall(r"\b(?:src|href)=[\"']?([^\"'\s>]+)", tags)) if name != "404.html" else []:
             target, _, anchor = unquote(unescape(link)).partition("#")
             if re.match(r"[a-z][a-z+.-]*:|/", target): continue
             file = os.path.normpath(os.path.join(os.path.dirname(path), target.partition("?")[0])) if target else path
@@ -101,6 +102,15 @@ def check_topics(archive):
         if entry["type"] == "groupMarker": group = entry["title"]
         elif group in {"Classes", "Structures", "Enumerations", "Protocols", "Type Aliases", "Functions"}:
             yield f"{library['title']}: {entry['title']} is public and in no topic of its catalogue"
+
+SOUND = {
+    "index.html": '<h1 id=a></h1><a href="docs/b.html#c">x</a> <a href=#a>y</a> <a href=https://a/b>z</a> <img src="a%20b.svg">', "a b.svg": "",
+    "docs/b.html": '<script src=../j.js></script><h2 id="c"></h2> <a href="..">up</a>', "j.js": "",
+}
+CASES = [
+    ({"index.html": '<a href="docs/c.html">'}, "index.html: docs/c.html leads nowhere"), ({"index.html": "<a href=docs/b.html#d>"}, "docs/b.html#d: there is no"),
+    ({"docs/b.html": "<script async src=https://a/j.js>"}, "docs/b.html: https://a/j.js is loaded"), ({"docs/b.html": "<img src=//a/b.png>"}, "//a/b.png is loaded"),
+]
 
 if __name__ == "__main__":
     command, place = sys.argv[1], Path(sys.argv[2]).resolve()
