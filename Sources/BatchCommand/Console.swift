@@ -52,16 +52,9 @@ enum Console {
     return unit == 0 ? "\(bytes) B" : "\(Double(Int(value * 10)) / 10) \(units[unit])"
   }
 
-  static func count(_ number: UInt64) -> String {
-    var text = ""
-    for (index, digit) in String(number).reversed().enumerated() {
-      if index > 0, index % 3 == 0 { text.append(" ") }
-      text.append(digit)
-    }
-    return String(text.reversed())
-  }
+  static func count(_ number: UInt64) -> String { number.grouped }
 
-  /// A number; of one that a sample tells, the first three digits.
+  /// A number; of an estimate the first three digits.
   static func count(_ number: UInt64, isEstimate: Bool) -> String {
     guard isEstimate else { return count(number) }
     var unit: UInt64 = 1

@@ -145,10 +145,10 @@ final class FleetRun: Sendable {
 
 struct FleetRunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Works off one task of a plan: its stores, then those of tasks that died.",
+    commandName: "run", abstract: "Carries out one task of a plan: its stores, then those of tasks that died.",
     discussion: """
-      Ends with 0 when all stores of the task have ended as done or rejected, with 75 where one has not, and else with the worst code of \
-      those that failed. A store that has ended is not looked at again; one that was interrupted is gone on with.
+      The exit code is 0 if all stores of the task ended as done or rejected, 75 if one has not ended, and otherwise the worst code of \
+      those that failed. A store that has ended is not touched again; an interrupted migration is resumed.
       """)
 
   @OptionGroup var fleet: FleetArguments
@@ -193,6 +193,6 @@ struct FleetRunCommand: ParsableCommand {
       "\(summary.stores.count { $0.outcome == outcome }) \(outcome)"
     }
     return "task \(summary.task) of \(plan.tasks): \(counts.joined(separator: ", ")), in \(Console.duration(summary.seconds))"
-      + (summary.open == 0 ? "" : "; \(summary.open) of its stores have not ended: start it again")
+      + (summary.open == 0 ? "" : "; \(summary.open) of its stores have not ended: start the task again")
   }
 }

@@ -79,7 +79,7 @@ struct FleetStoreRun {
     let bytes = outcome == .failed ? nil : try? LocalFileSystem().status(plan.stores[number].target)?.size
     let end = FleetEnd(outcome, exitCode: ending.code, reason: reason, bytes: bytes ?? 0, ledger, claim.owner)
     let isFirst = try state.finish(end, number, under: claim)
-    return isFirst ? ending : (ending.code, "another process has written down how it ended", outcome)
+    return isFirst ? ending : (ending.code, "another process recorded how it ended", outcome)
   }
 
   /// Folders that are not there are this machine's fault, and not the store's.
@@ -113,7 +113,7 @@ struct FleetStoreRun {
     case ExitCodes.stopped, 21: return (outcome.code, said, nil)
     case 128...:
       if !processes.isStopped { ledger.deaths &+= 1 }
-      let reason = "its process was ended by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
+      let reason = "its process was killed by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
       return (outcome.code, reason, ledger.deaths >= Self.mostDeaths ? .failed : nil)
     case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store) || said?.contains(Self.isOpen) == true:
       return (outcome.code, said, nil)
@@ -130,6 +130,6 @@ struct FleetStoreRun {
   }
 
   static func rejected(_ count: UInt64?, _ path: String?) -> String {
-    "\(count.map { "\($0)" } ?? "some") objects were set aside" + (path.map { ", listed in \($0)" } ?? "")
+    "\(count.map { "\($0)" } ?? "some") objects were rejected" + (path.map { ", listed in \($0)" } ?? "")
   }
 }

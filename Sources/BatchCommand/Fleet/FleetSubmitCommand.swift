@@ -7,11 +7,12 @@ struct FleetSubmitCommand: ParsableCommand {
   enum Engine: String, ExpressibleByArgument, CaseIterable { case slurm, k8s, aws, local }
 
   static let configuration = CommandConfiguration(
-    commandName: "submit", abstract: "Writes a plan's tasks as a job of a scheduler; for slurm and local starts it, too.",
+    commandName: "submit",
+    abstract: "Writes the tasks of a plan as a job for a scheduler. With slurm and local it also starts them.",
     discussion: """
-      slurm: fleet.sbatch, an array, handed to sbatch. k8s: job.yaml, an indexed job. aws: job-definition.json and submit-job.json, for \
-      `aws batch … --cli-input-json`. local: processes on this machine, which are waited for. A task that ends with 75 begins again; one that \
-      ends otherwise does not.
+      slurm writes fleet.sbatch, an array job, and hands it to sbatch. k8s writes job.yaml, an indexed job. aws writes \
+      job-definition.json and submit-job.json, for `aws batch … --cli-input-json`. local starts processes on this machine and waits \
+      for them. A task that ends with 75 is started again; one that ends with another code is not.
       """)
 
   @OptionGroup var fleet: FleetArguments
