@@ -28,9 +28,9 @@ struct ReportText {
       add(
         "rejects: \(Console.count(rejects.count)), in \(ReportWords.plain(rejects.path))",
         rejects.first.prefix(10).map(Self.line)
-          + (rejects.replay.map { ["after a fix, all objects again: \(ReportWords.plain($0))"] } ?? []))
+          + (rejects.replay.map { ["after a fix, migrate all objects again: \(ReportWords.plain($0))"] } ?? []))
     }
-    add("proof", words.proof + (report.proof?.warnings.map { "  " + ReportWords.plain($0) } ?? []))
+    add("verification", words.proof + (report.proof?.warnings.map { "  " + ReportWords.plain($0) } ?? []))
     add("settings", report.settings.map { ReportWords.plain("\($0.name): \($0.value)") })
     add("notes", report.notes.map(ReportWords.plain))
     add("problems", report.problems.map(ReportWords.plain))
@@ -57,7 +57,7 @@ struct ReportText {
 
   private mutating func addEntities() {
     add(
-      "entities: rows and bytes before, and now; bytes by a sample of pages",
+      "entities: rows and bytes before and now; bytes are estimated from a sample of pages",
       report.entities.map { entity in
         func side(_ size: RunHistory.Size?) -> String {
           guard let rows = words.rows(size) else { return "none" }

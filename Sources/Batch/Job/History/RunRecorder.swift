@@ -46,7 +46,8 @@ final class RunRecorder: Sendable {
     state.withLock { state in
       do { try body(&state) } catch {
         guard state.problem == nil else { return }
-        state.problem = "the run's history cannot be written, so that \(ProgramName.current) report lacks some of it: \(error)"
+        state.problem =
+          "the run record cannot be written, so \(ProgramName.current) report will not show all of the run: \(error)"
         logger.warning("\(state.problem ?? "")")
       }
     }
