@@ -4,11 +4,12 @@ import Streams
 
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "diff", abstract: "Says what changes from one version of a model to another, and what that means.",
+    commandName: "diff",
+    abstract: "Shows what changes from one version of a model to another, and whether a mapping can be inferred.",
     discussion: """
-      A side is a model's path, which means its current version, a path and a version as Library.xcdatamodeld:Library 1, or a \
-      store, whose version is found in --models. Changes with * give the entity another version hash: stores of the one \
-      version are then no stores of the other. The exit code is 0 whether or not something differs.
+      Each side is the path of a model, which means its current version; or a path and a version, as Library.xcdatamodeld:Library 1; \
+      or a store, whose version is found in --models. A change marked * gives its entity another version hash, so that a store of \
+      one version is not a store of the other. The exit code is 0 with and without differences.
       """)
 
   @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String

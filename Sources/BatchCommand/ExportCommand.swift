@@ -6,17 +6,19 @@ struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Writes a store's objects as JSON lines or CSV. Never writes to the store.",
     discussion: """
-      An object is {"entity", "key", "uri", "attributes", "relationships"}; its key is Z_PK, its URI the one of its \
-      NSManagedObjectID. With an entity, objects of that entity and its sub-entities are written. Objects come table by table, \
-      by key.
+      An object is {"entity", "key", "uri", "attributes", "relationships"}. Its key is Z_PK, and its URI is that of its \
+      NSManagedObjectID. If you name an entity, only objects of that entity and its sub-entities are written. Objects are written \
+      table by table, in the order of their keys.
 
-      Dates are ISO 8601 in UTC with microseconds, outside of years 0 to 9999 seconds since 2001. UUIDs are text, Booleans true \
-      and false, bytes base64; a value in a file beside the store is {"bytes", "externalFile"}. Numbers are as exact as in the \
-      store; NaN and Infinity are texts. A value that is not of its attribute's type is written as it is stored. A to-one is \
-      {"entity", "key"}, a to-many, with --to-many, a list of keys; they are sorted in temporary files (TMPDIR).
+      Dates are ISO 8601 in UTC with microseconds; outside the years 0 to 9999 they are seconds since 2001. UUIDs are text, \
+      Booleans true and false, bytes base64. A value in a file beside the store is {"bytes", "externalFile"}. Numbers are as exact \
+      as in the store; NaN and Infinity are texts. A value that does not have the type of its attribute is written as it is \
+      stored. A to-one relationship is {"entity", "key"}. A to-many relationship, with --to-many, is a list of keys; they are \
+      sorted in temporary files (TMPDIR).
 
-      CSV has columns @entity, @key, @uri, attributes, relationships; NULL is empty, an empty text "". A to-one is a key, with a \
-      second column name@entity where it may be a sub-entity; keys of a to-many are separated by blanks.
+      CSV has the columns @entity, @key, @uri, attributes, relationships. NULL is empty, and an empty text is "". A to-one \
+      relationship is a key; if it may lead to a sub-entity, a second column name@entity follows. Keys of a to-many relationship \
+      are separated by blanks.
       """)
 
   @Argument(help: "The store.") var store: String
@@ -68,7 +70,7 @@ struct ExportCommand: ParsableCommand {
 
   private func warn(_ summary: StoreExport.Summary) {
     guard summary.repairedTexts > 0 else { return }
-    Console.error("note: \(summary.repairedTexts) texts were not UTF-8; replacement characters stand in them")
+    Console.error("note: \(summary.repairedTexts) texts were not UTF-8; they contain replacement characters")
   }
 
   private static func text(_ summary: StoreExport.Summary, _ output: String, seconds: Double) -> String {

@@ -8,11 +8,11 @@ struct MetadataCommand: StoreCommand {
     commandName: "metadata", abstract: "Prints a store's metadata, or changes an entry of it in place.",
     discussion: """
       Without a verb all entries are printed. `get KEY` prints one value, data in base64. `set KEY VALUE` and `remove KEY` \
-      change the store in one transaction, while no other program has it open; other entries and the store's UUID stay as they \
-      are. A negative number goes behind two hyphens: `set KEY --type integer -- -5`.
+      change the store in one transaction; no other program may have it open. All other entries and the store's UUID stay as they \
+      are. Put two hyphens before a negative number: `set KEY --type integer -- -5`.
 
-      Dates are ISO 8601 in UTC, as 2025-01-31T12:00:00Z. Entries of Core Data itself (NS…) tie the store to its model, and are \
-      changed only with --force.
+      Dates are ISO 8601 in UTC, as 2025-01-31T12:00:00Z. Core Data's own entries (NS…) tie the store to its model. To change them, \
+      add --force.
       """)
 
   enum Verb: String, ExpressibleByArgument, CaseIterable {

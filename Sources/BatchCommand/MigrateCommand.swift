@@ -7,8 +7,8 @@ struct MigrateCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a store to another version of its model.",
     discussion: """
-      Without --output the store is replaced and a backup is kept beside it. A store that needs nothing is left alone. \
-      An interrupted migration is finished by `resume`.
+      Without --output the new store replaces the old one, which stays beside it as a backup. A store that is at the version already \
+      is left alone. `resume` finishes an interrupted migration.
 
       \(VerificationMode.meaning)
       """)
@@ -121,7 +121,7 @@ extension MigrateCommand {
 struct ResumeCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Finishes an interrupted migration.",
-    discussion: "The path is that of the source or of the destination; models, mappings and settings are those of the run.")
+    discussion: "Name the source or the destination. Models, mappings and settings are those of the run.")
 
   @Argument(help: "The store, or the output of the interrupted migration.") var store: String
   @Option(name: .long, help: "Peak memory, for example 64M; without it that of the run.") var memory: ByteCount?

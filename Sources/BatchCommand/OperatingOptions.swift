@@ -37,7 +37,7 @@ struct OperatingOptions: ParsableArguments {
     }
     let times = [
       deadline.map { ($0.date, "the deadline \($0.text) is near") },
-      maxRuntime.map { (started + $0.seconds, "its time of \(Console.duration($0.seconds)) is nearly over") },
+      maxRuntime.map { (started + $0.seconds, "the limit of \(Console.duration($0.seconds)) is near") },
     ].compactMap { $0 }
     guard let (date, what) = times.min(by: { $0.0 < $1.0 }) else { return }
     monitor.stop(at: date - Self.margin(date.timeIntervalSince(started)), what)

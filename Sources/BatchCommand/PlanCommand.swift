@@ -5,7 +5,7 @@ import Foundation
 struct PlanCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Says how a store would be migrated, and what that would take. Leaves nothing behind but the file of --graph.")
+    abstract: "Shows how a store would be migrated, with an estimate of time, disk and memory. Writes only the file of --graph.")
 
   @Argument(help: "The store.") var store: String
   @OptionGroup var models: ModelOptions
@@ -57,7 +57,7 @@ struct PlanCommand: StoreCommand {
     do { return try job.forecast(request, plan) } catch let error as BatchError
       where [.policyFailed, .refused].contains(error.code)
     {
-      plan.notes.append("nothing is foreseen, as the rehearsal ended with an error, which a run may meet as well: \(error)")
+      plan.notes.append("there is no estimate: the trial ended with an error, which a run may meet as well: \(error)")
       return nil
     }
   }

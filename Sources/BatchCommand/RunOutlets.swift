@@ -16,7 +16,7 @@ final class RunOutlets: Sendable {
     (self.options, self.store, self.progress) = (options, store, progress)
     metrics = options.metrics.map { MetricsFile(path: $0, store: store) }
     socket = options.notify ? SystemdSocket() : nil
-    socket?.send(["READY=1", "STATUS=\(store): begins"])
+    socket?.send(["READY=1", "STATUS=\(store): starting"])
     timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(deadline: .now() + 1, repeating: 1)
     timer.setEventHandler { [weak self] in self?.tell() }

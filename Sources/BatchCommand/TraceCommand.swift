@@ -5,9 +5,10 @@ struct TraceCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "trace", abstract: "Follows one object through a migration: what becomes of it, and by which rule.",
     discussion: """
-      Nothing is changed: the object is migrated alone, with what it leads to, into a temporary folder. Keys of what stands for it are those of the whole \
-      migration; what depends on other objects is not: whether an object that is looked up is found or made, and the keys of made ones. \
-      After a migration, name the old store (the backup), and the new one with --result.
+      Nothing is changed: the object is migrated alone, with the objects that it leads to, into a temporary folder. The object that stands \
+      for it gets the key that the whole migration gives it. What depends on other objects may differ: whether an object is found by a \
+      look-up or created, and the keys of created objects, which are marked *. After a migration, name the old store (the backup), and \
+      the new one with --result.
       """)
 
   @Argument(help: "The store.") var store: String

@@ -4,12 +4,12 @@ import Streams
 
 struct VerifyCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Proves a store: pages, rows, indexes, keys, metadata. Never writes to it.",
+    commandName: "verify", abstract: "Verifies a store: pages, rows, indexes, keys, metadata. Never writes to it.",
     discussion: """
-      Without --against the store is read alone. With it the same migration is run again, from the source into a file beside the \
-      store that is removed afterwards, and all tables are compared row by row; models, mappings and policies are then those \
-      of the migration. The exit code is 12 when something is wrong. A store with changes in a -wal file is read with \
-      them, on a private copy in the temporary directory (TMPDIR).
+      Without --against it reads this store alone. With --against it runs the same migration again, from the source into a file beside \
+      the store, compares all tables row by row, and removes the file; give the models, mapping models and policies of that \
+      migration. The exit code is 12 if something is wrong. A store with changes in a -wal file is read with them, on a private \
+      copy in the temporary directory (TMPDIR).
       """)
 
   @Argument(help: "The store.") var store: String
@@ -75,7 +75,7 @@ struct VerifyCommand: StoreCommand {
       lines.append("differs: \(what), and \(Console.count(difference.rows - 1)) more rows of \(difference.table)")
     }
     if let comparison, comparison.differences.isEmpty {
-      lines.append("\(Console.count(comparison.rows)) rows are those that the migration gives")
+      lines.append("\(Console.count(comparison.rows)) rows are equal to those that the migration gives")
     }
     return lines.joined(separator: "\n")
   }

@@ -182,7 +182,7 @@ public struct MigrationJob: Sendable {
     let writers = FileUsers.writing(request.source)
     if !writers.isEmpty {
       plan.notes.append(
-        "\(writers.joined(separator: ", ")) has the store open to write: end it, for what it writes later may be lost")
+        "\(writers.joined(separator: ", ")) has the store open to write: end it, because what it writes later may be lost")
     }
     try look(at: &plan, request, source)
     // Last: a mapping that cannot work at all is a better answer than what it would lose.

@@ -50,7 +50,7 @@ final class ObjectExplainer: ObjectWatcher {
     var own = fate.rejection == nil ? "is left out" : "is rejected"
     if fate.isKept { own = "becomes \(mapping.destination.name) \(fate.key &+ mapping.offset)" }
     let made = fate.made.filter { !$0.isOwn }.map { "\($0.entity) \($0.key)" }
-    let besides = made.isEmpty ? "" : ", and makes \(made.joined(separator: ", "))"
+    let besides = made.isEmpty ? "" : ", and creates \(made.joined(separator: ", "))"
     let reason = try fate.reason(in: plan.graph, withCause: false).map { ": \($0)" } ?? ""
     log("\(mapping.source.name) \(fate.key) \(own), by \(mapping.mapping.name)\(besides)\(reason)")
   }

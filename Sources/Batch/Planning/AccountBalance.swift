@@ -3,7 +3,7 @@ struct AccountBalance {
   private static let words: [(AccountLine.Fate, String)] = [
     (.carried, "carried"), (.renamed, "renamed"), (.converted, "converted"), (.computed, "computed"),
     (.policy, "left to policies"),
-    (.replaced, "set anew"), (.dropped, "dropped"), (.lost, "lost"),
+    (.replaced, "replaced"), (.dropped, "dropped"), (.lost, "lost"),
   ]
 
   /// `577 objects (570 carried, 7 dropped), 3204 values (3204 carried), 500 links (500 dropped)`; nil where nothing was counted.
@@ -25,7 +25,7 @@ struct AccountBalance {
       (lines.reduce(UInt64(0)) { $0 &+ ($1.fate == fate ? ($1.count ?? 0) &- ($1.isGone ? 0 : $1.leftOut ?? 0) : 0) }, word)
     }
     shares.append((leftOut, "left out"))
-    return "\(sum) \(unit) (\(shares.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")))"
+    return "\(sum.grouped) \(unit) (\(shares.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")))"
   }
 }
 

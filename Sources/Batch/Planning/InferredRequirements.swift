@@ -90,7 +90,7 @@ struct InferredRequirements {
     }
     return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in
       "\(requirement.entity).\(requirement.name) is required in \(requirement.version): \(count) "
-        + "\(count == 1 ? "object that has no value gets its" : "objects that have no value get its") default"
+        + "\(count == 1 ? "object without a value gets the" : "objects without a value get the") default"
     }
   }
 }

@@ -181,7 +181,8 @@ public struct MigrationPlanner: Sendable {
     let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
     guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else { return nil }
     return try? MigrationStep.inferred(
-      from: source, start, to: destination, end, reason: "inferred past the versions between, as it cannot be version by version")
+      from: source, start, to: destination, end,
+      reason: "inferred directly, past the versions between, because it cannot be inferred version by version")
   }
 
   /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version that is missing, and

@@ -58,7 +58,7 @@ public struct PartSelection: Sendable, Equatable, Codable {
         return "part \(index + 1).\(part.number) is skipped (\(part.entityMappings.joined(separator: ", ")))\(empty)"
       }
       return notes
-        + (lost.isEmpty ? [] : ["relationships to objects of skipped parts become NULL: \(lost.joined(separator: ", "))"])
+        + (lost.isEmpty ? [] : ["references to objects of skipped parts are cleared: \(lost.joined(separator: ", "))"])
     }
   }
 }

@@ -43,14 +43,14 @@ struct RunInference {
     if best == nil, let combined = choice.combined {
       var both = model
       both.entityMappings = choice.entityMappings(combined)
-      steps.append(step(run, both, "inferred past the versions between and version by version, each where it keeps values"))
+      steps.append(step(run, both, "inferred directly or version by version, whichever keeps the values"))
       return tell(choice, combined, .stepwise)
     }
     let taken = best ?? choice.betterWay
-    steps += taken == .direct ? [step(run, model, "inferred past the versions between")] : run
+    steps += taken == .direct ? [step(run, model, "inferred directly, past the versions between")] : run
     tell(choice, choice.entities(taken), taken)
     if best == nil, taken == .stepwise {
-      notes.append("\(choice.first.name) to \(choice.last.name): what both ways keep cannot be kept in one step")
+      notes.append("\(choice.first.name) to \(choice.last.name): no single step can keep all that the two ways keep")
     }
   }
 

@@ -252,7 +252,7 @@ private struct StoreTraps {
       texts.append("columns that the model does not know: \(inspection.unknownColumns.joined(separator: ", "))")
     }
     if inspection.modelSource == nil {
-      texts.append("no model is known, so that rows of join tables and properties cannot be told: give --models")
+      texts.append("no model is known, so links and properties are not shown: give --models")
     }
     if inspection.skipsExternalData { texts.append("values outside the store were not looked for: give --count") }
     return texts + (inspection.externalData?.notes ?? [])

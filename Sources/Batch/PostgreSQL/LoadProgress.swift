@@ -59,7 +59,7 @@ final class LoadProgress: Sendable {
 
   func begin(_ constraint: PostgresConstraint, _ number: Int, of count: Int) {
     monitor.update { progress in
-      progress.begin("making keys and indexes: \(constraint.name)")
+      progress.begin("creating keys and indexes: \(constraint.name)")
       progress.advance(.indexes, to: Double(number) / Double(max(1, count)))
     }
   }

@@ -217,7 +217,7 @@ struct PostgresLoad {
       notes.append("\(table.name): values are missing that the model requires: \(list); these columns are not NOT NULL")
     }
     let lost = units.reduce(0) { $0 + $1.remarks.lostFiles }
-    if lost > 0 { notes.append("\(lost) values have no file beside the store any more: they are NULL") }
+    if lost > 0 { notes.append("\(lost.grouped) values are NULL, because their files beside the store are missing") }
     return notes
   }
 

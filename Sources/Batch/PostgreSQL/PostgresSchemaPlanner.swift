@@ -18,7 +18,7 @@ struct PostgresSchemaPlanner {
     let layout: StoreLayout
     do { layout = try StoreLayout(model: model) } catch let error as BatchError where error.code == .refused {
       layout = try StoreLayout(model: model, purpose: .reading)
-      notes.append("no index of the model is made: \(error.message)")
+      notes.append("no index of the model is created: \(error.message)")
     }
     var planner = PostgresSchemaPlanner(layout: layout, options: options)
     planner.notes = notes

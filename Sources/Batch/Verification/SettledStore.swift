@@ -31,7 +31,7 @@ public final class SettledStore: Sendable {
       return
     }
     (self.path, self.folder) = (Self.copy(in: folder), folder)
-    note = "the store has changes in its -wal file: they were taken into account on a private copy, the store is as it was"
+    note = "the store has changes in its -wal file: they were included on a private copy, and the store is as it was"
   }
 
   private static func copy(in folder: String) -> String { FilePaths.join(folder, "store.sqlite") }
