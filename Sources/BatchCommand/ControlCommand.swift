@@ -36,14 +36,14 @@ extension OrderCommand {
 struct PauseCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Holds the run up at its next page of rows. It keeps its locks.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("paused", { $0.paused = true }, until: { $0.progress?.paused == true }) }
 }
 
 struct GoOnCommand: OrderCommand {
   static let configuration = CommandConfiguration(commandName: "resume", abstract: "Lets a paused run go on.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("goes on", { $0.paused = false }, until: { $0.progress?.paused == false }) }
 }
@@ -51,8 +51,8 @@ struct GoOnCommand: OrderCommand {
 struct ThrottleCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "throttle", abstract: "Limits what the run writes or reads in a second.")
-  @Argument(help: "50MB/s, 200krows/s, or none.") var rate: String
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: "50MB/s, 200krows/s, or none.", completion: .list(["none"])) var rate: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func validate() throws {
     guard rate == "none" || RunRate(rate) != nil else { throw ValidationError("a rate is 50MB/s, 200krows/s, or none") }
@@ -66,7 +66,7 @@ struct ThrottleCommand: OrderCommand {
 struct StopCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "stop", abstract: "Has the run publish a checkpoint and end with 75, so that it can be resumed.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("stopped", { $0.stop = true }, until: { _ in false }) }
 }

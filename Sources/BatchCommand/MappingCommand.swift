@@ -14,9 +14,9 @@ struct MappingInitCommand: ParsableCommand {
     commandName: "init", abstract: "Prints a mapping file to begin with.",
     discussion: "It holds what follows from the two versions, and comments where nothing can follow.")
 
-  @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String
-  @Argument(help: "The version after: MODEL, MODEL:VERSION, or a store.") var destination: String
-  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the versions of stores in.") var models: [String] = []
+  @Argument(help: .sourceSide, completion: .side) var source: String
+  @Argument(help: .destinationSide, completion: .side) var destination: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
@@ -30,7 +30,9 @@ struct MappingConvertCommand: ParsableCommand {
     commandName: "convert", abstract: "Prints a mapping model of Xcode as a mapping file.",
     discussion: "The result reads as the same mapping model. Policies stay what they are: names of classes.")
 
-  @Argument(help: "An .xcmappingmodel.") var path: String
+  @Argument(
+    help: ArgumentHelp("An .xcmappingmodel.", valueName: "mapping"), completion: .file(extensions: ["xcmappingmodel"]))
+  var path: String
 
   func run() throws {
     let models = try MappingModelReader.read(path: path)
@@ -50,8 +52,8 @@ struct MappingCheckCommand: ParsableCommand {
       mapping models may share a step. The exit code is 20 when something is wrong.
       """)
 
-  @Argument(help: "Each a .yaml, .yml or .json, an .xcmappingmodel, or a folder of them.") var paths: [String]
-  @Option(name: .long, parsing: .upToNextOption, help: "Models that have the versions.") var models: [String] = []
+  @Argument(help: .mappings, completion: .mappings) var paths: [String]
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
 
   func run() throws {
     let mappings = try paths.flatMap { try Self.read($0) }
