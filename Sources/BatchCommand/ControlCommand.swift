@@ -36,14 +36,14 @@ extension OrderCommand {
 struct PauseCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Pauses the run at its next page of rows. The run keeps its locks.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("paused", { $0.paused = true }, until: { $0.progress?.paused == true }) }
 }
 
 struct GoOnCommand: OrderCommand {
   static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resumes a paused run.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("resumed", { $0.paused = false }, until: { $0.progress?.paused == false }) }
 }
@@ -51,8 +51,8 @@ struct GoOnCommand: OrderCommand {
 struct ThrottleCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "throttle", abstract: "Limits how much the run writes or reads per second.")
-  @Argument(help: "50MB/s, 200krows/s, or none.") var rate: String
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: "50MB/s, 200krows/s, or none.", completion: .list(["none"])) var rate: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func validate() throws {
     guard rate == "none" || RunRate(rate) != nil else { throw ValidationError("a rate is 50MB/s, 200krows/s, or none") }
@@ -66,7 +66,7 @@ struct ThrottleCommand: OrderCommand {
 struct StopCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "stop", abstract: "Stops the run with a checkpoint, so that it can be resumed. Its exit code is 75.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("stopped", { $0.stop = true }, until: { _ in false }) }
 }

@@ -12,10 +12,10 @@ struct DiffCommand: ParsableCommand {
       one version is not a store of the other. The exit code is 0 with and without differences.
       """)
 
-  @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String
-  @Argument(help: "The version after: MODEL, MODEL:VERSION, or a store.") var destination: String
-  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the versions of stores in.") var models: [String] = []
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .sourceSide, completion: .side) var source: String
+  @Argument(help: .destinationSide, completion: .side) var destination: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @Flag(name: .long, help: .json) var json = false
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)

@@ -21,18 +21,19 @@ struct ExportCommand: ParsableCommand {
       are separated by blanks.
       """)
 
-  @Argument(help: "The store.") var store: String
-  @Argument(help: "The entity; all without it. CSV needs one.") var entity: String?
-  @Option(name: .long, help: "The format: jsonl or csv.") var format = ExportFormat.jsonLines
+  @Argument(help: .store, completion: .store) var store: String
+  @Argument(help: "The entity; all without it. CSV needs one.", completion: .entities) var entity: String?
+  @Option(name: .long, help: ArgumentHelp("The format: jsonl or csv.", valueName: "format")) var format = ExportFormat.jsonLines
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
-    name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.")
-  var models: [String] = []
-  @Option(name: .long, help: "The file to write; it must not exist. Without it the text goes to standard output.")
+    name: .long,
+    help: ArgumentHelp("The file to write; it must not exist. Without it the text goes to standard output.", valueName: "path"),
+    completion: .file())
   var output: String?
-  @Option(name: .long, help: "Write so many objects at most.") var limit: UInt64?
+  @Option(name: .long, help: ArgumentHelp("Write so many objects at most.", valueName: "count")) var limit: UInt64?
   @Flag(name: .long, help: "Write to-many relationships too.") var toMany = false
-  @Option(name: .long, help: "Peak memory, 64M without it; it bounds the largest row.") var memory: ByteCount?
-  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Flag(name: .long, help: .quiet) var quiet = false
 
   func validate() throws {
     if format == .csv, entity == nil { throw ValidationError("CSV has one header: name an entity, or use --format jsonl") }
@@ -53,7 +54,7 @@ struct ExportCommand: ParsableCommand {
     var options = StoreExport.Options(format: format, entity: entity)
     options.includesToMany = toMany
     options.limit = limit
-    if let memory { options.memory = MemoryBudget(total: Int(clamping: memory.bytes)) }
+    options.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     let export = try StoreExport(reader, model: try StoreModel.find(of: reader, in: library), options: options, fileSystem: files)
     guard let output else { return warn(try export.run(to: Self.print)) }
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))

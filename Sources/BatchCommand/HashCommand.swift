@@ -11,9 +11,10 @@ struct HashCommand: ParsableCommand {
       Model/Version.
       """)
 
-  @Argument(help: "The model: a .xcdatamodeld, a .xcdatamodel, or a folder of them.") var model: String
-  @Option(name: .long, help: "This version alone.") var version: String?
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .models, completion: .models) var model: String
+  @Option(name: .long, help: ArgumentHelp("The version; all without it.", valueName: "version"), completion: .versions)
+  var version: String?
+  @Flag(name: .long, help: .json) var json = false
 
   func run() throws {
     let library = try ModelLibrary(paths: [model])

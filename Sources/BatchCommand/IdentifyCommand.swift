@@ -11,11 +11,9 @@ struct IdentifyCommand: StoreCommand {
       if a version fits, and 20 if none does, as with plan and migrate.
       """)
 
-  @Argument(help: "The store.") var store: String
-  @Option(
-    name: .long, parsing: .upToNextOption, help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.")
-  var models: [String]
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .store, completion: .store) var store: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String]
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

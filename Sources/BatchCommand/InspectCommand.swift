@@ -7,12 +7,12 @@ struct InspectCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Shows what a store holds: version, entities, rows, log, warnings. Never writes.")
 
-  @Argument(help: "The store.") var store: String
-  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.") var models: [String] = []
+  @Argument(help: .store, completion: .store) var store: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Flag(
     name: .long, help: "Count the rows of a store over 64 MiB, too; without it a sample of its pages tells how many there are.")
   var count = false
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

@@ -14,9 +14,9 @@ struct MappingInitCommand: ParsableCommand {
     commandName: "init", abstract: "Prints a first draft of a mapping file.",
     discussion: "The draft maps what can be inferred from the two versions. Comments mark what you have to decide.")
 
-  @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String
-  @Argument(help: "The version after: MODEL, MODEL:VERSION, or a store.") var destination: String
-  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the versions of stores in.") var models: [String] = []
+  @Argument(help: .sourceSide, completion: .side) var source: String
+  @Argument(help: .destinationSide, completion: .side) var destination: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
@@ -32,7 +32,9 @@ struct MappingConvertCommand: ParsableCommand {
       "The file stands for the same mapping model. Policies stay names of classes: register them in Swift, or replace them by rules."
   )
 
-  @Argument(help: "An .xcmappingmodel.") var path: String
+  @Argument(
+    help: ArgumentHelp("An .xcmappingmodel.", valueName: "mapping"), completion: .file(extensions: ["xcmappingmodel"]))
+  var path: String
 
   func run() throws {
     let models = try MappingModelReader.read(path: path)
@@ -52,8 +54,8 @@ struct MappingCheckCommand: ParsableCommand {
       checked together: name them all. The exit code is 20 if something is wrong.
       """)
 
-  @Argument(help: "Each a .yaml, .yml or .json, an .xcmappingmodel, or a folder of them.") var paths: [String]
-  @Option(name: .long, parsing: .upToNextOption, help: "Models that have the versions.") var models: [String] = []
+  @Argument(help: .mappings, completion: .mappings) var paths: [String]
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
 
   func run() throws {
     let mappings = try paths.flatMap { try Self.read($0) }

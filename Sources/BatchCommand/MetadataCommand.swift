@@ -19,13 +19,13 @@ struct MetadataCommand: StoreCommand {
     case get, set, remove
   }
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: .store, completion: .store) var store: String
   @Argument(help: "What to do: get, set or remove.") var verb: Verb?
   @Argument(help: "The entry's key.") var key: String?
   @Argument(help: "Its new value.") var value: String?
-  @Option(name: .long, help: "The type of the new value.") var type = PropertyListValue.Scalar.string
+  @Option(name: .long, help: ArgumentHelp("The type of the new value.", valueName: "type")) var type = PropertyListValue.Scalar.string
   @Flag(name: .long, help: "Change entries of Core Data itself too.") var force = false
-  @Flag(name: .long, help: "Print JSON, every value with its type.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { verb == .set || verb == .remove ? store : nil }
 

@@ -13,31 +13,35 @@ struct MigrateCommand: StoreCommand {
       \(VerificationMode.meaning)
       """)
 
-  @Argument(help: "The store; none with --manifest.") var store: String?
+  @Argument(help: "The store; none with --manifest.", completion: .store) var store: String?
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: "Where the result goes; the source is not touched then.") var output: String?
-  @Option(name: .long, help: "Who builds the indexes: engine, or sqlite, which is slower and sure.")
-  var indexBuilder = IndexBuilding.engine
   @Option(
-    name: .long, help: "How many backups of the store stay, the new one included: a number, or an age as 30d; without it all.")
-  var keepBackups: BackupLimit?
-  @Option(name: .long, help: "Peak memory, for example 64M.") var memory = ByteCount.standardMemory
-  @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).")
+    name: .long, help: ArgumentHelp("Where the result goes; the source is not touched then.", valueName: "path"),
+    completion: .store)
+  var output: String?
+  @Option(name: .long, help: .indexBuilder) var indexBuilder = IndexBuilding.engine
+  @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .checkpointEvery)
   var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
-  @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
-  var verify = VerificationMode.fast
+  @Option(name: .long, help: .verify) var verify = VerificationMode.fast
   @OptionGroup var rejects: RejectArguments
   @OptionGroup var postgres: PostgresArguments
   @Option(
     name: .long,
-    help: "Write to the log of --log-file why objects become what they become: ENTITY, or ENTITY/KEY, in the source of each step."
-  )
+    help: ArgumentHelp(
+      "Write to the log of --log-file why objects become what they become: ENTITY, or ENTITY/KEY, in the source of each step.",
+      valueName: "entity"),
+    completion: .entities)
   var explain: [ExplainedObjects] = []
-  @Option(name: .long, help: "Migrate all stores that a file lists: a store a line, and its output behind a tab.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Migrate all stores that a file lists: a store a line, and its output behind a tab.", valueName: "path"),
+    completion: .file())
   var manifest: String?
-  @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
+  @Option(name: .long, help: .jobs) var jobs = 1
   @Flag(name: .long, help: "Give up an interrupted migration to the same path, and begin anew.") var restart = false
   @Option(name: .long, help: .hidden) var origin: String?
   @OptionGroup var operating: OperatingOptions
@@ -123,8 +127,10 @@ struct ResumeCommand: StoreCommand {
     commandName: "resume", abstract: "Finishes an interrupted migration.",
     discussion: "Name the source or the destination. Models, mappings and settings are those of the run.")
 
-  @Argument(help: "The store, or the output of the interrupted migration.") var store: String
-  @Option(name: .long, help: "Peak memory, for example 64M; without it that of the run.") var memory: ByteCount?
+  @Argument(help: .run, completion: .store) var store: String
+  @Option(
+    name: .long, help: ArgumentHelp("Peak memory, for example 256M; without it that of the run.", valueName: "size"))
+  var memory: ByteCount?
   @Flag(
     name: .long,
     help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
@@ -133,9 +139,14 @@ struct ResumeCommand: StoreCommand {
   @OptionGroup var consent: ConsentArguments
   @Option(
     name: .long,
-    help: "Persistent history: keep or empty it; another choice than the run's lets it begin again with the first row.")
+    help: ArgumentHelp(
+      "Persistent history: keep or empty it; another choice than the run's lets it begin again with the first row.",
+      valueName: "mode"))
   var history: ExtrasOptions.History?
-  @Option(name: .long, help: "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.", valueName: "url"))
   var toPostgres: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions

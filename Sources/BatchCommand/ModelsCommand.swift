@@ -9,8 +9,8 @@ struct ModelsCommand: ParsableCommand {
       cannot be inferred needs a mapping model.
       """)
 
-  @Argument(help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.") var paths: [String]
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .models, completion: .models) var paths: [String]
+  @Flag(name: .long, help: .json) var json = false
 
   private struct Found: Encodable {
     var models: [ModelInspection]

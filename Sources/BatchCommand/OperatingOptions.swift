@@ -5,17 +5,20 @@ import Glibc
 
 /// How a run is watched and controlled: the same for one that begins and one that goes on.
 struct OperatingOptions: ParsableArguments {
-  @Option(name: .long, help: "How progress is shown on standard error: auto, bar, lines, json or none.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How progress is shown on standard error: auto, bar, lines, json or none.", valueName: "mode"))
   var progress = ProgressMode.auto
-  @Option(name: .long, help: "Have stopped, resumable, by the next such time (06:00), or by an ISO 8601 date with time.")
-  var deadline: Deadline?
-  @Option(name: .long, help: "Have stopped, resumable, after that time: 90s, 30min, 2h.")
-  var maxRuntime: TimeSpan?
-  @Option(name: .long, help: "Write so many bytes in a second at most (50MB/s), or read so many rows (200krows/s).")
+  @Option(name: .long, help: .deadline) var deadline: Deadline?
+  @Option(name: .long, help: .maxRuntime) var maxRuntime: TimeSpan?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Write so many bytes in a second at most (50MB/s), or read so many rows (200krows/s).", valueName: "rate"))
   var throttle: RunRate?
   @Flag(name: .long, help: "Work less as long as others want the machine.") var nice = false
-  @Option(name: .long, help: "Use so many processors at most; the result is the same.") var workers: Int?
-  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
+  @Option(name: .long, help: .workers) var workers: Int?
+  @Flag(name: .long, help: .quiet) var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON, and progress as JSON lines on standard error.") var json = false
 
   var progressMode: ProgressMode { quiet && progress == .auto ? .none : progress.resolved(json: json) }

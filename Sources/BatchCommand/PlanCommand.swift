@@ -7,22 +7,27 @@ struct PlanCommand: StoreCommand {
     commandName: "plan",
     abstract: "Shows how a store would be migrated, with an estimate of time, disk and memory. Writes only the file of --graph.")
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: .store, completion: .store) var store: String
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: "Where the result would go.") var output: String?
+  @Option(name: .long, help: ArgumentHelp("Where the result would go.", valueName: "path"), completion: .store)
+  var output: String?
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
-  @Option(name: .long, help: "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.", valueName: "path"),
+    completion: .file(extensions: ["svg", "dot"]))
   var graph: String?
   @Flag(
     inversion: .prefixedNo,
     help: "Foresee time, disk and memory by a rehearsal: a sample goes through the steps, into memory. Policies are called.")
   var rehearsal = true
-  @Option(name: .long, help: "Peak memory that the run would be given, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
-  @Option(name: .long, help: "How the result would be proved: fast, full or none.") var verify = VerificationMode.fast
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .verify) var verify = VerificationMode.fast
   @OptionGroup var postgres: PostgresArguments
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

@@ -5,9 +5,9 @@ import Batch
 struct RejectArguments: ParsableArguments {
   @Option(
     name: .long,
-    help:
-      "Set objects aside that cannot be migrated, so many or so many percent (5%) of the source's rows at most; without it the first one ends the run."
-  )
+    help: ArgumentHelp(
+      "Set objects aside that cannot be migrated, so many or so many percent (5%) of the source's rows at most; without it the first one ends the run.",
+      valueName: "count"))
   var maxRejects: RejectCount?
   @Flag(name: .long, help: "Write values of rejected objects down, too.") var rejectValues = false
 

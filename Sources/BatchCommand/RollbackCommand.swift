@@ -9,9 +9,9 @@ struct RollbackCommand: StoreCommand {
       STORE.rolled-back-TIME. A rollback is refused if the present store was written to since its migration.
       """)
 
-  @Argument(help: "The store that was migrated in place.") var store: String
+  @Argument(help: "The store that was migrated in place.", completion: .store) var store: String
   @Flag(name: .long, help: "Also where the store was written to since its migration.") var force = false
-  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { store }
 
@@ -31,15 +31,19 @@ struct CleanCommand: StoreCommand {
       all backups are kept, and without --keep-rolled-back all stores that a rollback set aside. No store in use is touched.
       """)
 
-  @Argument(help: "A directory, or a store.") var path = "."
+  @Argument(help: "A directory, or a store.", completion: .file()) var path = "."
   @Flag(name: .long, help: "Give up interrupted runs too that could go on.") var all = false
-  @Option(name: .long, help: "How many backups of each store stay: a number, or an age as 30d.") var keepBackups: BackupLimit?
-  @Option(name: .long, help: "How many stores that a rollback set aside stay, of each store: a number, or an age as 30d.")
+  @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How many stores that a rollback set aside stay, of each store: a number, or an age as 30d; without it all.",
+      valueName: "count"))
   var keepRolledBack: BackupLimit?
   @Flag(name: .long, help: "Remove what finished migrations left for report, too; without it where their store is gone.")
   var reports = false
   @Flag(name: .long, help: "Only say what would be removed.") var dryRun = false
-  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { dryRun ? nil : path }
 

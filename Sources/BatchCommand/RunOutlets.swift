@@ -40,7 +40,7 @@ final class RunOutlets: Sendable {
     do {
       try metrics?.write(progress() ?? MigrationProgress(), code: code)
     } catch { Console.error("the metrics cannot be written: \(error)") }
-    guard let command = options.command(code).flatMap(CommandWords.split), let name = command.first else { return }
+    guard let command = options.command(code).flatMap({ ShellLine($0).whole }), let name = command.first else { return }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     // Words go as they are, behind what ends env's own: what a store is called can be no option and no variable.

@@ -12,13 +12,15 @@ struct SampleCommand: ParsableCommand {
       limits of its type, as one in 64 is otherwise.
       """)
 
-  @Argument(help: "The model: a .xcdatamodeld, .xcdatamodel, .momd or .mom.") var model: String
-  @Option(name: .long, help: "The version.") var version: String
-  @Option(name: .long, help: "Objects in all.") var rows: UInt64
-  @Option(name: .long, help: "Another seed gives other data.") var seed: UInt64 = 1
+  @Argument(help: .models, completion: .models) var model: String
+  @Option(name: .long, help: ArgumentHelp("The version.", valueName: "version"), completion: .versions) var version: String
+  @Option(name: .long, help: ArgumentHelp("Objects in all.", valueName: "count")) var rows: UInt64
+  @Option(name: .long, help: ArgumentHelp("Another seed gives other data.", valueName: "number")) var seed: UInt64 = 1
   @Flag(name: .long, help: "Put all objects into the store's -wal file.") var wal = false
-  @Option(name: .long, help: "The store to make; it must not exist.") var output: String
-  @Flag(name: .long, help: "Show no progress.") var quiet = false
+  @Option(
+    name: .long, help: ArgumentHelp("The store to make; it must not exist.", valueName: "path"), completion: .store)
+  var output: String
+  @Flag(name: .long, help: .quiet) var quiet = false
 
   func run() throws {
     try OutputPath("--output", output).checkCompanion()

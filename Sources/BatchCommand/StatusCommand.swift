@@ -7,9 +7,9 @@ struct StatusCommand: StoreCommand {
     commandName: "status", abstract: "Shows the state and the progress of a migration. Never writes.",
     discussion: "Name the source or the destination.")
 
-  @Argument(help: "The store, or the output of a migration.") var store: String
-  @Flag(name: .long, help: "Print JSON; with --watch a document a line.") var json = false
-  @Flag(name: .long, help: "Go on once a second as long as a process runs the migration.") var watch = false
+  @Argument(help: .run, completion: .store) var store: String
+  @Flag(name: .long, help: .json) var json = false
+  @Flag(name: .long, help: "Go on once a second as long as a process runs the migration; with --json, a document a line.") var watch = false
 
   var changed: String? { nil }
 

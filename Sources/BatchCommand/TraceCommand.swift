@@ -11,14 +11,18 @@ struct TraceCommand: StoreCommand {
       the new one with --result.
       """)
 
-  @Argument(help: "The store.") var store: String
-  @Argument(help: "The object's entity.") var entity: String
+  @Argument(help: .store, completion: .store) var store: String
+  @Argument(help: "The object's entity.", completion: .entities) var entity: String
   @Argument(help: "The object's key (Z_PK).") var key: Int64
   @OptionGroup var models: ModelOptions
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: "The store that the migration has made: the object is looked up there.") var result: String?
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The store that the migration has made: the object is looked up there.", valueName: "store"),
+    completion: .store)
+  var result: String?
   @Flag(name: .long, help: "Show values of attributes, too.") var values = false
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

@@ -12,15 +12,16 @@ struct VerifyCommand: StoreCommand {
       copy in the temporary directory (TMPDIR).
       """)
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: .store, completion: .store) var store: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
-    name: .long, parsing: .upToNextOption,
-    help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them; without them the store's own.")
-  var models: [String] = []
-  @Option(name: .long, help: "How: fast, by a second decoder, or full, by SQLite, too.") var verify = VerificationMode.fast
-  @Option(name: .long, help: "The store that this one was made from.") var against: String?
-  @Option(name: .long, parsing: .upToNextOption, help: "The mapping models of that migration.") var mappings: [String] = []
-  @Flag(name: .long, help: "Print JSON.") var json = false
+    name: .long, help: ArgumentHelp("How: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),
+    completion: .list(["fast", "full"]))
+  var verify = VerificationMode.fast
+  @Option(name: .long, help: ArgumentHelp("The store that this one was made from.", valueName: "store"), completion: .store)
+  var against: String?
+  @Option(name: .long, parsing: .upToNextOption, help: .mappings, completion: .mappings) var mappings: [String] = []
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

@@ -20,9 +20,13 @@ struct FleetPlanCommand: ParsableCommand {
       stays in the plan, with the reason, and ends as failed.
       """)
 
-  @Option(name: .long, help: "A list, a store a line and its output behind a tab; or a folder that is searched for stores.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A list, a store a line and its output behind a tab; or a folder that is searched for stores.", valueName: "path"),
+    completion: .file())
   var manifest: String
-  @Option(name: .long, help: "Tasks to balance the stores over.") var tasks: Int
+  @Option(name: .long, help: ArgumentHelp("Tasks to balance the stores over.", valueName: "count")) var tasks: Int
   @OptionGroup var migration: FleetMigrationOptions
 
   func validate() throws {

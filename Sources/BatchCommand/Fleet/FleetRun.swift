@@ -154,24 +154,26 @@ struct FleetRunCommand: ParsableCommand {
   @OptionGroup var fleet: FleetArguments
   @Option(
     name: .long,
-    help:
-      "Which task of the plan, as 0/4; without it SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX says it."
-  )
+    help: ArgumentHelp(
+      "Which task of the plan, as 0/4; without it SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX says it.",
+      valueName: "task"))
   var shard: String?
-  @Option(name: .long, help: "How many stores at a time.") var jobs = 1
-  @Option(name: .long, help: "Peak memory of each migration, for example 64M.") var memory: ByteCount?
-  @Option(name: .long, help: "Use so many processors at most for each migration; the result is the same.") var workers: Int?
-  @Option(name: .long, help: "Have stopped, resumable, by the next such time (06:00), or by an ISO 8601 date with time.")
-  var deadline: Deadline?
-  @Option(name: .long, help: "Have stopped, resumable, after that time: 90s, 30min, 2h.") var maxRuntime: TimeSpan?
-  @Option(name: .long, help: "Seconds without a sign of life after which an owner on another machine is replaced.")
-  var patience = FleetClaims.patience
-  @Flag(name: .long, help: "Print a summary as JSON.") var json = false
-  @Flag(name: .long, help: "Say nothing of single stores, and print no summary.") var quiet = false
+  @Option(name: .long, help: .jobs) var jobs = 1
+  @Option(name: .long, help: .memory) var memory: ByteCount?
+  @Option(name: .long, help: .workers) var workers: Int?
+  @Option(name: .long, help: .deadline) var deadline: Deadline?
+  @Option(name: .long, help: .maxRuntime) var maxRuntime: TimeSpan?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Seconds without a sign of life after which an owner on another machine is replaced.", valueName: "seconds"))
+  var patience = Seconds(FleetClaims.patience)
+  @Flag(name: .long, help: .json) var json = false
+  @Flag(name: .long, help: .quiet) var quiet = false
 
   func validate() throws {
     guard jobs >= 1, workers ?? 1 >= 1 else { throw ValidationError("--jobs and --workers are 1 or more") }
-    guard patience >= 3, patience < 1e6 else { throw ValidationError("--patience is 3 or more: a sign comes once a second") }
+    guard patience.number >= 3, patience.number < 1e6 else { throw ValidationError("--patience is 3 or more: a sign comes once a second") }
   }
 
   func run() throws {
@@ -180,7 +182,7 @@ struct FleetRunCommand: ParsableCommand {
     _ = try FleetMigrationOptions(of: plan, path: fleet.planPath)
     let end = [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap(\.self).min()
     let run = FleetRun(
-      plan, state, task: task, jobs: jobs, patience: patience, tells: !quiet, deadline: end,
+      plan, state, task: task, jobs: jobs, patience: patience.number, tells: !quiet, deadline: end,
       options: (memory.map { ["--memory", "\($0.bytes)"] } ?? []) + (workers.map { ["--workers", "\($0)"] } ?? []))
     let summary = try run.run()
     if json { Console.print(try JSONOutput.text(summary)) } else if !quiet { Console.print(Self.text(summary, plan)) }

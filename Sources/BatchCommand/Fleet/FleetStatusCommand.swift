@@ -12,8 +12,8 @@ struct FleetStatusCommand: ParsableCommand {
       """)
 
   @OptionGroup var fleet: FleetArguments
-  @Flag(name: .long, help: "Print JSON, with every store.") var json = false
-  @Option(name: .long, help: "Write a page of its own, which needs no network: a file that ends in .html.") var html: String?
+  @Flag(name: .long, help: .json) var json = false
+  @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
 
   func validate() throws {
     guard html.map({ $0.hasSuffix(".html") }) ?? true else { throw ValidationError("--html takes a file that ends in .html") }

@@ -16,22 +16,34 @@ struct FleetSubmitCommand: ParsableCommand {
       """)
 
   @OptionGroup var fleet: FleetArguments
-  @Option(name: .long, help: "slurm, k8s, aws or local.") var engine: Engine
-  @Option(name: .long, help: "Where files are written: a folder; the fleet's state without it.") var output: String?
+  @Option(name: .long, help: ArgumentHelp("slurm, k8s, aws or local.", valueName: "engine")) var engine: Engine
+  @Option(
+    name: .long, help: ArgumentHelp("Where files are written: a folder; the fleet's state without it.", valueName: "path"),
+    completion: .directory)
+  var output: String?
   @Flag(name: .long, help: "Write the files, and start nothing.") var dryRun = false
-  @Option(name: .long, help: "Tasks at a time; all without it.") var limit: Int?
-  @Option(name: .long, help: "How long a task may run: 30min, 12h.") var time: TimeSpan?
-  @Option(name: .long, help: "Seconds before that in which it comes to its end.") var grace = 60
-  @Option(name: .long, help: "How often a task that was stopped begins again.") var retries = 20
-  @Option(name: .long, help: "Stores at a time in each task.") var jobs = 1
-  @Option(name: .long, help: "Processors of each migration.") var workers: Int?
-  @Option(name: .long, help: "Peak memory of each migration.") var memory = ByteCount(bytes: 64 << 20)
-  @Option(name: .long, help: "The program on the machines of the tasks; without it this one, and godwit in images.")
+  @Option(name: .long, help: ArgumentHelp("Tasks at a time; all without it.", valueName: "count")) var limit: Int?
+  @Option(name: .long, help: ArgumentHelp("How long a task may run: 30min, 12h.", valueName: "duration")) var time: TimeSpan?
+  @Option(name: .long, help: ArgumentHelp("Seconds before that in which it comes to its end.", valueName: "seconds"))
+  var grace = 60
+  @Option(name: .long, help: ArgumentHelp("How often a task that was stopped begins again.", valueName: "count"))
+  var retries = 20
+  @Option(name: .long, help: .jobs) var jobs = 1
+  @Option(name: .long, help: .workers) var workers: Int?
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The program on the machines of the tasks; without it this one, and godwit in images.", valueName: "path"),
+    completion: .file())
   var program: String?
-  @Option(name: .long, help: "k8s, aws: the image.") var image: String?
-  @Option(name: .long, help: "k8s, aws: what has the stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.")
+  @Option(name: .long, help: ArgumentHelp("k8s, aws: the image.", valueName: "image")) var image: String?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "k8s, aws: what has the stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.", valueName: "volume"))
   var volume: String?
-  @Option(name: .long, help: "aws: the job queue.") var queue: String?
+  @Option(name: .long, help: ArgumentHelp("aws: the job queue.", valueName: "queue")) var queue: String?
 
   func validate() throws {
     guard limit ?? 1 >= 1, jobs >= 1, workers ?? 1 >= 1 else {

@@ -14,11 +14,12 @@ struct ReportCommand: StoreCommand {
       """)
 
   @Argument(
-    help: "The store that has, or gets, the result; its job directory; or the source of a migration that is not finished.")
+    help: "The store that has, or gets, the result; its job directory; or the source of a migration that is not finished.",
+    completion: .store)
   var store: String
-  @Option(name: .long, help: "Write a page of its own, which needs no network: a file that ends in .html.") var html: String?
+  @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
   @Flag(name: .long, help: "Print text, also with --html.") var text = false
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

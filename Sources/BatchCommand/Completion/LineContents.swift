@@ -1,0 +1,89 @@
+import Batch
+import Foundation
+import Streams
+
+/// The models, mapping models and stores that a command line names, and the names in them. What cannot be read has none.
+struct LineContents {
+  static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+  static let mappingExtensions = ["xcmappingmodel", "yaml", "yml", "json"]
+
+  private let words: [String]
+
+  /// `current` is the place of the word that is completed.
+  init(_ words: [String], current: Int) { self.words = words.enumerated().filter { $0.offset != current }.map(\.element) }
+
+  /// In their order; those of several models with one name as `Model/Version`.
+  var versions: [String] {
+    let bundles = bundles
+    let names = bundles.flatMap { $0.versions.map(\.name) }
+    return bundles.flatMap { bundle in
+      bundle.versions.map { version in
+        names.count { $0 == version.name } > 1 ? "\(bundle.name)/\(version.name)" : version.name
+      }
+    }
+  }
+
+  /// Of all versions; of a store if no model is named.
+  var entities: [String] {
+    let models = models
+    return models.isEmpty ? stored : Self.sorted(models.flatMap { $0.entities.map(\.name) })
+  }
+
+  /// Entities, or `Entity.property` once an entity is typed.
+  func properties(_ typed: String) -> [String] {
+    guard let dot = typed.firstIndex(of: ".") else { return entities }
+    let name = String(typed[..<dot])
+    let found = models.compactMap { $0.entity(name) }
+    return Self.sorted(found.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }).map { "\(name).\($0)" }
+  }
+
+  /// Mapping models and their entity mappings, which stand for the parts that have them.
+  var parts: [String] {
+    let found = values(of: "--mappings").flatMap { (try? MappingModelReader.read(path: $0)) ?? [] }
+    return Self.sorted(found.flatMap { [$0.name] + $0.entityMappings.map(\.name) })
+  }
+
+  private var models: [ManagedObjectModel] { bundles.flatMap(\.versions) }
+
+  private var bundles: [ModelBundle] {
+    let named = values(of: "--models")
+    let paths = named.isEmpty ? words.filter { Self.modelExtensions.contains(($0 as NSString).pathExtension) } : named
+    return paths.flatMap { (try? ModelReader.read(path: Self.path($0))) ?? [] }
+  }
+
+  /// The entities of the first store on the line. One with a rollback journal would have to be recovered first.
+  private var stored: [String] {
+    for path in words.dropFirst().map(Self.path) where Self.isDatabase(path) {
+      guard let store = try? SourceStore.open(path, LocalFileSystem(), locking: .shared) else { continue }
+      defer { store.close() }
+      return Self.sorted(store.primaryKeys.map(\.name))
+    }
+    return []
+  }
+
+  private static func isDatabase(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path), !FileManager.default.fileExists(atPath: path + "-journal") else {
+      return false
+    }
+    defer { try? file.close() }
+    return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
+  }
+
+  /// The words after an option, up to the next one.
+  private func values(of option: String) -> [String] {
+    var (found, isOpen) = ([String](), false)
+    for word in words {
+      if word.hasPrefix("-") {
+        isOpen = word == option
+        if word.hasPrefix(option + "=") { found.append(String(word.dropFirst(option.count + 1))) }
+      } else if isOpen {
+        found.append(word)
+      }
+    }
+    return found.map(Self.path)
+  }
+
+  private static func path(_ word: String) -> String { (word as NSString).expandingTildeInPath }
+
+  private static func sorted(_ names: [String]) -> [String] { Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+}
