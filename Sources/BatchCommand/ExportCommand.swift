@@ -22,16 +22,16 @@ struct ExportCommand: ParsableCommand {
       """)
 
   @Argument(help: .store, completion: .store) var store: String
-  @Argument(help: "The entity; all without it. CSV needs one.", completion: .entities) var entity: String?
+  @Argument(help: "The entity. Default: all; CSV needs one.", completion: .entities) var entity: String?
   @Option(name: .long, help: ArgumentHelp("The format: jsonl or csv.", valueName: "format")) var format = ExportFormat.jsonLines
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
     name: .long,
-    help: ArgumentHelp("The file to write; it must not exist. Without it the text goes to standard output.", valueName: "path"),
+    help: ArgumentHelp("The file to write; it must not exist. Default: standard output.", valueName: "path"),
     completion: .file())
   var output: String?
-  @Option(name: .long, help: ArgumentHelp("Write so many objects at most.", valueName: "count")) var limit: UInt64?
-  @Flag(name: .long, help: "Write to-many relationships too.") var toMany = false
+  @Option(name: .long, help: ArgumentHelp("Write at most this many objects.", valueName: "count")) var limit: UInt64?
+  @Flag(name: .long, help: "Write to-many relationships, too.") var toMany = false
   @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
   @Flag(name: .long, help: .quiet) var quiet = false
 

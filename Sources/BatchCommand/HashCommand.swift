@@ -12,7 +12,7 @@ struct HashCommand: ParsableCommand {
       """)
 
   @Argument(help: .models, completion: .models) var model: String
-  @Option(name: .long, help: ArgumentHelp("The version; all without it.", valueName: "version"), completion: .versions)
+  @Option(name: .long, help: ArgumentHelp("The version. Default: all.", valueName: "version"), completion: .versions)
   var version: String?
   @Flag(name: .long, help: .json) var json = false
 

@@ -10,7 +10,7 @@ struct InspectCommand: StoreCommand {
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Flag(
-    name: .long, help: "Count the rows of a store over 64 MiB, too; without it a sample of its pages tells how many there are.")
+    name: .long, help: "Count the rows of a store over 64 MiB, too, instead of estimating them from a sample of pages.")
   var count = false
   @Flag(name: .long, help: .json) var json = false
 

@@ -18,7 +18,7 @@ struct MigrateCommand: StoreCommand {
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
   @Option(
-    name: .long, help: ArgumentHelp("Where the result goes; the source is not touched then.", valueName: "path"),
+    name: .long, help: ArgumentHelp("Where the new store goes; then the old one stays as it is.", valueName: "path"),
     completion: .store)
   var output: String?
   @Option(name: .long, help: .indexBuilder) var indexBuilder = IndexBuilding.engine
@@ -32,17 +32,17 @@ struct MigrateCommand: StoreCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Write to the log of --log-file why objects become what they become: ENTITY, or ENTITY/KEY, in the source of each step.",
+      "Log to --log-file what becomes of objects, and why: ENTITY, or ENTITY/KEY, in the source of each step.",
       valueName: "entity"),
     completion: .entities)
   var explain: [ExplainedObjects] = []
   @Option(
     name: .long,
-    help: ArgumentHelp("Migrate all stores that a file lists: a store a line, and its output behind a tab.", valueName: "path"),
+    help: ArgumentHelp("Migrate all stores of a list: one a line, and its output after a tab.", valueName: "path"),
     completion: .file())
   var manifest: String?
   @Option(name: .long, help: .jobs) var jobs = 1
-  @Flag(name: .long, help: "Give up an interrupted migration to the same path, and begin anew.") var restart = false
+  @Flag(name: .long, help: "Give up an interrupted migration to the same path, and start over.") var restart = false
   @Option(name: .long, help: .hidden) var origin: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions
@@ -129,24 +129,24 @@ struct ResumeCommand: StoreCommand {
 
   @Argument(help: .run, completion: .store) var store: String
   @Option(
-    name: .long, help: ArgumentHelp("Peak memory, for example 256M; without it that of the run.", valueName: "size"))
+    name: .long, help: ArgumentHelp("Peak memory, for example 256M. Default: that of the run.", valueName: "size"))
   var memory: ByteCount?
   @Flag(
     name: .long,
-    help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
+    help: "Replace the process that has the run, if it gives no sign of life for five seconds. On this machine it is killed.")
   var takeOver = false
   @OptionGroup var rejects: RejectArguments
   @OptionGroup var consent: ConsentArguments
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Persistent history: keep or empty it; another choice than the run's lets it begin again with the first row.",
+      "Persistent history: keep or empty it. If you change the choice of the run, it starts again with the first row.",
       valueName: "mode"))
   var history: ExtrasOptions.History?
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.", valueName: "url"))
+      "For a load into PostgreSQL: the server again, if its password is not in PGPASSWORD or ~/.pgpass.", valueName: "url"))
   var toPostgres: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions

@@ -7,16 +7,16 @@ import Glibc
 struct OperatingOptions: ParsableArguments {
   @Option(
     name: .long,
-    help: ArgumentHelp("How progress is shown on standard error: auto, bar, lines, json or none.", valueName: "mode"))
+    help: ArgumentHelp("How to show progress on standard error: auto, bar, lines, json or none.", valueName: "mode"))
   var progress = ProgressMode.auto
   @Option(name: .long, help: .deadline) var deadline: Deadline?
   @Option(name: .long, help: .maxRuntime) var maxRuntime: TimeSpan?
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Write so many bytes in a second at most (50MB/s), or read so many rows (200krows/s).", valueName: "rate"))
+      "Write at most this many bytes per second (50MB/s), or read at most this many rows (200krows/s).", valueName: "rate"))
   var throttle: RunRate?
-  @Flag(name: .long, help: "Work less as long as others want the machine.") var nice = false
+  @Flag(name: .long, help: "Work less while other programs need the machine.") var nice = false
   @Option(name: .long, help: .workers) var workers: Int?
   @Flag(name: .long, help: .quiet) var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON, and progress as JSON lines on standard error.") var json = false

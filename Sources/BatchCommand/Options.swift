@@ -9,46 +9,46 @@ struct ModelOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The version to migrate to; without it the model's current version.", valueName: "version"),
+    help: ArgumentHelp("The version to migrate to. Default: the model's current version.", valueName: "version"),
     completion: .versions)
   var to: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The versions in their order, A,B,C, or a file with one on each line; the last one is the target without --to.",
+      "The versions in order: A,B,C, or a file with one a line. Without --to the last one is the target.",
       valueName: "versions"),
     completion: .versionList)
   var versions: String?
 
-  @Flag(name: .long, help: "Versions follow each other by their model identifiers, each one more than the one before.")
+  @Flag(name: .long, help: "Order the versions by their model identifiers, numbers that rise by one.")
   var byIdentifier = false
 
   @Option(
-    name: .long, help: ArgumentHelp("A YAML or JSON file with the stages to pass.", valueName: "path"), completion: .documents)
+    name: .long, help: ArgumentHelp("A YAML or JSON file with the stages of the path.", valueName: "path"), completion: .documents)
   var stages: String?
 
   @Flag(
     name: .long,
     help:
-      "Migrate the store to its own version: every row is written again, and all else is kept. No models are needed where the store carries its own."
+      "Migrate the store to its own version: every row is written again, and all else is kept. No models are needed if the store carries its own."
   )
   var identity = false
 
-  @Flag(name: .long, help: "Make every step in a pass of its own, also where several can be made in one with the same result.")
+  @Flag(name: .long, help: "Make each step in a pass of its own. Otherwise steps share a pass if the result is the same.")
   var noFuse = false
 
   @Option(
     name: .customLong("path"),
     help: ArgumentHelp(
-      "How inferred steps behind each other are made: direct, which goes past the versions between, or stepwise; without it so that no value is lost that one of them keeps.",
+      "How to make consecutive inferred steps: direct, past the versions between, or stepwise. Default: so that no value is lost that either way keeps.",
       valueName: "mode"))
   var inference: InferencePath?
 
   @Option(
     name: .customLong("validate"),
     help: ArgumentHelp(
-      "Which rules of the model new objects of mapped steps must keep: none, required (values are there), or all.",
+      "Which rules of the model the new objects of mapped steps must keep: none, required (no value is missing), or all.",
       valueName: "mode"))
   var validation = ValidationMode.all
 
@@ -99,12 +99,12 @@ struct ConsentArguments: ParsableArguments {
   @Option(
     name: .long, parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Entities, or properties as Book.title, that may be lost although the version history of the model does not drop them.",
+      "Entities, or properties as Book.title, that may be lost although the model's versions do not drop them.",
       valueName: "entity"),
     completion: .droppable)
   var drop: [String] = []
 
-  @Flag(name: .long, help: "Whatever would be lost may be lost.") var acceptLoss = false
+  @Flag(name: .long, help: "Accept every loss.") var acceptLoss = false
 
   var consent: LossConsent { LossConsent(all: acceptLoss, dropped: Set(drop)) }
 
@@ -115,14 +115,14 @@ struct PartArguments: ParsableArguments {
   @Option(
     name: .long, parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Of steps that have them, only these parts: mapping models, entity mappings, or STEP.PART as in plan. Needs --output.",
+      "Make only these parts of the steps that have them: mapping models, entity mappings, or STEP.PART as in plan. Needs --output.",
       valueName: "part"),
     completion: .parts)
   var only: [String] = []
 
   @Option(
     name: .long, parsing: .upToNextOption,
-    help: ArgumentHelp("All parts but these, named alike. Needs --output.", valueName: "part"), completion: .parts)
+    help: ArgumentHelp("Make all parts except these, named in the same way. Needs --output.", valueName: "part"), completion: .parts)
   var skip: [String] = []
 
   var selection: PartSelection { PartSelection(only: only, skip: skip) }

@@ -6,24 +6,24 @@ import Logging
 struct OutletOptions: ParsableArguments {
   @Option(
     name: .long,
-    help: ArgumentHelp("Keep how far the run is in a file of OpenMetrics text, for node_exporter.", valueName: "path"),
+    help: ArgumentHelp("Write the progress to a file of OpenMetrics text, for node_exporter.", valueName: "path"),
     completion: .file())
   var metrics: String?
-  @Option(name: .long, help: ArgumentHelp("Append what the run does to a file.", valueName: "path"), completion: .file())
+  @Option(name: .long, help: ArgumentHelp("Append a log of the run to this file.", valueName: "path"), completion: .file())
   var logFile: String?
   @Option(
     name: .long,
-    help: ArgumentHelp("What goes there: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    help: ArgumentHelp("What to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
   var logLevel = Logger.Level.info
   @Option(
-    name: .long, help: ArgumentHelp("A command to run when the store is migrated; no shell reads it.", valueName: "command"))
+    name: .long, help: ArgumentHelp("A command to run when the migration is done; it is run without a shell.", valueName: "command"))
   var onSuccess: String?
-  @Option(name: .long, help: ArgumentHelp("A command to run when the migration failed.", valueName: "command"))
+  @Option(name: .long, help: ArgumentHelp("A command to run when the migration failed; it is run without a shell.", valueName: "command"))
   var onFailure: String?
   @Option(
-    name: .long, help: ArgumentHelp("A command to run when the migration stopped and can be resumed.", valueName: "command"))
+    name: .long, help: ArgumentHelp("A command to run when the migration was stopped and can be resumed; it is run without a shell.", valueName: "command"))
   var onStop: String?
-  @Flag(name: .long, help: "Tell systemd how far the run is, by sd_notify, and that it lives.") var notify = false
+  @Flag(name: .long, help: "Send progress and signs of life to systemd (sd_notify).") var notify = false
 
   func validate() throws {
     for command in [onSuccess, onFailure, onStop].compactMap({ $0 }) where (ShellLine(command).whole ?? []).isEmpty {

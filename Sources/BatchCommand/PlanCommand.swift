@@ -11,18 +11,18 @@ struct PlanCommand: StoreCommand {
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: ArgumentHelp("Where the result would go.", valueName: "path"), completion: .store)
+  @Option(name: .long, help: ArgumentHelp("Where the new store would go.", valueName: "path"), completion: .store)
   var output: String?
-  @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
+  @Flag(name: .long, help: "Exit with 3 if there is nothing to do.") var check = false
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.", valueName: "path"),
+      "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for Graphviz.", valueName: "path"),
     completion: .file(extensions: ["svg", "dot"]))
   var graph: String?
   @Flag(
     inversion: .prefixedNo,
-    help: "Foresee time, disk and memory by a rehearsal: a sample goes through the steps, into memory. Policies are called.")
+    help: "Estimate time, disk and memory by a trial: a sample of rows goes through the steps, into memory. Policies are called.")
   var rehearsal = true
   @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
   @Option(name: .long, help: .verify) var verify = VerificationMode.fast

@@ -10,7 +10,7 @@ struct RollbackCommand: StoreCommand {
       """)
 
   @Argument(help: "The store that was migrated in place.", completion: .store) var store: String
-  @Flag(name: .long, help: "Also where the store was written to since its migration.") var force = false
+  @Flag(name: .long, help: "Roll back even if the store was written to since its migration.") var force = false
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { store }
@@ -32,17 +32,17 @@ struct CleanCommand: StoreCommand {
       """)
 
   @Argument(help: "A directory, or a store.", completion: .file()) var path = "."
-  @Flag(name: .long, help: "Give up interrupted runs too that could go on.") var all = false
+  @Flag(name: .long, help: "Give up interrupted runs that could be resumed, too.") var all = false
   @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How many stores that a rollback set aside stay, of each store: a number, or an age as 30d; without it all.",
+      "How many stores that a rollback set aside to keep, for each store: a number, or an age as 30d. Default: all.",
       valueName: "count"))
   var keepRolledBack: BackupLimit?
-  @Flag(name: .long, help: "Remove what finished migrations left for report, too; without it where their store is gone.")
+  @Flag(name: .long, help: "Remove all run records of finished migrations, and not only those whose store is gone.")
   var reports = false
-  @Flag(name: .long, help: "Only say what would be removed.") var dryRun = false
+  @Flag(name: .long, help: "Remove nothing; list what would be removed.") var dryRun = false
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { dryRun ? nil : path }

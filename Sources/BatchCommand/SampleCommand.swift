@@ -14,11 +14,11 @@ struct SampleCommand: ParsableCommand {
 
   @Argument(help: .models, completion: .models) var model: String
   @Option(name: .long, help: ArgumentHelp("The version.", valueName: "version"), completion: .versions) var version: String
-  @Option(name: .long, help: ArgumentHelp("Objects in all.", valueName: "count")) var rows: UInt64
-  @Option(name: .long, help: ArgumentHelp("Another seed gives other data.", valueName: "number")) var seed: UInt64 = 1
+  @Option(name: .long, help: ArgumentHelp("The number of objects.", valueName: "count")) var rows: UInt64
+  @Option(name: .long, help: ArgumentHelp("The seed; another one gives other data.", valueName: "number")) var seed: UInt64 = 1
   @Flag(name: .long, help: "Put all objects into the store's -wal file.") var wal = false
   @Option(
-    name: .long, help: ArgumentHelp("The store to make; it must not exist.", valueName: "path"), completion: .store)
+    name: .long, help: ArgumentHelp("The store to create; it must not exist.", valueName: "path"), completion: .store)
   var output: String
   @Flag(name: .long, help: .quiet) var quiet = false
 

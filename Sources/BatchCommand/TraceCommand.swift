@@ -18,10 +18,10 @@ struct TraceCommand: StoreCommand {
   @OptionGroup var parts: PartArguments
   @Option(
     name: .long,
-    help: ArgumentHelp("The store that the migration has made: the object is looked up there.", valueName: "store"),
+    help: ArgumentHelp("The store that the migration made: the object is looked up there.", valueName: "store"),
     completion: .store)
   var result: String?
-  @Flag(name: .long, help: "Show values of attributes, too.") var values = false
+  @Flag(name: .long, help: "Show the values of attributes, too.") var values = false
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }

@@ -15,7 +15,7 @@ struct VerifyCommand: StoreCommand {
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
-    name: .long, help: ArgumentHelp("How: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),
+    name: .long, help: ArgumentHelp("How to verify: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),
     completion: .list(["fast", "full"]))
   var verify = VerificationMode.fast
   @Option(name: .long, help: ArgumentHelp("The store that this one was made from.", valueName: "store"), completion: .store)

@@ -23,10 +23,10 @@ struct FleetPlanCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A list, a store a line and its output behind a tab; or a folder that is searched for stores.", valueName: "path"),
+      "A list of stores, one a line and its output after a tab; or a folder to search for stores.", valueName: "path"),
     completion: .file())
   var manifest: String
-  @Option(name: .long, help: ArgumentHelp("Tasks to balance the stores over.", valueName: "count")) var tasks: Int
+  @Option(name: .long, help: ArgumentHelp("The number of tasks to balance the stores over.", valueName: "count")) var tasks: Int
   @OptionGroup var migration: FleetMigrationOptions
 
   func validate() throws {

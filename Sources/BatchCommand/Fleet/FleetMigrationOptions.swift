@@ -69,7 +69,7 @@ struct FleetArguments: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The folder of the fleet's state, on storage that all tasks share; beside the plan without it.", valueName: "path"),
+      "The folder of the fleet's state, on storage that all tasks share. Default: beside the plan.", valueName: "path"),
     completion: .directory)
   var state: String?
 

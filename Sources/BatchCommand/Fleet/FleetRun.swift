@@ -155,7 +155,7 @@ struct FleetRunCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Which task of the plan, as 0/4; without it SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX says it.",
+      "Which task of the plan, as 0/4. Default: by SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.",
       valueName: "task"))
   var shard: String?
   @Option(name: .long, help: .jobs) var jobs = 1
@@ -166,7 +166,7 @@ struct FleetRunCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Seconds without a sign of life after which an owner on another machine is replaced.", valueName: "seconds"))
+      "Replace an owner on another machine after this many seconds without a sign of life.", valueName: "seconds"))
   var patience = Seconds(FleetClaims.patience)
   @Flag(name: .long, help: .json) var json = false
   @Flag(name: .long, help: .quiet) var quiet = false

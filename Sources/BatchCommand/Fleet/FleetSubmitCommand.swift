@@ -18,15 +18,15 @@ struct FleetSubmitCommand: ParsableCommand {
   @OptionGroup var fleet: FleetArguments
   @Option(name: .long, help: ArgumentHelp("slurm, k8s, aws or local.", valueName: "engine")) var engine: Engine
   @Option(
-    name: .long, help: ArgumentHelp("Where files are written: a folder; the fleet's state without it.", valueName: "path"),
+    name: .long, help: ArgumentHelp("The folder to write the files to. Default: that of the fleet's state.", valueName: "path"),
     completion: .directory)
   var output: String?
   @Flag(name: .long, help: "Write the files, and start nothing.") var dryRun = false
-  @Option(name: .long, help: ArgumentHelp("Tasks at a time; all without it.", valueName: "count")) var limit: Int?
+  @Option(name: .long, help: ArgumentHelp("How many tasks at a time. Default: all.", valueName: "count")) var limit: Int?
   @Option(name: .long, help: ArgumentHelp("How long a task may run: 30min, 12h.", valueName: "duration")) var time: TimeSpan?
-  @Option(name: .long, help: ArgumentHelp("Seconds before that in which it comes to its end.", valueName: "seconds"))
+  @Option(name: .long, help: ArgumentHelp("How many seconds before that time a task is stopped in good order.", valueName: "seconds"))
   var grace = 60
-  @Option(name: .long, help: ArgumentHelp("How often a task that was stopped begins again.", valueName: "count"))
+  @Option(name: .long, help: ArgumentHelp("How often a stopped task is started again.", valueName: "count"))
   var retries = 20
   @Option(name: .long, help: .jobs) var jobs = 1
   @Option(name: .long, help: .workers) var workers: Int?
@@ -34,14 +34,14 @@ struct FleetSubmitCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The program on the machines of the tasks; without it this one, and godwit in images.", valueName: "path"),
+      "The program on the machines of the tasks. Default: this one, and godwit in images.", valueName: "path"),
     completion: .file())
   var program: String?
   @Option(name: .long, help: ArgumentHelp("k8s, aws: the image.", valueName: "image")) var image: String?
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "k8s, aws: what has the stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.", valueName: "volume"))
+      "k8s, aws: the volume with stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.", valueName: "volume"))
   var volume: String?
   @Option(name: .long, help: ArgumentHelp("aws: the job queue.", valueName: "queue")) var queue: String?
 

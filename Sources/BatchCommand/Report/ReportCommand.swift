@@ -14,7 +14,7 @@ struct ReportCommand: StoreCommand {
       """)
 
   @Argument(
-    help: "The store that has, or gets, the result; its job directory; or the source of a migration that is not finished.",
+    help: "The migrated store, its job directory, or the source of a migration that is not finished.",
     completion: .store)
   var store: String
   @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
