@@ -14,10 +14,12 @@ extension ArgumentHelp {
   static let memory = ArgumentHelp("Peak memory, for example 256M.", valueName: "size")
   static let workers = ArgumentHelp("Use at most this many processors; the result is the same.", valueName: "count")
   static let jobs = ArgumentHelp("How many stores to migrate at a time.", valueName: "count")
-  static let indexBuilder = ArgumentHelp("Who builds the indexes: engine, or SQLite itself (sqlite), which is slower.", valueName: "builder")
+  static let indexBuilder = ArgumentHelp(
+    "Who builds the indexes: engine, or SQLite itself (sqlite), which is slower.", valueName: "builder")
   static let keepBackups = ArgumentHelp(
     "How many backups of a store to keep, with the newest: a number, or an age as 30d. Default: all.", valueName: "count")
-  static let checkpointEvery = ArgumentHelp("How often to publish a checkpoint: a time (1s) or a size (64M).", valueName: "interval")
+  static let checkpointEvery = ArgumentHelp(
+    "How often to publish a checkpoint: a time (1s) or a size (64M).", valueName: "interval")
   static let verify = ArgumentHelp("How the result is verified before it gets its name: fast, full or none.", valueName: "mode")
   static let deadline = ArgumentHelp(
     "Stop in good order by this time of day (06:00), or by an ISO 8601 date with time.", valueName: "time")

@@ -25,7 +25,8 @@ struct ModelOptions: ParsableArguments {
   var byIdentifier = false
 
   @Option(
-    name: .long, help: ArgumentHelp("A YAML or JSON file with the stages of the path.", valueName: "path"), completion: .documents)
+    name: .long, help: ArgumentHelp("A YAML or JSON file with the stages of the path.", valueName: "path"), completion: .documents
+  )
   var stages: String?
 
   @Flag(
@@ -122,7 +123,8 @@ struct PartArguments: ParsableArguments {
 
   @Option(
     name: .long, parsing: .upToNextOption,
-    help: ArgumentHelp("Make all parts except these, named in the same way. Needs --output.", valueName: "part"), completion: .parts)
+    help: ArgumentHelp("Make all parts except these, named in the same way. Needs --output.", valueName: "part"),
+    completion: .parts)
   var skip: [String] = []
 
   var selection: PartSelection { PartSelection(only: only, skip: skip) }

@@ -16,12 +16,17 @@ struct OutletOptions: ParsableArguments {
     help: ArgumentHelp("What to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
   var logLevel = Logger.Level.info
   @Option(
-    name: .long, help: ArgumentHelp("A command to run when the migration is done; it is run without a shell.", valueName: "command"))
+    name: .long,
+    help: ArgumentHelp("A command to run when the migration is done; it is run without a shell.", valueName: "command"))
   var onSuccess: String?
-  @Option(name: .long, help: ArgumentHelp("A command to run when the migration failed; it is run without a shell.", valueName: "command"))
+  @Option(
+    name: .long,
+    help: ArgumentHelp("A command to run when the migration failed; it is run without a shell.", valueName: "command"))
   var onFailure: String?
   @Option(
-    name: .long, help: ArgumentHelp("A command to run when the migration was stopped and can be resumed; it is run without a shell.", valueName: "command"))
+    name: .long,
+    help: ArgumentHelp(
+      "A command to run when the migration was stopped and can be resumed; it is run without a shell.", valueName: "command"))
   var onStop: String?
   @Flag(name: .long, help: "Send progress and signs of life to systemd (sd_notify).") var notify = false
 

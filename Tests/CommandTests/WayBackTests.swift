@@ -96,7 +96,7 @@ struct WayBackTests {
     let job = try folder.interrupted(other)
     for path in CommandFolder.checkpoints(job) { try Data("damage".utf8).write(to: URL(fileURLWithPath: path)) }
     let outcome = try folder.run("godwit", ["clean", other])
-    #expect(outcome.code == 0 && outcome.output.contains("no checkpoint that can be read"), "\(outcome)")
+    #expect(outcome.code == 0 && outcome.output.contains("without a checkpoint that can be read"), "\(outcome)")
     #expect(!FileManager.default.fileExists(atPath: job))
   }
 

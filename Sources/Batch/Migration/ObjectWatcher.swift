@@ -34,7 +34,7 @@ extension ObjectFate {
     if let filter, let source = try graph.object(mapping.source.number, key: key), try !mapping.takes(source) {
       return "\(filter) does not hold"
     }
-    return "the policy \(mapping.mapping.policyClassName ?? "") made no object for it"
+    return "the policy \(mapping.mapping.policyClassName ?? "") created no object for it"
   }
 }
 

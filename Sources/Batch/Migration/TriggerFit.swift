@@ -5,7 +5,7 @@ struct TriggerFit {
   /// Why a trigger is left out.
   enum Misfit: String, CaseIterable {
     case gone = "triggers that refer to what the new version does not have"
-    case derivation = "triggers of attributes that are not derived any more, or in another way"
+    case derivation = "triggers of attributes that are no longer derived, or are derived in another way"
     case number = "triggers that compare entity numbers, which change,"
   }
 

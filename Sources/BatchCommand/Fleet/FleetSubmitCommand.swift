@@ -24,7 +24,8 @@ struct FleetSubmitCommand: ParsableCommand {
   @Flag(name: .long, help: "Write the files, and start nothing.") var dryRun = false
   @Option(name: .long, help: ArgumentHelp("How many tasks at a time. Default: all.", valueName: "count")) var limit: Int?
   @Option(name: .long, help: ArgumentHelp("How long a task may run: 30min, 12h.", valueName: "duration")) var time: TimeSpan?
-  @Option(name: .long, help: ArgumentHelp("How many seconds before that time a task is stopped in good order.", valueName: "seconds"))
+  @Option(
+    name: .long, help: ArgumentHelp("How many seconds before that time a task is stopped in good order.", valueName: "seconds"))
   var grace = 60
   @Option(name: .long, help: ArgumentHelp("How often a stopped task is started again.", valueName: "count"))
   var retries = 20
