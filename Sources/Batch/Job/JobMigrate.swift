@@ -36,9 +36,7 @@ extension MigrationJob {
           destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
       }
       if var report = try begin(request, plan, seen, job, source: source, monitor) {
-        report.notes += kept.map {
-          "\($0) is kept from the run that was given up, because it may be the only copy of its contents"
-        }
+        report.notes += kept.map { "\($0) is kept from the run that was given up: it may be the only copy of its contents" }
         return report
       }
     }

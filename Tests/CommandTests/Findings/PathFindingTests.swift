@@ -170,8 +170,7 @@ struct PathFindingTests {
     let refused = try folder.run(["migrate", store, "--models", folder.models, "--path", "stepwise"])
     #expect(refused.code == 20 && refused.error.contains("the type changed from double to string"), "\(refused)")
     let outcome = try folder.run(["migrate", store, "--models", folder.models])
-    #expect(
-      outcome.code == 0 && outcome.output.contains("V1 to V3 is inferred directly, past the versions between"), "\(outcome)")
+    #expect(outcome.code == 0 && outcome.output.contains("V1 to V3 is inferred directly, past the versions"), "\(outcome)")
     #expect(try folder.texts(store, sql) == before)
   }
 
