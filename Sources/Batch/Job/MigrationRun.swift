@@ -25,7 +25,7 @@ struct MigrationRun {
   var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
 
   func run() throws -> MigrationJob.Report {
-    let recorder = RunRecorder(job, plan, logger)
+    let recorder = RunRecorder(job, plan, isNew: planned != nil, logger)
     do {
       var report = try run(recorder)
       report.notes += recorder.notes

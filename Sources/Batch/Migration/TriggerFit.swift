@@ -88,11 +88,3 @@ struct TriggerFit {
     return hasMoved && names.contains("z_ent") ? .number : nil
   }
 }
-
-extension AttributeDescription {
-  /// Is the attribute derived, and from the same as another one?
-  func isDerived(like other: AttributeDescription) -> Bool {
-    derivationExpression != nil && derivationExpression == other.derivationExpression
-      && derivationFilter ?? "" == other.derivationFilter ?? ""
-  }
-}

@@ -90,3 +90,11 @@ public struct AttributeDescription: Sendable, Equatable {
     self.defaultValue = defaultValue
   }
 }
+
+extension AttributeDescription {
+  /// Is the attribute derived, and from the same as another one?
+  func isDerived(like other: AttributeDescription) -> Bool {
+    derivationExpression != nil && derivationExpression == other.derivationExpression
+      && derivationFilter ?? "" == other.derivationFilter ?? ""
+  }
+}

@@ -7,10 +7,19 @@ public enum FileUsers {
   /// Processes with a POSIX lock on one of these files, such as SQLite takes.
   public static func locking(_ paths: [String]) -> [String] { owners(paths).filter { $0 > 0 }.map(name) }
 
-  /// Is a file locked, and only with locks of open files, which no process owns? SQLite takes none of these, this program takes no others.
-  public static func isLockedByFilesAlone(_ path: String) -> Bool {
+  /// Whose locks a file has.
+  public enum Holder: Sendable {
+    /// Only locks of open files, which no process owns. SQLite takes none of these, this program takes no others.
+    case thisProgram
+    /// At least one lock of a process, as SQLite takes it.
+    case otherProgram
+  }
+
+  /// Who has the database at `path` locked; nil where the kernel shows no lock.
+  public static func holder(_ path: String) -> Holder? {
     let owners = owners([path, path + "-shm"])
-    return !owners.isEmpty && owners.allSatisfy { $0 == -1 }
+    guard !owners.isEmpty else { return nil }
+    return owners.allSatisfy { $0 == -1 } ? .thisProgram : .otherProgram
   }
 
   /// Process numbers, each once; -1 for locks without owner.

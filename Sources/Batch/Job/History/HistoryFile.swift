@@ -12,10 +12,10 @@ struct HistoryFile: Sendable {
   private var isTorn = true
   private(set) var path: String
 
-  /// Goes on with the history of a run, wherever an earlier process left it.
-  init(_ job: JobDirectory, run: String) throws {
+  /// Continues the history of a run, wherever an earlier process left it. A run that begins has none: `isNew`.
+  init(_ job: JobDirectory, run: String, isNew: Bool = false) throws {
     path = job.history
-    history = Self.earlier(job, run: run) ?? RunHistory()
+    history = isNew ? RunHistory() : Self.earlier(job, run: run) ?? RunHistory()
     file = try LocalFileSystem().open(path, .updateOrCreate)
   }
 

@@ -18,12 +18,12 @@ final class RunRecorder: Sendable {
   private let logger: Logger
   private let state = Mutex(State())
 
-  /// A process begins to work on a run.
-  init(_ job: JobDirectory, _ plan: JobPlan, _ logger: Logger) {
+  /// A process begins to work on a run: the first one of it if `isNew`.
+  init(_ job: JobDirectory, _ plan: JobPlan, isNew: Bool, _ logger: Logger) {
     (record, self.logger) = (job.record, logger)
     let run = "\(plan.now) \(plan.planFingerprint)"
     attempt { state in
-      var file = try HistoryFile(job, run: run)
+      var file = try HistoryFile(job, run: run, isNew: isNew)
       state.process = (file.history.processes.last?.number ?? 0) &+ 1
       let owner = LeaseOwner.current(epoch: 0)
       defer { state.file = file }
