@@ -9,12 +9,14 @@ extension ArgumentHelp {
     "Mapping models: .xcmappingmodel, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")
   static let sourceSide = ArgumentHelp("The version before: MODEL, MODEL:VERSION, or a store.", valueName: "source")
   static let destinationSide = ArgumentHelp("The version after: MODEL, MODEL:VERSION, or a store.", valueName: "destination")
+  static let output = ArgumentHelp("Where the result goes; the source is not touched then.", valueName: "path")
   static let history = ArgumentHelp(
     "Persistent history: keep it, or refuse where it would become untrue; or empty it.", valueName: "mode")
   static let memory = ArgumentHelp("Peak memory, for example 256M.", valueName: "size")
   static let workers = ArgumentHelp("Use so many processors at most; the result is the same.", valueName: "count")
   static let jobs = ArgumentHelp("How many stores at a time.", valueName: "count")
-  static let indexBuilder = ArgumentHelp("Who builds the indexes: engine, or sqlite, which is slower and sure.", valueName: "builder")
+  static let indexBuilder = ArgumentHelp(
+    "Who builds the indexes: engine, or sqlite, which is slower and sure.", valueName: "builder")
   static let keepBackups = ArgumentHelp(
     "How many backups of a store stay, the newest included: a number, or an age as 30d; without it all.", valueName: "count")
   static let checkpointEvery = ArgumentHelp("When checkpoints are made: a time (1s) or a size (64M).", valueName: "interval")

@@ -23,7 +23,8 @@ struct MetadataCommand: StoreCommand {
   @Argument(help: "What to do: get, set or remove.") var verb: Verb?
   @Argument(help: "The entry's key.") var key: String?
   @Argument(help: "Its new value.") var value: String?
-  @Option(name: .long, help: ArgumentHelp("The type of the new value.", valueName: "type")) var type = PropertyListValue.Scalar.string
+  @Option(name: .long, help: ArgumentHelp("The type of the new value.", valueName: "type")) var type = PropertyListValue.Scalar
+    .string
   @Flag(name: .long, help: "Change entries of Core Data itself too.") var force = false
   @Flag(name: .long, help: .json) var json = false
 

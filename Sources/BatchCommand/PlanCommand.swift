@@ -11,8 +11,7 @@ struct PlanCommand: StoreCommand {
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: ArgumentHelp("Where the result would go.", valueName: "path"), completion: .store)
-  var output: String?
+  @Option(name: .long, help: .output, completion: .store) var output: String?
   @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
   @Option(
     name: .long,

@@ -9,7 +9,8 @@ struct StatusCommand: StoreCommand {
 
   @Argument(help: .run, completion: .store) var store: String
   @Flag(name: .long, help: .json) var json = false
-  @Flag(name: .long, help: "Go on once a second as long as a process runs the migration; with --json, a document a line.") var watch = false
+  @Flag(name: .long, help: "Go on once a second as long as a process runs the migration; with --json, a document a line.")
+  var watch = false
 
   var changed: String? { nil }
 

@@ -173,7 +173,9 @@ struct FleetRunCommand: ParsableCommand {
 
   func validate() throws {
     guard jobs >= 1, workers ?? 1 >= 1 else { throw ValidationError("--jobs and --workers are 1 or more") }
-    guard patience.number >= 3, patience.number < 1e6 else { throw ValidationError("--patience is 3 or more: a sign comes once a second") }
+    guard patience.number >= 3, patience.number < 1e6 else {
+      throw ValidationError("--patience is 3 or more: a sign comes once a second")
+    }
   }
 
   func run() throws {
