@@ -75,7 +75,7 @@ struct HelpTests {
       #expect(
         command.text.firstMatch(of: /Optional\(|Batch\.|[A-Z][A-Za-z]+\(|default: -?[0-9]{5}|default: [0-9]+\.0\)/) == nil,
         "\(command)")
-      for found in command.text.matches(of: /<([^<>]*)>/) where found.1 != "subcommand" {
+      for found in command.text.matches(of: /<([^<>]*)>/) where !["subcommand", "options"].contains(found.1) {
         #expect(Self.placeholders.contains(String(found.1)), "\(command.name) has the placeholder <\(found.1)>")
       }
     }
