@@ -9,6 +9,7 @@ extension ArgumentHelp {
     "Mapping models: .xcmappingmodel, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")
   static let sourceSide = ArgumentHelp("The old version: MODEL, MODEL:VERSION, or a store.", valueName: "source")
   static let destinationSide = ArgumentHelp("The new version: MODEL, MODEL:VERSION, or a store.", valueName: "destination")
+  static let output = ArgumentHelp("Where the new store goes; then the old one stays as it is.", valueName: "path")
   static let history = ArgumentHelp(
     "Persistent history: keep it, and refuse if it would become untrue; or empty it.", valueName: "mode")
   static let memory = ArgumentHelp("Peak memory, for example 256M.", valueName: "size")

@@ -17,10 +17,7 @@ struct MigrateCommand: StoreCommand {
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(
-    name: .long, help: ArgumentHelp("Where the new store goes; then the old one stays as it is.", valueName: "path"),
-    completion: .store)
-  var output: String?
+  @Option(name: .long, help: .output, completion: .store) var output: String?
   @Option(name: .long, help: .indexBuilder) var indexBuilder = IndexBuilding.engine
   @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
   @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
@@ -38,7 +35,8 @@ struct MigrateCommand: StoreCommand {
   var explain: [ExplainedObjects] = []
   @Option(
     name: .long,
-    help: ArgumentHelp("Migrate all stores of a list: one a line, and its output after a tab.", valueName: "path"),
+    help: ArgumentHelp(
+      "Migrate all stores of a list, --jobs at a time: one a line, and its output after a tab.", valueName: "path"),
     completion: .file())
   var manifest: String?
   @Option(name: .long, help: .jobs) var jobs = 1

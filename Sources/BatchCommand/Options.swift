@@ -157,8 +157,11 @@ extension ExtrasOptions.History: ExpressibleByArgument {}
 extension ValidationMode: ExpressibleByArgument {}
 
 extension InferencePath: ExpressibleByArgument {
-  /// What help and completion list.
+  /// What help lists.
   public static var allValueStrings: [String] { [InferencePath.direct, .stepwise].map(\.rawValue) }
+
+  /// What completion lists.
+  public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 /// A number of bytes: 1048576, 64M, 64MiB, 100kB.

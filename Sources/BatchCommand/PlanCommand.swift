@@ -11,8 +11,7 @@ struct PlanCommand: StoreCommand {
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: ArgumentHelp("Where the new store would go.", valueName: "path"), completion: .store)
-  var output: String?
+  @Option(name: .long, help: .output, completion: .store) var output: String?
   @Flag(name: .long, help: "Exit with 3 if there is nothing to do.") var check = false
   @Option(
     name: .long,

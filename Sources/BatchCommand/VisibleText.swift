@@ -12,6 +12,11 @@ enum VisibleText {
     }
   }
 
+  /// Whether a text is one line without tabs that can be shown as it is.
+  static func isLine(_ text: String) -> Bool {
+    !text.unicodeScalars.contains { isHidden($0) || $0 == "\t" || $0 == "\n" }
+  }
+
   private static func replacing(in text: String, _ escape: (Unicode.Scalar) -> String) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var shown = ""

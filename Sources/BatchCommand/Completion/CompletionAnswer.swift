@@ -8,7 +8,7 @@ enum CompletionAnswer {
   /// Before the name of a shell and a command line up to the cursor.
   static let request = "---complete-line"
   /// Seconds after which nothing is offered: a model may be huge, a disk far away.
-  private static let mostSeconds: UInt32 = 1
+  private static let mostSeconds: UInt32 = 2
 
   /// The answer to a program's arguments; nil if they ask for something else.
   static func text(_ arguments: [String]) -> String? {
@@ -29,20 +29,21 @@ enum CompletionAnswer {
     switch found.offer {
     case .words(let words): return lines("words", words.map { text($0, found, shell) }, shell)
     // zsh completes paths itself, in its user's style.
-    case .paths(let extensions) where shell == .zsh: return lines(extensions == nil ? "folders" : "files", extensions ?? [], shell)
+    case .paths(let extensions) where shell == .zsh:
+      return lines(extensions == nil ? "folders" : "files", extensions ?? [], shell)
     case .paths(let extensions):
       let paths = PathCandidates(found.typed, extensions: extensions).paths
       return lines("paths", paths.map { text(LineCompletion.Word(text: $0), found, shell) }, shell)
     }
   }
 
-  /// Names come from files of others: one with a control character is not offered.
   private static func lines(_ kind: String, _ candidates: [String?], _ shell: CompletionShell) -> String {
     ((shell == .zsh ? [kind] : []) + candidates.compactMap(\.self)).map { $0 + "\n" }.joined()
   }
 
+  /// Names of files are other people's: only what is one line is offered.
   private static func text(_ word: LineCompletion.Word, _ found: LineCompletion, _ shell: CompletionShell) -> String? {
-    guard !word.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return nil }
+    guard VisibleText.isLine(word.text) else { return nil }
     let meaning = word.meaning.map { $0.split(separator: "\n").first.map(String.init) ?? "" }
     switch shell {
     case .zsh:
@@ -53,9 +54,10 @@ enum CompletionAnswer {
     }
   }
 
-  /// bash takes a word without quotation marks apart at : and =, and replaces what is after the last of them.
+  /// bash takes a word without quotation marks apart at : and =, and replaces what is after the last of them. It does not quote what
+  /// it would expand.
   private static func bash(_ text: String, _ found: LineCompletion) -> String? {
-    guard text.hasPrefix(found.typed) else { return nil }
+    guard text.hasPrefix(found.typed), !text.contains(where: "$`".contains) else { return nil }
     guard !found.isQuoted else { return text }
     let kept = found.typed.lastIndex { ":=".contains($0) }.map { found.typed.distance(from: found.typed.startIndex, to: $0) + 1 }
     return String(text.dropFirst(kept ?? 0))

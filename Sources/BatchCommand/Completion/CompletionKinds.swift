@@ -9,32 +9,37 @@ extension CompletionKind {
   static var mappings: CompletionKind { .file(extensions: LineContents.mappingExtensions) }
   static var documents: CompletionKind { .file(extensions: ["yaml", "yml", "json"]) }
 
-  static var versions: CompletionKind { .custom { words, current, _ in LineContents(words, current: current).versions } }
+  static var versions: CompletionKind { names { line, _ in line.versions } }
 
   /// `A,B,C`.
   static var versionList: CompletionKind {
-    .custom { words, current, typed in
+    names { line, typed in
       let kept = typed.lastIndex(of: ",").map { String(typed[...$0]) } ?? ""
       let given = Set(kept.split(separator: ",").map(String.init))
-      return LineContents(words, current: current).versions.filter { !given.contains($0) }.map { kept + $0 }
+      return line.versions.filter { !given.contains($0) }.map { kept + $0 }
     }
   }
 
-  static var entities: CompletionKind { .custom { words, current, _ in LineContents(words, current: current).entities } }
+  static var entities: CompletionKind { names { line, _ in line.entities } }
 
   /// `Book` or `Book.title`.
-  static var droppable: CompletionKind {
-    .custom { words, current, typed in LineContents(words, current: current).properties(typed) }
-  }
+  static var droppable: CompletionKind { names { line, typed in line.properties(typed) } }
 
-  static var parts: CompletionKind { .custom { words, current, _ in LineContents(words, current: current).parts } }
+  static var parts: CompletionKind { names { line, _ in line.parts } }
 
   /// `MODEL`, `MODEL:VERSION`, or a store.
   static var side: CompletionKind {
-    .custom { _, _, typed in
+    names { _, typed in
       guard let colon = typed.lastIndex(of: ":") else { return PathCandidates(typed, extensions: []).paths }
       let model = String(typed[..<colon])
       return LineContents(["--models", model], current: -1).versions.map { "\(model):\($0)" }
+    }
+  }
+
+  /// Names come from files of others, and are printed one a line: only what is one line is offered.
+  private static func names(_ find: @escaping @Sendable (LineContents, String) -> [String]) -> CompletionKind {
+    .custom { words, current, typed in
+      find(LineContents(words, current: current), typed).filter(VisibleText.isLine)
     }
   }
 }

@@ -31,7 +31,6 @@ enum CompletionScript {
   private static let zsh = #"""
     #compdef @PROGRAM@
     @FUNCTION@() {
-        emulate -L zsh
         local program="${${(Q)words[1]}/#\~\//$HOME/}" kind
         local -a answer
         answer=("${(@f)$("$program" @REQUEST@ zsh "${(j: :)words[1,CURRENT-1]} ${QIPREFIX}${PREFIX}" 2>/dev/null)}")
@@ -54,8 +53,8 @@ enum CompletionScript {
 
   private static let fish = #"""
     function @FUNCTION@
-        set -l words (commandline -opc)
-        command (string replace -r '^~/' "$HOME/" -- $words[1]) @REQUEST@ fish (commandline -cp | string collect) 2>/dev/null
+        set -l program (string replace -r '^~/' "$HOME/" -- (commandline -opc)[1])
+        command $program @REQUEST@ fish (commandline -cp | string collect) 2>/dev/null
     end
     complete -c @PROGRAM@ -k -f -a '(@FUNCTION@)'
 

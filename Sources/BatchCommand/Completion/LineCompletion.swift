@@ -43,7 +43,9 @@ struct LineCompletion {
     if let open { return values(of: open) }
     guard prefix.isEmpty else { return .words([]) }
     let subcommands = command.shownSubcommands
-    guard subcommands.isEmpty else { return .words(subcommands.map { Word(text: $0.commandName, meaning: $0.abstract) }) }
+    guard subcommands.isEmpty else {
+      return .words(positionals > 0 ? [] : subcommands.map { Word(text: $0.commandName, meaning: $0.abstract) })
+    }
     let all = command.positionals
     if let next = positionals < all.count ? all[positionals] : all.last(where: \.isRepeating) { return values(of: next) }
     return .words(isAfterTerminator ? [] : options)

@@ -14,12 +14,9 @@ struct LineContents {
 
   /// In their order; those of several models with one name as `Model/Version`.
   var versions: [String] {
-    let bundles = bundles
-    let names = bundles.flatMap { $0.versions.map(\.name) }
-    return bundles.flatMap { bundle in
-      bundle.versions.map { version in
-        names.count { $0 == version.name } > 1 ? "\(bundle.name)/\(version.name)" : version.name
-      }
+    let found = modelPaths.flatMap(Self.versions)
+    return found.map { version in
+      found.count { $0.name == version.name } > 1 ? "\(version.model)/\(version.name)" : version.name
     }
   }
 
@@ -43,12 +40,29 @@ struct LineContents {
     return Self.sorted(found.flatMap { [$0.name] + $0.entityMappings.map(\.name) })
   }
 
-  private var models: [ManagedObjectModel] { bundles.flatMap(\.versions) }
+  private var models: [ManagedObjectModel] {
+    modelPaths.flatMap { (try? ModelReader.read(path: $0)) ?? [] }.flatMap(\.versions)
+  }
 
-  private var bundles: [ModelBundle] {
+  private var modelPaths: [String] {
     let named = values(of: "--models")
-    let paths = named.isEmpty ? words.filter { Self.modelExtensions.contains(($0 as NSString).pathExtension) } : named
-    return paths.flatMap { (try? ModelReader.read(path: Self.path($0))) ?? [] }
+    return named.isEmpty ? words.filter { Self.modelExtensions.contains(($0 as NSString).pathExtension) }.map(Self.path) : named
+  }
+
+  /// By the names of files where they are enough: a model may have a hundred versions.
+  private static func versions(_ path: String) -> [(model: String, name: String)] {
+    func stem(_ path: String) -> String { ((path as NSString).lastPathComponent as NSString).deletingPathExtension }
+    let inner = ["xcdatamodeld": "xcdatamodel", "momd": "mom"]
+    switch (path as NSString).pathExtension {
+    case "xcdatamodel", "mom": return [(stem(path), stem(path))]
+    case let kind where inner[kind] != nil:
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      return files.filter { ($0 as NSString).pathExtension == inner[kind] }.map(stem)
+        .sorted { $0.compare($1, options: .numeric) == .orderedAscending }.map { (stem(path), $0) }
+    default:
+      let bundles = (try? ModelReader.read(path: path)) ?? []
+      return bundles.flatMap { bundle in bundle.versions.map { (bundle.name, $0.name) } }
+    }
   }
 
   /// The entities of the first store on the line. One with a rollback journal would have to be recovered first.

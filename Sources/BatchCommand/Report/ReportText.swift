@@ -50,7 +50,8 @@ struct ReportText {
         return ["\(index + 1). \(ReportWords.plain(step.source)) to \(ReportWords.plain(step.destination))\(passed), \(kind)"]
           + step.mappings.filter { _ in !step.isInferred }.map { mapping in
             let policies = mapping.policies.isEmpty ? "" : "; \(mapping.policies.joined(separator: ", "))"
-            return ReportWords.plain("   \(mapping.name): \(mapping.count) entity \(mapping.count == 1 ? "mapping" : "mappings")\(policies)")
+            return ReportWords.plain(
+              "   \(mapping.name): \(mapping.count) entity \(mapping.count == 1 ? "mapping" : "mappings")\(policies)")
           }
       })
   }
