@@ -82,7 +82,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   private static func print(_ bytes: UnsafeRawBufferPointer) throws {
-    // The end of the process tells why.
+    // The end of the process says why.
     guard Output.write(bytes) == 0 else { throw ExitCode(1) }
   }
 }
@@ -116,7 +116,7 @@ struct ExportFile {
     } catch {
       try? fileSystem.remove(temporary)
       guard let full = error as? StreamsError, full.code == .diskFull else { throw error }
-      // Its own exit code would promise that the export goes on where it stopped.
+      // Its own exit code would promise that the export can be resumed.
       throw BatchError(.failed, "there is no space for the export", hint: "Make room, and export again", path: path, cause: full)
     }
   }

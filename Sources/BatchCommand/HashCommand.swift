@@ -52,6 +52,6 @@ struct HashCommand: ParsableCommand {
 }
 
 extension String {
-  /// The text with blanks behind it, so that columns stand below each other.
+  /// The text with blanks after it, so that columns stand below each other.
   func padding(_ width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
 }

@@ -81,7 +81,7 @@ struct MetadataCommand: StoreCommand {
         .refused, "a migration of this store is \(job.state.rawValue), and could not go on after the change",
         hint: "Finish it with resume first, or use --force", path: store)
     }
-    // Tells what is no store before SQLite opens it.
+    // Finds what is no store before SQLite opens it.
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     reader.close()
     guard !reader.isRecovered else {

@@ -101,14 +101,14 @@ struct MigrateCommand: StoreCommand {
     }
   }
 
-  /// Told where the summary cannot be: a script would take the store for one that is not migrated.
+  /// Said even if the summary cannot be written: a script would take the store for one that is not migrated.
   static func done(_ report: MigrationJob.Report) -> MigrationJob.Report {
     Output.afterDone("the store is migrated; the summary could not be written", report)
   }
 }
 
 extension MigrateCommand {
-  /// Options besides those of models, history and parts that a run which is begun anew needs again, where they are not the defaults.
+  /// Options apart from those of models, history and parts that a run which is started over needs again, where they are not the defaults.
   fileprivate var ownArguments: [String] {
     var words: [String] = []
     if memory.bytes != ByteCount.standardMemory.bytes { words += ["--memory", "\(memory.bytes)"] }

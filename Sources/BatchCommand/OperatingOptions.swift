@@ -3,7 +3,7 @@ import Batch
 import Foundation
 import Glibc
 
-/// How a run is watched and controlled: the same for one that begins and one that goes on.
+/// How a run is watched and controlled: the same for one that begins and one that is resumed.
 struct OperatingOptions: ParsableArguments {
   @Option(
     name: .long,
@@ -31,7 +31,7 @@ struct OperatingOptions: ParsableArguments {
   /// When all has to have ended; nil for no such time.
   var end: Date? { [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap { $0 }.min() }
 
-  /// Has a run heed them; `started` is when the process began with it.
+  /// Applies them to a run; `started` is when the process began with it.
   func apply(to monitor: RunMonitor, started: Date) {
     monitor.throttle(throttle)
     if nice {
@@ -52,7 +52,7 @@ struct OperatingOptions: ParsableArguments {
 
 /// The processors that this process may run on.
 enum Processors {
-  /// Takes all but `count` of them away from this thread and those that it will start: the one that it runs on stays, and those behind
+  /// Takes all but `count` of them away from this thread and those that it will start: the one that it runs on stays, and those after
   /// it. The kernel chose that one because it had least to do, so processes that are started side by side do not all take the first.
   static func limit(to count: Int) {
     var mask = [UInt8](repeating: 0, count: 1024)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Batch
 import Logging
 
-/// Whom a run tells about itself besides the person at its terminal.
+/// Where a run reports, apart from its terminal.
 struct OutletOptions: ParsableArguments {
   @Option(
     name: .long,

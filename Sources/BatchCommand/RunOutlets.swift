@@ -2,7 +2,7 @@ import Batch
 @preconcurrency import Dispatch
 import Foundation
 
-/// Tells others about a run: metrics, systemd, and a command at its end.
+/// Reports a run to others: metrics, systemd, and a command at its end.
 final class RunOutlets: Sendable {
   private let options: OutletOptions
   private let store: String

@@ -23,13 +23,13 @@ extension MigrationJob {
     public var kept: [Item] = []
   }
 
-  /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can go on with, and
+  /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can resume, and
   /// backups over the limit. Runs that are alive stay, and cut-overs that only have to be finished. What stays of a finished run for its
   /// report goes where its store is gone.
   ///
   /// - Parameters:
   ///   - path: a directory, or the destination of runs.
-  ///   - all: give up interrupted runs that could go on, too, and finish those whose new store has its name; no store is touched.
+  ///   - all: give up interrupted runs that could be resumed, too, and finish those whose new store has its name; no store is touched.
   ///   - backups: how many backups of each store stay; nil leaves all.
   ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
   ///   - reports: remove what stays of finished runs for their reports, too.
@@ -90,12 +90,12 @@ extension MigrationJob {
     guard !dryRun else { return }
     guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { return }
     defer { lease.release() }
-    // Once more under the lease: somebody may have gone on with it meanwhile.
+    // Once more under the lease: somebody may have resumed it meanwhile.
     guard let again = try judge(job, command, isOwn: true), again.isUseless else {
       report.removed.removeLast()
       return report.kept.append(item)
     }
-    // Whoever finishes a run takes the list of objects that it set aside out of the directory first.
+    // Whoever finishes a run takes the list of rejected objects out of the directory first.
     guard ![.renamed, .done].contains(again.life.phase) else { return try finishQuietly(job, lease) }
     for kept in try giveUp(job, lease) {
       let reason = "was under the store's name before or since, and may be the only copy"
@@ -103,7 +103,7 @@ extension MigrationJob {
     }
   }
 
-  /// Nil where there is no run any more.
+  /// Nil if there is no run any longer.
   private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (life: RunLife, isUseless: Bool)?
   {
     let life = try RunLife.look(job, fileSystem, isOwn: isOwn)
@@ -115,7 +115,7 @@ extension MigrationJob {
     }
   }
 
-  /// Has the run no checkpoint that it could go on from?
+  /// Whether the run has no checkpoint from which it could be resumed.
   private func isWithoutCheckpoint(_ job: JobDirectory) throws -> Bool {
     do {
       return try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() == nil

@@ -20,7 +20,7 @@ final class ObjectExplainer: ObjectWatcher {
   private let number: Int
   private let logger: Logger
 
-  /// Explains objects of a step; nil where its source has none of their entities, or nobody reads the log. Begins with where the
+  /// Explains objects of a step; nil if its source has none of their entities, or nobody reads the log. Begins with where the
   /// properties of their mappings come from.
   init?(_ wanted: [ExplainedObjects], in plan: StepPlan, number: Int, _ logger: Logger) {
     let tables = wanted.compactMap { plan.graph.entities[$0.entity]?.table }

@@ -56,7 +56,7 @@ struct CarriedObjectsFinder {
       found.modelCache = content
       if !leftOut.isEmpty { found.notes.append("the model cache lacks \(leftOut.joined(separator: ", "))") }
     } catch {
-      // Core Data opens a store whose cache is empty, and writes it anew.
+      // Core Data opens a store whose cache is empty, and writes it again.
       found.modelCache = []
       found.notes.append("the model cache is left empty: \(error)")
     }
@@ -72,7 +72,7 @@ struct CarriedObjectsFinder {
     return schema.rows.filter { $0.type == "table" && $0.rootPage > 0 && !taken.contains(NameOrder.folded($0.name)) }
   }
 
-  /// Folded names of tables that are made anew, R-trees with their shadow tables, or that a changed model makes worthless: other R-trees,
+  /// Folded names of tables that are rebuilt, R-trees with their shadow tables, or that a changed model makes worthless: other R-trees,
   /// and SQLite's statistics.
   private func leftOut() -> Set<String> {
     guard !isIdentity else { return Set(drafts.layout.rtrees.flatMap(\.tableNames).map(NameOrder.folded)) }
@@ -115,7 +115,7 @@ struct CarriedObjectsFinder {
     }
   }
 
-  /// Indexes of carried tables; in an identity migration also those of the model's tables that only the file can tell.
+  /// Indexes of carried tables; in an identity migration also those of the model's tables that only the file knows.
   private func addIndexes(to found: inout CarriedObjects) throws {
     let changed = Set(found.tables.filter { $0.isEmptied || $0.numbers != nil }.map { NameOrder.folded($0.row.name) })
     var owners = Set((found.tables.map(\.row) + found.trees).map { NameOrder.folded($0.name) })
@@ -140,7 +140,7 @@ struct CarriedObjectsFinder {
     }
   }
 
-  /// An index whose keys are made anew: one over plain columns of all rows, in an order of SQLite's own.
+  /// An index whose keys are rebuilt: one over plain columns of all rows, in an order of SQLite's own.
   private func rebuilt(_ row: SchemaRow) throws -> CarriedObjects.Index {
     guard let index = schema.indexes.first(where: { $0.name == row.name }), let table = schema.table(row.tableName),
       index.columns.allSatisfy({ Collation(rawValue: $0.collation.uppercased()) != nil })

@@ -16,7 +16,7 @@ public struct StepAccount: Sendable, Codable, Equatable {
     public var leftOut: UInt64
     /// Of them, those that could not be migrated, see ``RejectLimit``.
     public var rejected: UInt64 = 0
-    /// Who leaves out objects: a filter, a policy, or a choice of parts; nil where nobody does.
+    /// Who leaves out objects: a filter, a policy, or a choice of parts; nil if nobody does.
     public var rule: String?
   }
 

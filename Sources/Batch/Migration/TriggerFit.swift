@@ -1,4 +1,4 @@
-/// Does the text of a trigger still fit the new version? It is never run, and not understood beyond its names: every table that it names must
+/// Whether the text of a trigger still fits the new version. It is never run, and not understood beyond its names: every table that it names must
 /// still hold the same objects, every column of these tables that it names must mean what it meant, and the attribute that it derives must be
 /// derived as before. Core Data's own text holds no entity numbers, others' may (B.8).
 struct TriggerFit {
@@ -38,7 +38,7 @@ struct TriggerFit {
     }
   }
 
-  /// Names of columns that mean nothing, or something else, in the new version; nil where the table goes or gets other objects.
+  /// Names of columns that mean nothing, or something else, in the new version; nil if the table goes or gets other objects.
   private static func lost(of table: StoreBinding.Table, _ drafts: StepDraft) -> Set<String>? {
     let tables = drafts.layout.entityTables
     let sources = drafts.graph.binding.tables.map(\.layout.name)
@@ -71,7 +71,7 @@ struct TriggerFit {
     return found
   }
 
-  /// Why a trigger is left out; nil where it is kept.
+  /// Why a trigger is left out; nil if it is kept.
   func misfit(_ row: SchemaRow) -> Misfit? {
     let name = NameOrder.folded(row.name)
     let derivation = derivations.filter { name.hasPrefix($0.key) }.max { $0.key.utf8.count < $1.key.utf8.count }

@@ -33,7 +33,7 @@ struct SHA256 {
     }
   }
 
-  /// Takes in whole blocks. Written so that it is quick where nothing is optimized, too: tests hash much.
+  /// Takes in whole blocks. Written so that it is quick if nothing is optimized, too: tests hash much.
   private mutating func compress(_ bytes: UnsafePointer<UInt8>, count: Int) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { room in
       guard let words = room.baseAddress else { return }

@@ -6,7 +6,7 @@ struct AccountBalance {
     (.replaced, "replaced"), (.dropped, "dropped"), (.lost, "lost"),
   ]
 
-  /// `577 objects (570 carried, 7 dropped), 3204 values (3204 carried), 500 links (500 dropped)`; nil where nothing was counted.
+  /// `577 objects (570 carried, 7 dropped), 3204 values (3204 carried), 500 links (500 dropped)`; nil if nothing was counted.
   let text: String?
 
   init(_ account: VersionAccount) {
@@ -30,10 +30,10 @@ struct AccountBalance {
 }
 
 extension VersionAccount {
-  /// What was counted, and where it goes: a line for people. Nil where nothing was counted.
+  /// What was counted, and where it goes: a line for people. Nil if nothing was counted.
   public var balance: String? { AccountBalance(self).text.map { "\(source) to \(destination): \($0)" } }
 
-  /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil where nothing can be inferred.
+  /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil if nothing can be inferred.
   public static func foreseen(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ reader: StoreReader? = nil
   ) throws -> VersionAccount? {

@@ -50,7 +50,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
   public var changed: UInt64?
   /// Of an entity's objects those that no mapping took: filters, policies and rejects left them out.
   public var leftOut: UInt64?
-  /// What may leave objects of the entity out; nil where a mapping takes all.
+  /// What may leave objects of the entity out; nil if a mapping takes all.
   public var leftOutBy: Rule?
 
   init(_ kind: Kind, _ entity: String, _ name: String? = nil, _ fate: Fate, to: [String] = [], by: String? = nil) {
@@ -125,7 +125,7 @@ public struct VersionAccount: Sendable, Hashable, Codable {
 }
 
 extension [AccountLine] {
-  /// The lines without those of properties whose entity has a line here: what goes with its entity is told with it.
+  /// The lines without those of properties whose entity has a line here: what goes with its entity is listed with it.
   var toldWithEntities: [AccountLine] {
     let entities = Set(filter { $0.kind == .entity }.map(\.entity))
     return filter { $0.kind == .entity || !entities.contains($0.entity) }

@@ -78,7 +78,7 @@ extension InferenceDifference {
       }
     }
 
-    /// Is it the same but for what objects without value get?
+    /// Whether it is the same, except for what objects without a value get.
     func isAlike(_ other: Origin) -> Bool {
       guard case .attribute(.source(let name, let types, _), let entity) = self else { return self == other }
       guard case .attribute(.source(name, types, _), entity) = other else { return false }

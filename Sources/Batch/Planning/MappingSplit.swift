@@ -23,7 +23,7 @@ public struct MappingSplit: Sendable, Equatable, Codable {
     public var writes: [String]
     /// What it reads of other parts.
     public var reads: [Read]
-    /// Does the run leave it out?
+    /// Whether the run leaves it out.
     public var isSkipped = false
 
     /// The numbers of the parts that have to be finished before, rising.

@@ -14,7 +14,7 @@ struct PathFusion {
   private let path: [MigrationStep]
   /// The layouts of all versions of the path.
   private let layouts: [StoreLayout]
-  /// The pass at hand: its stages, the last of which may go on, and the steps that each is made of.
+  /// The pass at hand: its stages, the last of which may still grow, and the steps that each is made of.
   private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
   private var stretch: Stretch?
 

@@ -1,4 +1,4 @@
-/// Chooses how inferred steps behind each other are made: version by version, by inference from the first version to the last, or by
+/// Chooses how consecutive inferred steps are made: version by version, by inference from the first version to the last, or by
 /// one step that takes of both what keeps the store's values.
 struct RunInference {
   /// The path, with the steps that were chosen.
@@ -13,7 +13,7 @@ struct RunInference {
   /// A path that leaves nothing to choose.
   init(steps: [MigrationStep], notes: [String] = []) { (self.steps, self.notes, way) = (steps, notes, nil) }
 
-  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` where inference is
+  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` if inference is
   /// to be direct and cannot be.
   init(_ path: [MigrationStep], way: InferencePath?) throws {
     (steps, notes, self.way) = ([], [], way)

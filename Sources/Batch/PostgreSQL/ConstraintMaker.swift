@@ -1,4 +1,4 @@
-/// Makes what comes behind the rows, each in a transaction with its note. What real data do not allow is left out, and told: keys that
+/// Makes what comes after the rows, each in a transaction with its note. What real data do not allow is left out, and noted: keys that
 /// lead nowhere, values that come twice, texts that are too long for an index. No row is changed for it.
 struct ConstraintMaker {
   let book: LoadBook

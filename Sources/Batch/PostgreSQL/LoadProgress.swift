@@ -1,7 +1,7 @@
 import Streams
 import Synchronization
 
-/// Tells a monitor how far a load is.
+/// Reports the progress of a load to a monitor.
 final class LoadProgress: Sendable {
   private struct State {
     var bytesRead: UInt64 = 0
@@ -83,7 +83,7 @@ final class LoadProgress: Sendable {
   }
 }
 
-/// Since when a server has been away: since the first failure behind its last work.
+/// Since when a server has been away: since the first failure after its last work.
 final class Absence: Sendable {
   private let beginning = Mutex<ContinuousClock.Instant?>(nil)
 

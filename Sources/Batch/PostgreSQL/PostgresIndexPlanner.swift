@@ -43,7 +43,7 @@ struct PostgresIndexPlanner {
     indexes[indexes.count - 1].name = names.take(name + (index.isUnique ? "_key" : "_idx"))
   }
 
-  /// The places of an index's columns in a table; nil where one of them is not there.
+  /// The places of an index's columns in a table; nil if one of them is not there.
   private func columns(_ index: IndexLayout, in place: Int) -> [Int]? {
     let table = tables[place]
     let found: [Int?]

@@ -105,7 +105,7 @@ struct PostgresSchemaPlanner {
     }
   }
 
-  /// Nil for what a foreign key and the other table tell: the entity of a to-one's object.
+  /// Nil for what a foreign key and the other table show: the entity of a to-one's object.
   private func column(_ column: Column, _ place: Int, of entity: String) -> PostgresColumn? {
     let name = isSnakeCase ? snakeCase(column.role) : column.name
     func made(_ type: PostgresType, _ property: String, isExternal: Bool = false, isRequired: Bool = false) -> PostgresColumn {

@@ -8,7 +8,7 @@ public final class SettledStore: Sendable {
   public let original: String
   /// The file to read.
   public let path: String
-  /// What to tell of a copy; nil of the store itself.
+  /// The note on a copy; nil for the store itself.
   public let note: String?
   private let folder: String?
   private let recovered: RecoveredCopy?
@@ -36,7 +36,7 @@ public final class SettledStore: Sendable {
 
   private static func copy(in folder: String) -> String { FilePaths.join(folder, "store.sqlite") }
 
-  /// Nil where no committed change is in a log.
+  /// Nil if no committed change is in a log.
   private static func copyWithLog(_ path: String, _ fileSystem: any FileSystem) throws -> String? {
     guard let log = try fileSystem.status(path + "-wal"), log.size > 0 else { return nil }
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .exclusive)

@@ -2,9 +2,9 @@ import Batch
 import Foundation
 import Streams
 
-/// What others did to a store of a fleet since its first attempt began: an attempt that died behind its cut-over, or a person.
+/// What others did to a store of a fleet since its first attempt began: an attempt that died after its cut-over, or a person.
 ///
-/// Told by the stores and by the records of runs beside them; clocks of machines are not compared.
+/// Known from the stores and from the records of runs beside them; clocks of machines are not compared.
 struct FleetEarlierWork {
   let plan: FleetPlan
   let number: Int
@@ -23,7 +23,7 @@ struct FleetEarlierWork {
       owner, foundNoResult: isFree, found: try? StoreIdentity(store.path), record: job.finishedRun(store.target))
   }
 
-  /// How the store ended meanwhile; nil where its migration is still to be done. Without an earlier attempt nothing but a run of others that
+  /// How the store ended meanwhile; nil if its migration is still to be done. Without an earlier attempt nothing but a run of others that
   /// leads elsewhere ends it. Nothing is written.
   func ending(since first: FleetAttempt?) throws -> Ending? {
     guard try job.status(store.target).state == .none else { return foreignRun() }
@@ -42,7 +42,7 @@ struct FleetEarlierWork {
     switch report.present {
     case .same, .written:
       if report.origin == Self.origin(plan, number) { return Self.ended(report) }
-      // Is it that store's? The output says it itself.
+      // Whether it is that store's, the output itself says.
       guard store.output == nil else { return nil }
       if try isUpToDate(store.target) { return Self.hadVersion }
       let version = report.targetVersion.map { "version \($0)" } ?? "another version"
@@ -102,6 +102,6 @@ struct FleetEarlierWork {
     try FleetMigrationOptions.parse(plan.options).models.request(path)
   }
 
-  /// Is a store at the version that the plan leads to? With `--identity` that is its own.
+  /// Whether a store is at the version that the plan leads to. With `--identity` that is its own.
   private func isUpToDate(_ path: String) throws -> Bool { try job.plan(try request(path)).isUpToDate }
 }

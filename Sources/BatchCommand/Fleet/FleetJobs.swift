@@ -1,7 +1,7 @@
 import Batch
 import Foundation
 
-/// What a scheduler is told of a fleet's tasks.
+/// What a scheduler needs to know of a fleet's tasks.
 struct FleetJob {
   /// The plan's id, its beginning: part of names.
   var id: String
@@ -27,7 +27,7 @@ struct FleetJob {
   var name: String { "godwit-\(id)" }
   var megabytes: UInt64 { (memory + (1 << 20) - 1) >> 20 }
 
-  /// Has a task stop in time by itself, where the scheduler gives no signal before its limit.
+  /// Makes a task stop in time by itself, if the scheduler gives no signal before its limit.
   var timedWords: [String] {
     words + (time.map { ["--max-runtime", "\(max(1, Int($0) - grace))s"] } ?? [])
   }

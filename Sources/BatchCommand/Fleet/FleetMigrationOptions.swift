@@ -28,7 +28,7 @@ struct FleetMigrationOptions: ParsableArguments {
       .map { URL(fileURLWithPath: $0).standardizedFileURL.path }
   }
 
-  /// Those of a plan. Throws `refused` where the plan has others, or where the files that they name changed since it was made.
+  /// Those of a plan. Throws `refused` if the plan has others, or if the files that they name changed since it was made.
   init(of plan: FleetPlan, path: String) throws {
     guard let options = try? Self.parse(plan.options), options.words == plan.options else {
       throw BatchError(

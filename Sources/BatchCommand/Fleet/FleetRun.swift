@@ -41,7 +41,7 @@ final class FleetRun: Sendable {
   private let processes = StoreProcesses()
   private let shared = Mutex(Shared())
 
-  /// `tells` says every store's end on standard error. `options` are added to those of the plan.
+  /// `tells`: says every store's end on standard error. `options` are added to those of the plan.
   init(
     _ plan: FleetPlan, _ state: FleetState, task: Int, jobs: Int, patience: Double, tells: Bool, deadline: Date?,
     options: [String]
@@ -80,7 +80,7 @@ final class FleetRun: Sendable {
     try tasks.takeOverDead { if !processes.isStopped { try work(off: plan.shard($0)) } }
   }
 
-  /// 75 as long as a store of the task has not ended; else the worst code of those that failed: rejects are what was allowed.
+  /// 75 as long as a store of the task has not ended; otherwise the worst code of those that failed: rejects are what was allowed.
   func code(_ summary: Summary) throws -> Int32 {
     guard summary.open == 0 else { return ExitCodes.stopped }
     return ExitCodes.worst(try plan.shard(task).compactMap { try state.end($0) }.map { $0.outcome == .failed ? $0.exitCode : 0 })

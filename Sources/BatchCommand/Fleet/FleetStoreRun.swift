@@ -24,12 +24,12 @@ struct FleetStoreRun {
   let state: FleetState
   let processes: StoreProcesses
   let deadline: Date?
-  /// Options of this machine, behind those of the plan.
+  /// Options of this machine, after those of the plan.
   let options: [String]
 
   private var job: MigrationJob { MigrationJob(policies: GodwitCommand.policies) }
 
-  /// Works on the store that the claim is for. Nil where it has ended already.
+  /// Works on the store that the claim is for. Nil if it has ended already.
   func run(_ number: Int, _ claim: FleetClaim) -> Result? {
     let started = ContinuousClock.now
     var result = Result(store: plan.stores[number].path, outcome: "open", exitCode: ExitCodes.stopped, seconds: 0)
@@ -123,7 +123,7 @@ struct FleetStoreRun {
     }
   }
 
-  /// Does the run wait for somebody who has the store open: an owner that may not be replaced where it is, or one who keeps the cut-over?
+  /// Whether the run waits for another process that has the store open: an owner that may not be replaced there, or one that keeps the cut-over.
   private func isHeldUp(_ store: FleetPlan.Store) -> Bool {
     guard let status = try? job.status(store.target) else { return false }
     return [.running, .cutOver, .finished].contains(status.state) || status.phase == "finished"

@@ -17,7 +17,7 @@ struct ReportWords {
         }))
   }
 
-  /// One or two words.
+  /// The outcome in one or two words.
   var outcome: String {
     switch report.outcome {
     case .done: "done"
@@ -31,7 +31,7 @@ struct ReportWords {
     }
   }
 
-  /// A sentence.
+  /// The outcome in a sentence.
   var headline: String {
     let version = report.targetVersion.map { Self.plain($0) } ?? "the new version"
     if let gone { return gone }
@@ -50,7 +50,7 @@ struct ReportWords {
     }
   }
 
-  /// What to say where the result is not there any more.
+  /// What to say if the result is no longer there.
   private var gone: String? {
     guard let present = report.present, present.isGone else { return nil }
     let began = "The migration was done\(report.ended.map { " at \(Self.time($0))" } ?? ""), but"
@@ -115,7 +115,7 @@ struct ReportWords {
   /// Bytes of an entity, always estimated from a sample.
   func bytes(_ size: RunHistory.Size?) -> String? { size.flatMap { $0.bytes }.map(Console.size) }
 
-  /// What became of the rows of a step.
+  /// The account of the rows of a step.
   func tally(_ tally: RunHistory.Tally) -> String {
     var parts = [
       "\(Console.count(tally.read)) objects read", "\(Console.count(tally.written)) written",
@@ -127,7 +127,7 @@ struct ReportWords {
     return parts.joined(separator: ", ")
   }
 
-  /// What became of the rows of all steps, and where everything in each version went: name and text.
+  /// The accounts of all steps and versions: name and text.
   var tallies: [(String, String)] {
     report.steps.flatMap { step in
       [("\(step.source) to \(step.destination)", tally(step))]
@@ -135,7 +135,7 @@ struct ReportWords {
     }
   }
 
-  /// What was proved.
+  /// What was verified.
   var proof: [String] {
     guard let proof = report.proof else {
       return [report.ended == nil ? "Nothing is verified yet." : "The verification was turned off, or another process did it."]

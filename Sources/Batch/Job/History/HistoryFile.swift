@@ -8,7 +8,7 @@ struct HistoryFile: Sendable {
   private let file: any File
   private(set) var history: RunHistory
   private var length: UInt64 = 0
-  /// Did a write fail, so that lines are missing or torn?
+  /// Whether a write failed, so that lines are missing or torn.
   private var isTorn = true
   private(set) var path: String
 

@@ -13,7 +13,7 @@ public enum StorePresence: String, Sendable, Codable {
   /// Nothing.
   case missing
 
-  /// Is the migration's result not there any more?
+  /// Whether the migration's result is no longer there.
   public var isGone: Bool { self != .same && self != .written }
 }
 

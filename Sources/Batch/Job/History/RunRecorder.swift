@@ -3,9 +3,9 @@ import Logging
 import Streams
 import Synchronization
 
-/// Writes a run's history, and ends no run by failing to: the failure is told instead.
+/// Writes a run's history, and ends no run by failing to: the failure is reported instead.
 ///
-/// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to go on with a run, and nothing has to be durable.
+/// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to resume a run, and nothing has to be durable.
 final class RunRecorder: Sendable {
   private struct State {
     var file: HistoryFile?
@@ -33,7 +33,7 @@ final class RunRecorder: Sendable {
     }
   }
 
-  /// A process that goes on with a run may have been given other settings.
+  /// A process that resumes a run may have been given other settings.
   private static func add(_ facts: RunHistory.Facts, to file: inout HistoryFile) throws {
     var facts = facts
     if let earlier = file.history.facts { facts.program = earlier.program }

@@ -5,7 +5,7 @@ extension MigrationJob {
   /// What became of the last migration to a path, or becomes of the one that is at work. `path` is the source of one that is not finished,
   /// the destination, or the job's directory. Nothing is written.
   ///
-  /// Throws `refused` where no migration is known.
+  /// Throws `refused` if no migration is known.
   public func report(_ path: String) throws -> RunReport {
     let path = Self.destination(named: path)
     let status = try status(path)
@@ -21,7 +21,7 @@ extension MigrationJob {
     return report(finished: history, job)
   }
 
-  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil where none is known. Nothing is written.
+  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil if none is known. Nothing is written.
   public func finishedRun(_ path: String) -> String? {
     (try? JobDirectory(destination: path)).flatMap { RunHistory(path: $0.record)?.facts?.run }
   }
