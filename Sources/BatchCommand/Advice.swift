@@ -3,7 +3,7 @@ import Streams
 
 /// What a person can do about an error that does not say so itself: by its code, what helps in most cases.
 enum Advice {
-  /// A sentence to follow the error's own text; empty where that has one, or where nobody knows.
+  /// A sentence to follow the error's own text; empty where that has one, or if nobody knows.
   static func text(after error: any Error) -> String {
     sentence(for: error).map { ". \($0)" } ?? ""
   }

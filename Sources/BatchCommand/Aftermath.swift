@@ -18,7 +18,7 @@ enum Aftermath {
 
   private static var name: String { GodwitCommand.configuration.commandName ?? "godwit" }
 
-  // Asked of the disk and not of the error: the same error comes before and after the first write.
+  // Read from the disk and not from the error: the same error comes before and after the first write.
   private static func state(_ path: String?) -> String {
     guard let path else { return "Nothing was written" }
     let job = MigrationJob(policies: GodwitCommand.policies)

@@ -6,7 +6,7 @@ enum Console {
   static func print(_ text: String) { Output.write(VisibleText.of(text) + "\n") }
   static func error(_ text: String) { write(VisibleText.of(text) + "\n") }
 
-  /// Tells that a store was opened on a recovered copy, if it was.
+  /// Says that a store was opened on a recovered copy, if it was.
   static func tellRecovery(_ reader: StoreReader) {
     if reader.isRecovered { error("note: \(SourceStore.recoveryNote)") }
   }
@@ -26,14 +26,14 @@ enum Console {
   static var isTerminal: Bool { isatty(2) == 1 }
   /// Text for standard output as it is, without a line's end: what a program reads, or escape sequences.
   static func writeOutput(_ text: String) { Output.write(text) }
-  /// May escape sequences be written that move the cursor, to standard error and to standard output?
+  /// Whether escape sequences that move the cursor may be written to standard error and to standard output.
   static var canRedraw: Bool { isTerminal && variable("TERM") != "dumb" }
   static var outputCanRedraw: Bool { isatty(1) == 1 && variable("TERM") != "dumb" }
-  /// May colours be used? https://no-color.org
+  /// Whether colours may be used: https://no-color.org
   static var isColored: Bool { canRedraw && variable("NO_COLOR").isEmpty }
   private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
-  /// Columns of the terminal, asked anew with every line: it may have been resized.
+  /// Columns of the terminal, asked again with every line: it may have been resized.
   static var width: Int {
     var size = winsize()
     return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
@@ -52,16 +52,9 @@ enum Console {
     return unit == 0 ? "\(bytes) B" : "\(Double(Int(value * 10)) / 10) \(units[unit])"
   }
 
-  static func count(_ number: UInt64) -> String {
-    var text = ""
-    for (index, digit) in String(number).reversed().enumerated() {
-      if index > 0, index % 3 == 0 { text.append(" ") }
-      text.append(digit)
-    }
-    return String(text.reversed())
-  }
+  static func count(_ number: UInt64) -> String { number.grouped }
 
-  /// A number; of one that a sample tells, the first three digits.
+  /// A number; of an estimate the first three digits.
   static func count(_ number: UInt64, isEstimate: Bool) -> String {
     guard isEstimate else { return count(number) }
     var unit: UInt64 = 1

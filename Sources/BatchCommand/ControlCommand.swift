@@ -4,10 +4,10 @@ import Glibc
 
 struct ControlCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ctl", abstract: "Pauses, throttles or stops a migration that another process runs.",
+    commandName: "ctl", abstract: "Pauses, resumes, throttles or stops a migration that another process runs.",
     discussion: """
-      The path is that of the source or of the destination. What is asked is heeded within two seconds, and only by the process that \
-      runs the migration now: one that resumes it begins without.
+      Name the source or the destination. The process that runs the migration obeys within two seconds. A process that resumes the \
+      migration later starts without these settings.
       """,
     subcommands: [PauseCommand.self, GoOnCommand.self, ThrottleCommand.self, StopCommand.self])
 }
@@ -29,30 +29,30 @@ extension OrderCommand {
       let status = try StatusCommand.status(job, store)
       if status.state != .running || isDone(status) { return Console.print("\(store): \(text)") }
     }
-    Console.print("\(store): asked; the process has not answered yet")
+    Console.print("\(store): the order is given, but the process has not answered yet")
   }
 }
 
 struct PauseCommand: OrderCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Holds the run up at its next page of rows. It keeps its locks.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+    commandName: "pause", abstract: "Pauses the run at its next page of rows. The run keeps its locks.")
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("paused", { $0.paused = true }, until: { $0.progress?.paused == true }) }
 }
 
 struct GoOnCommand: OrderCommand {
-  static let configuration = CommandConfiguration(commandName: "resume", abstract: "Lets a paused run go on.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+  static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resumes a paused run.")
+  @Argument(help: .run, completion: .store) var store: String
 
-  func run() throws { try order("goes on", { $0.paused = false }, until: { $0.progress?.paused == false }) }
+  func run() throws { try order("resumed", { $0.paused = false }, until: { $0.progress?.paused == false }) }
 }
 
 struct ThrottleCommand: OrderCommand {
   static let configuration = CommandConfiguration(
-    commandName: "throttle", abstract: "Limits what the run writes or reads in a second.")
-  @Argument(help: "50MB/s, 200krows/s, or none.") var rate: String
-  @Argument(help: "The store, or the output of the migration.") var store: String
+    commandName: "throttle", abstract: "Limits how much the run writes or reads per second.")
+  @Argument(help: "50MB/s, 200krows/s, or none.", completion: .list(["none"])) var rate: String
+  @Argument(help: .run, completion: .store) var store: String
 
   func validate() throws {
     guard rate == "none" || RunRate(rate) != nil else { throw ValidationError("a rate is 50MB/s, 200krows/s, or none") }
@@ -65,8 +65,8 @@ struct ThrottleCommand: OrderCommand {
 
 struct StopCommand: OrderCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stop", abstract: "Has the run publish a checkpoint and end with 75, so that it can be resumed.")
-  @Argument(help: "The store, or the output of the migration.") var store: String
+    commandName: "stop", abstract: "Stops the run with a checkpoint, so that it can be resumed. Its exit code is 75.")
+  @Argument(help: .run, completion: .store) var store: String
 
   func run() throws { try order("stopped", { $0.stop = true }, until: { _ in false }) }
 }

@@ -4,17 +4,18 @@ import Streams
 
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "diff", abstract: "Says what changes from one version of a model to another, and what that means.",
+    commandName: "diff",
+    abstract: "Shows what changes from one version of a model to another, and whether a mapping can be inferred.",
     discussion: """
-      A side is a model's path, which means its current version, a path and a version as Library.xcdatamodeld:Library 1, or a \
-      store, whose version is found in --models. Changes with * give the entity another version hash: stores of the one \
-      version are then no stores of the other. The exit code is 0 whether or not something differs.
+      Each side is the path of a model, which means its current version; or a path and a version, as Library.xcdatamodeld:Library 1; \
+      or a store, whose version is found in --models. A change marked * gives its entity another version hash, so that a store of \
+      one version is not a store of the other. The exit code is 0 with and without differences.
       """)
 
-  @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String
-  @Argument(help: "The version after: MODEL, MODEL:VERSION, or a store.") var destination: String
-  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the versions of stores in.") var models: [String] = []
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .sourceSide, completion: .side) var source: String
+  @Argument(help: .destinationSide, completion: .side) var destination: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @Flag(name: .long, help: .json) var json = false
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)

@@ -64,7 +64,7 @@ enum ExitCodes {
     case .notADatabase, .damagedDatabase: 30
     case .damagedCheckpoint, .foreignCheckpoint: 22
     case .locked, .tooLarge, .unsupported: 20
-    // A full disk is mended by making room: the run goes on from its last checkpoint.
+    // A full disk needs room: then the run is resumed from its last checkpoint.
     case .diskFull: 75
     default: 1
     }

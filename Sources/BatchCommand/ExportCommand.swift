@@ -6,31 +6,34 @@ struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Writes a store's objects as JSON lines or CSV. Never writes to the store.",
     discussion: """
-      An object is {"entity", "key", "uri", "attributes", "relationships"}; its key is Z_PK, its URI the one of its \
-      NSManagedObjectID. With an entity, objects of that entity and its sub-entities are written. Objects come table by table, \
-      by key.
+      An object is {"entity", "key", "uri", "attributes", "relationships"}. Its key is Z_PK, and its URI is that of its \
+      NSManagedObjectID. If you name an entity, only objects of that entity and its sub-entities are written. Objects are written \
+      table by table, in the order of their keys.
 
-      Dates are ISO 8601 in UTC with microseconds, outside of years 0 to 9999 seconds since 2001. UUIDs are text, Booleans true \
-      and false, bytes base64; a value in a file beside the store is {"bytes", "externalFile"}. Numbers are as exact as in the \
-      store; NaN and Infinity are texts. A value that is not of its attribute's type is written as it is stored. A to-one is \
-      {"entity", "key"}, a to-many, with --to-many, a list of keys; they are sorted in temporary files (TMPDIR).
+      Dates are ISO 8601 in UTC with microseconds; outside the years 0 to 9999 they are seconds since 2001. UUIDs are text, \
+      Booleans true and false, bytes base64. A value in a file beside the store is {"bytes", "externalFile"}. Numbers are as exact \
+      as in the store; NaN and Infinity are texts. A value that does not have the type of its attribute is written as it is \
+      stored. A to-one relationship is {"entity", "key"}. A to-many relationship, with --to-many, is a list of keys; they are \
+      sorted in temporary files (TMPDIR).
 
-      CSV has columns @entity, @key, @uri, attributes, relationships; NULL is empty, an empty text "". A to-one is a key, with a \
-      second column name@entity where it may be a sub-entity; keys of a to-many are separated by blanks.
+      CSV has the columns @entity, @key, @uri, attributes, relationships. NULL is empty, and an empty text is "". A to-one \
+      relationship is a key; if it may lead to a sub-entity, a second column name@entity follows. Keys of a to-many relationship \
+      are separated by blanks.
       """)
 
-  @Argument(help: "The store.") var store: String
-  @Argument(help: "The entity; all without it. CSV needs one.") var entity: String?
-  @Option(name: .long, help: "The format: jsonl or csv.") var format = ExportFormat.jsonLines
+  @Argument(help: .store, completion: .store) var store: String
+  @Argument(help: "The entity. Default: all; CSV needs one.", completion: .entities) var entity: String?
+  @Option(name: .long, help: ArgumentHelp("The format: jsonl or csv.", valueName: "format")) var format = ExportFormat.jsonLines
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
-    name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.")
-  var models: [String] = []
-  @Option(name: .long, help: "The file to write; it must not exist. Without it the text goes to standard output.")
+    name: .long,
+    help: ArgumentHelp("The file to write; it must not exist. Default: standard output.", valueName: "path"),
+    completion: .file())
   var output: String?
-  @Option(name: .long, help: "Write so many objects at most.") var limit: UInt64?
-  @Flag(name: .long, help: "Write to-many relationships too.") var toMany = false
-  @Option(name: .long, help: "Peak memory, 64M without it; it bounds the largest row.") var memory: ByteCount?
-  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
+  @Option(name: .long, help: ArgumentHelp("Write at most this many objects.", valueName: "count")) var limit: UInt64?
+  @Flag(name: .long, help: "Write to-many relationships, too.") var toMany = false
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Flag(name: .long, help: .quiet) var quiet = false
 
   func validate() throws {
     if format == .csv, entity == nil { throw ValidationError("CSV has one header: name an entity, or use --format jsonl") }
@@ -51,7 +54,7 @@ struct ExportCommand: ParsableCommand {
     var options = StoreExport.Options(format: format, entity: entity)
     options.includesToMany = toMany
     options.limit = limit
-    if let memory { options.memory = MemoryBudget(total: Int(clamping: memory.bytes)) }
+    options.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     let export = try StoreExport(reader, model: try StoreModel.find(of: reader, in: library), options: options, fileSystem: files)
     guard let output else { return warn(try export.run(to: Self.print)) }
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
@@ -68,7 +71,7 @@ struct ExportCommand: ParsableCommand {
 
   private func warn(_ summary: StoreExport.Summary) {
     guard summary.repairedTexts > 0 else { return }
-    Console.error("note: \(summary.repairedTexts) texts were not UTF-8; replacement characters stand in them")
+    Console.error("note: \(summary.repairedTexts) texts were not UTF-8; they contain replacement characters")
   }
 
   private static func text(_ summary: StoreExport.Summary, _ output: String, seconds: Double) -> String {
@@ -79,7 +82,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   private static func print(_ bytes: UnsafeRawBufferPointer) throws {
-    // The end of the process tells why.
+    // The end of the process says why.
     guard Output.write(bytes) == 0 else { throw ExitCode(1) }
   }
 }
@@ -113,7 +116,7 @@ struct ExportFile {
     } catch {
       try? fileSystem.remove(temporary)
       guard let full = error as? StreamsError, full.code == .diskFull else { throw error }
-      // Its own exit code would promise that the export goes on where it stopped.
+      // Its own exit code would promise that the export can be resumed.
       throw BatchError(.failed, "there is no space for the export", hint: "Make room, and export again", path: path, cause: full)
     }
   }

@@ -1,6 +1,6 @@
 import Batch
 
-/// What a plan foresees, as people read it.
+/// The estimate of a plan, as people read it.
 struct ForecastText {
   let forecast: MigrationForecast
 
@@ -8,8 +8,8 @@ struct ForecastText {
 
   var lines: [String] {
     var lines = [
-      "foreseen, by \(Console.count(forecast.sampledRows)) rows that were tried: \(Self.seconds(forecast.seconds)), "
-        + "at the peak \(Console.size(forecast.peakDisk)) on the disk and \(Console.size(forecast.peakMemory)) of memory"
+      "estimate, from a trial of \(Console.count(forecast.sampledRows)) rows: \(Self.seconds(forecast.seconds)), "
+        + "at the peak \(Console.size(forecast.peakDisk)) of disk and \(Console.size(forecast.peakMemory)) of memory"
     ]
     for (index, step) in forecast.steps.enumerated() {
       lines.append("  step \(index + 1): \(Self.seconds(step.seconds)), a store of \(Console.size(step.bytes))")
@@ -20,13 +20,13 @@ struct ForecastText {
       }
       for (entity, count) in step.objects.sorted(by: { $0.key < $1.key }) where count.least < count.most {
         lines.append(
-          "    objects of \(entity): \(Console.count(count.likely)), from \(Console.count(count.least)) to \(Console.count(count.most))"
+          "    objects of \(entity): about \(Console.count(count.likely)), \(Console.count(count.least)) to \(Console.count(count.most))"
         )
       }
       if step.changeSeconds >= 0.1 { lines.append("    late changes: \(Self.seconds(step.changeSeconds))") }
       if step.indexSeconds >= 0.1 { lines.append("    indexes: \(Self.seconds(step.indexSeconds))") }
     }
-    lines.append("  the proof, with every relationship's keys: \(Self.seconds(forecast.proofSeconds)) behind the writing")
+    lines.append("  verification: \(Self.seconds(forecast.proofSeconds)) after the last write")
     return lines
   }
 

@@ -70,6 +70,10 @@ public struct GodwitCommand: ParsableCommand {
         .failed, "the command's arguments cannot be read",
         hint: "They are taken from /proc/self/cmdline: mount /proc. Nothing was done")
     }
+    if let answer = CompletionAnswer.text(Array(CommandLine.arguments.dropFirst())) {
+      Output.write(answer)
+      Output.end(0)
+    }
     // Not the parser's own: that would take the option away from subcommands that have one of this name.
     guard CommandLine.arguments.dropFirst().elementsEqual(["--version"]) else { return }
     Console.print("\(name) \(version)")

@@ -11,9 +11,10 @@ struct HashCommand: ParsableCommand {
       Model/Version.
       """)
 
-  @Argument(help: "The model: a .xcdatamodeld, a .xcdatamodel, or a folder of them.") var model: String
-  @Option(name: .long, help: "This version alone.") var version: String?
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .models, completion: .models) var model: String
+  @Option(name: .long, help: ArgumentHelp("The version. Default: all.", valueName: "version"), completion: .versions)
+  var version: String?
+  @Flag(name: .long, help: .json) var json = false
 
   func run() throws {
     let library = try ModelLibrary(paths: [model])
@@ -51,6 +52,6 @@ struct HashCommand: ParsableCommand {
 }
 
 extension String {
-  /// The text with blanks behind it, so that columns stand below each other.
+  /// The text with blanks after it, so that columns stand below each other.
   func padding(_ width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
 }

@@ -4,18 +4,16 @@ import Streams
 
 struct IdentifyCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "identify", abstract: "Finds the version of its model that a store has. Never writes.",
+    commandName: "identify", abstract: "Finds the model version of a store. Never writes.",
     discussion: """
-      The version is found by its hashes. Where none fits, the nearest one is named, and what differs: entities by their \
-      hashes, and for those the properties for which the store has no column, or a column of another type. The exit code is 0 \
-      when a version fits, and 20, as of plan and migrate, when none does.
+      The version is found by its hashes. If none fits, the nearest version is shown, and what differs: entities by their \
+      hashes, and in them the properties for which the store has no column, or a column of another type. The exit code is 0 \
+      if a version fits, and 20 if none does, as with plan and migrate.
       """)
 
-  @Argument(help: "The store.") var store: String
-  @Option(
-    name: .long, parsing: .upToNextOption, help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.")
-  var models: [String]
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .store, completion: .store) var store: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String]
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

@@ -5,14 +5,14 @@ import Streams
 
 struct InspectCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "inspect", abstract: "Says what a store is: version, entities, rows, log, traps. Never writes.")
+    commandName: "inspect", abstract: "Shows what a store holds: version, entities, rows, log, warnings. Never writes.")
 
-  @Argument(help: "The store.") var store: String
-  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the store's version in.") var models: [String] = []
+  @Argument(help: .store, completion: .store) var store: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Flag(
-    name: .long, help: "Count the rows of a store over 64 MiB, too; without it a sample of its pages tells how many there are.")
+    name: .long, help: "Count the rows of a store over 64 MiB, too, instead of estimating them from a sample of pages.")
   var count = false
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 
@@ -45,13 +45,13 @@ struct InspectCommand: StoreCommand {
       lines.append("  external     \(data.references) values in files, \(data.inline) in their rows")
     }
     lines += found.problems.map { "  problem: \($0)" }
-    return (lines + found.traps.map { "  look out: \($0)" }).joined(separator: "\n")
+    return (lines + found.traps.map { "  warning: \($0)" }).joined(separator: "\n")
   }
 
   private static func version(_ found: StoreInspection) -> String {
     switch (found.version, found.modelSource) {
     case (let version?, _): version
-    case (nil, .cached): found.versionProblem ?? "the one that the store carries itself"
+    case (nil, .cached): found.versionProblem ?? "unknown; the store's own model is used"
     case (nil, _): found.versionProblem ?? "unknown (give --models)"
     }
   }

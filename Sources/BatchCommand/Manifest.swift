@@ -2,7 +2,7 @@ import Batch
 import Foundation
 import Streams
 
-/// A list of stores: one a line, its output behind a tab. Empty lines and those that begin with # mean nothing.
+/// A list of stores: one a line, and its output after a tab. Empty lines and those that begin with # mean nothing.
 struct Manifest {
   struct Entry: Equatable {
     var store: String
@@ -18,7 +18,7 @@ struct Manifest {
     try self.init(bytes: try LocalFileSystem().readAll(path, cap: 16 << 20), path: path)
   }
 
-  /// Throws `refused` where a store or an output comes twice: two runs would be in each other's way.
+  /// Throws `refused` if a store or an output comes twice: two runs would be in each other's way.
   init(bytes: [UInt8], path: String) throws {
     entries = try Self.lines(bytes, path).filter { !$0.hasPrefix("#") && !$0.allSatisfy(\.isWhitespace) }.map { line in
       let parts = line.split(separator: "\t", omittingEmptySubsequences: true).map(String.init)
@@ -52,16 +52,16 @@ extension Manifest {
   }
 }
 
-/// What became of one store.
+/// The outcome of one store.
 struct ManifestResult: Encodable {
   var store: String
   var output: String?
-  /// As the command for this store alone would have ended; 75 also for one that was not begun.
+  /// The exit code of the command for this store alone; 75 also if it was not begun.
   var exitCode: Int32
-  /// Was an interrupted run gone on with?
+  /// Whether an interrupted run was resumed.
   var isResumed: Bool
   var seconds: Double
-  /// What the command said of the error.
+  /// What the command printed about the error.
   var error: String?
   /// The summary, as `migrate --json` prints it.
   var summary: RunSummary?

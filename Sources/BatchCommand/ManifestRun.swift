@@ -46,7 +46,7 @@ final class ManifestRun: Sendable {
     var text: String {
       let done = stores.count { $0.exitCode == 0 }
       let others = stores.filter { $0.exitCode != 0 }.map { "  \($0.store): \($0.exitCode), \($0.error ?? "with rejects")" }
-      return (["\(done) of \(stores.count) stores are migrated, in \(Console.duration(seconds))"] + others).joined(
+      return (["\(done) of \(stores.count) stores were migrated in \(Console.duration(seconds))"] + others).joined(
         separator: "\n")
     }
   }

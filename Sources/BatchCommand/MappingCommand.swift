@@ -11,12 +11,12 @@ struct MappingCommand: ParsableCommand {
 
 struct MappingInitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Prints a mapping file to begin with.",
-    discussion: "It holds what follows from the two versions, and comments where nothing can follow.")
+    commandName: "init", abstract: "Prints a first draft of a mapping file.",
+    discussion: "The draft maps what can be inferred from the two versions. Comments mark what you have to decide.")
 
-  @Argument(help: "The version before: MODEL, MODEL:VERSION, or a store.") var source: String
-  @Argument(help: "The version after: MODEL, MODEL:VERSION, or a store.") var destination: String
-  @Option(name: .long, parsing: .upToNextOption, help: "Models to find the versions of stores in.") var models: [String] = []
+  @Argument(help: .sourceSide, completion: .side) var source: String
+  @Argument(help: .destinationSide, completion: .side) var destination: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
@@ -27,10 +27,14 @@ struct MappingInitCommand: ParsableCommand {
 
 struct MappingConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "convert", abstract: "Prints a mapping model of Xcode as a mapping file.",
-    discussion: "The result reads as the same mapping model. Policies stay what they are: names of classes.")
+    commandName: "convert", abstract: "Prints an Xcode mapping model as a mapping file.",
+    discussion:
+      "The file stands for the same mapping model. Policies stay names of classes: register them in Swift, or replace them by rules."
+  )
 
-  @Argument(help: "An .xcmappingmodel.") var path: String
+  @Argument(
+    help: ArgumentHelp("An .xcmappingmodel.", valueName: "mapping"), completion: .file(extensions: ["xcmappingmodel"]))
+  var path: String
 
   func run() throws {
     let models = try MappingModelReader.read(path: path)
@@ -43,15 +47,15 @@ struct MappingConvertCommand: ParsableCommand {
 
 struct MappingCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Says whether mapping models can be read, and whether they fit the models.",
+    commandName: "check", abstract: "Checks that mapping models can be read, and that they fit the models.",
     discussion: """
-      With --models it refuses all that a migration would refuse for models and mappings alone: names that the versions do not \
-      have, expressions that are not supported, types that do not fit, required attributes that nothing gives a value. Several \
-      mapping models may share a step. The exit code is 20 when something is wrong.
+      With --models it finds all faults of models and mapping models for which a migration would be refused: unknown names, \
+      unsupported expressions, types that do not fit, required attributes without a value. Mapping models that share a step are \
+      checked together: name them all. The exit code is 20 if something is wrong.
       """)
 
-  @Argument(help: "Each a .yaml, .yml or .json, an .xcmappingmodel, or a folder of them.") var paths: [String]
-  @Option(name: .long, parsing: .upToNextOption, help: "Models that have the versions.") var models: [String] = []
+  @Argument(help: .mappings, completion: .mappings) var paths: [String]
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
 
   func run() throws {
     let mappings = try paths.flatMap { try Self.read($0) }

@@ -8,24 +8,25 @@ struct MetadataCommand: StoreCommand {
     commandName: "metadata", abstract: "Prints a store's metadata, or changes an entry of it in place.",
     discussion: """
       Without a verb all entries are printed. `get KEY` prints one value, data in base64. `set KEY VALUE` and `remove KEY` \
-      change the store in one transaction, while no other program has it open; other entries and the store's UUID stay as they \
-      are. A negative number goes behind two hyphens: `set KEY --type integer -- -5`.
+      change the store in one transaction; no other program may have it open. All other entries and the store's UUID stay as they \
+      are. Put two hyphens before a negative number: `set KEY --type integer -- -5`.
 
-      Dates are ISO 8601 in UTC, as 2025-01-31T12:00:00Z. Entries of Core Data itself (NS…) tie the store to its model, and are \
-      changed only with --force.
+      Dates are ISO 8601 in UTC, as 2025-01-31T12:00:00Z. Core Data's own entries (NS…) tie the store to its model. To change them, \
+      add --force.
       """)
 
   enum Verb: String, ExpressibleByArgument, CaseIterable {
     case get, set, remove
   }
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: .store, completion: .store) var store: String
   @Argument(help: "What to do: get, set or remove.") var verb: Verb?
   @Argument(help: "The entry's key.") var key: String?
   @Argument(help: "Its new value.") var value: String?
-  @Option(name: .long, help: "The type of the new value.") var type = PropertyListValue.Scalar.string
-  @Flag(name: .long, help: "Change entries of Core Data itself too.") var force = false
-  @Flag(name: .long, help: "Print JSON, every value with its type.") var json = false
+  @Option(name: .long, help: ArgumentHelp("The type of the new value.", valueName: "type")) var type = PropertyListValue.Scalar
+    .string
+  @Flag(name: .long, help: "Change Core Data's own entries, too.") var force = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { verb == .set || verb == .remove ? store : nil }
 
@@ -80,7 +81,7 @@ struct MetadataCommand: StoreCommand {
         .refused, "a migration of this store is \(job.state.rawValue), and could not go on after the change",
         hint: "Finish it with resume first, or use --force", path: store)
     }
-    // Tells what is no store before SQLite opens it.
+    // Finds what is no store before SQLite opens it.
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     reader.close()
     guard !reader.isRecovered else {

@@ -26,13 +26,13 @@ struct MetricsFile: Sendable {
       lines += ["# TYPE \(family) \(type)", "# HELP \(family) \(help)", "\(sample){store=\"\(name)\"} \(number)"]
     }
     add("godwit_running", "gauge", "1 while the migration runs.", code == nil ? 1 : 0)
-    add("godwit_progress_ratio", "gauge", "Done, from 0 to 1.", progress.fraction)
-    add("godwit_left_seconds", "gauge", "Seconds that are left by the pace so far.", code == nil ? progress.secondsLeft : nil)
+    add("godwit_progress_ratio", "gauge", "Progress, from 0 to 1.", progress.fraction)
+    add("godwit_left_seconds", "gauge", "Estimate of the seconds left.", code == nil ? progress.secondsLeft : nil)
     add("godwit_paused", "gauge", "1 while the migration is paused.", progress.isPaused ? 1 : 0)
     add("godwit_read_rows", "counter", "Source rows read by this process.", Double(progress.rows))
     add("godwit_written_bytes", "counter", "Bytes written by this process.", Double(progress.bytes))
     add("godwit_checkpoints", "counter", "Checkpoints published by this process.", Double(progress.checkpoints))
-    add("godwit_exit_code", "gauge", "How the migration ended.", code.map(Double.init))
+    add("godwit_exit_code", "gauge", "Exit code of the migration.", code.map(Double.init))
     add(
       "godwit_end_timestamp_seconds", "gauge", "When the migration ended.", code.map { _ in now.timeIntervalSince1970.rounded() })
     return (lines + ["# EOF", ""]).joined(separator: "\n")

@@ -7,38 +7,40 @@ struct MigrateCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a store to another version of its model.",
     discussion: """
-      Without --output the store is replaced and a backup is kept beside it. A store that needs nothing is left alone. \
-      An interrupted migration is finished by `resume`.
+      Without --output the new store replaces the old one, which stays beside it as a backup. A store that is at the version already \
+      is left alone. `resume` finishes an interrupted migration.
 
       \(VerificationMode.meaning)
       """)
 
-  @Argument(help: "The store; none with --manifest.") var store: String?
+  @Argument(help: "The store; none with --manifest.", completion: .store) var store: String?
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: "Where the result goes; the source is not touched then.") var output: String?
-  @Option(name: .long, help: "Who builds the indexes: engine, or sqlite, which is slower and sure.")
-  var indexBuilder = IndexBuilding.engine
-  @Option(
-    name: .long, help: "How many backups of the store stay, the new one included: a number, or an age as 30d; without it all.")
-  var keepBackups: BackupLimit?
-  @Option(name: .long, help: "Peak memory, for example 64M.") var memory = ByteCount.standardMemory
-  @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).")
+  @Option(name: .long, help: .output, completion: .store) var output: String?
+  @Option(name: .long, help: .indexBuilder) var indexBuilder = IndexBuilding.engine
+  @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .checkpointEvery)
   var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
-  @Option(name: .long, help: "How the result is proved before it gets its name: fast, full or none.")
-  var verify = VerificationMode.fast
+  @Option(name: .long, help: .verify) var verify = VerificationMode.fast
   @OptionGroup var rejects: RejectArguments
   @OptionGroup var postgres: PostgresArguments
   @Option(
     name: .long,
-    help: "Write to the log of --log-file why objects become what they become: ENTITY, or ENTITY/KEY, in the source of each step."
-  )
+    help: ArgumentHelp(
+      "Log to --log-file what becomes of objects, and why: ENTITY, or ENTITY/KEY, in the source of each step.",
+      valueName: "entity"),
+    completion: .entities)
   var explain: [ExplainedObjects] = []
-  @Option(name: .long, help: "Migrate all stores that a file lists: a store a line, and its output behind a tab.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Migrate all stores of a list, --jobs at a time: one a line, and its output after a tab.", valueName: "path"),
+    completion: .file())
   var manifest: String?
-  @Option(name: .long, help: "With --manifest: how many stores at a time.") var jobs = 1
-  @Flag(name: .long, help: "Give up an interrupted migration to the same path, and begin anew.") var restart = false
+  @Option(name: .long, help: .jobs) var jobs = 1
+  @Flag(name: .long, help: "Give up an interrupted migration to the same path, and start over.") var restart = false
   @Option(name: .long, help: .hidden) var origin: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions
@@ -99,14 +101,14 @@ struct MigrateCommand: StoreCommand {
     }
   }
 
-  /// Told where the summary cannot be: a script would take the store for one that is not migrated.
+  /// Said even if the summary cannot be written: a script would take the store for one that is not migrated.
   static func done(_ report: MigrationJob.Report) -> MigrationJob.Report {
     Output.afterDone("the store is migrated; the summary could not be written", report)
   }
 }
 
 extension MigrateCommand {
-  /// Options besides those of models, history and parts that a run which is begun anew needs again, where they are not the defaults.
+  /// Options apart from those of models, history and parts that a run which is started over needs again, where they are not the defaults.
   fileprivate var ownArguments: [String] {
     var words: [String] = []
     if memory.bytes != ByteCount.standardMemory.bytes { words += ["--memory", "\(memory.bytes)"] }
@@ -121,21 +123,28 @@ extension MigrateCommand {
 struct ResumeCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Finishes an interrupted migration.",
-    discussion: "The path is that of the source or of the destination; models, mappings and settings are those of the run.")
+    discussion: "Name the source or the destination. Models, mappings and settings are those of the run.")
 
-  @Argument(help: "The store, or the output of the interrupted migration.") var store: String
-  @Option(name: .long, help: "Peak memory, for example 64M; without it that of the run.") var memory: ByteCount?
+  @Argument(help: .run, completion: .store) var store: String
+  @Option(
+    name: .long, help: ArgumentHelp("Peak memory, for example 256M. Default: that of the run.", valueName: "size"))
+  var memory: ByteCount?
   @Flag(
     name: .long,
-    help: "Replace the process that has the run, if it gives no sign of life for five seconds; on this machine it is killed.")
+    help: "Replace the process that has the run, if it gives no sign of life for five seconds. On this machine it is killed.")
   var takeOver = false
   @OptionGroup var rejects: RejectArguments
   @OptionGroup var consent: ConsentArguments
   @Option(
     name: .long,
-    help: "Persistent history: keep or empty it; another choice than the run's lets it begin again with the first row.")
+    help: ArgumentHelp(
+      "Persistent history: keep or empty it. If you change the choice of the run, it starts again with the first row.",
+      valueName: "mode"))
   var history: ExtrasOptions.History?
-  @Option(name: .long, help: "Of a load into PostgreSQL: the server again, where its password is not in PGPASSWORD or ~/.pgpass.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "For a load into PostgreSQL: the server again, if its password is not in PGPASSWORD or ~/.pgpass.", valueName: "url"))
   var toPostgres: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions

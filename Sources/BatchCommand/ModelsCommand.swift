@@ -5,12 +5,12 @@ struct ModelsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "models", abstract: "Lists models, their versions, and which steps between them can be inferred.",
     discussion: """
-      Versions stand in order; * marks the current one. The checksum is what a staged migration names a version by. A step \
-      that cannot be inferred needs a mapping model.
+      Versions are listed in order; * marks the current one. A staged migration names a version by its checksum. A step that \
+      cannot be inferred needs a mapping model.
       """)
 
-  @Argument(help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.") var paths: [String]
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Argument(help: .models, completion: .models) var paths: [String]
+  @Flag(name: .long, help: .json) var json = false
 
   private struct Found: Encodable {
     var models: [ModelInspection]
@@ -34,7 +34,7 @@ struct ModelsCommand: ParsableCommand {
       if let problem = version.problem { lines.append("      problem: \(problem.replacing("\n", with: "\n        "))") }
     }
     if let current = model.currentVersion, !model.versions.contains(where: \.isCurrent) {
-      lines.append("  problem: the current version \(current) is not there")
+      lines.append("  problem: the current version \(current) does not exist")
     }
     lines += model.warnings.map { "  warning: \($0)" }
     return (lines + model.steps.map(text)).joined(separator: "\n")

@@ -3,19 +3,22 @@ import Batch
 import Foundation
 import Glibc
 
-/// How a run is watched and controlled: the same for one that begins and one that goes on.
+/// How a run is watched and controlled: the same for one that begins and one that is resumed.
 struct OperatingOptions: ParsableArguments {
-  @Option(name: .long, help: "How progress is shown on standard error: auto, bar, lines, json or none.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp("How to show progress on standard error: auto, bar, lines, json or none.", valueName: "mode"))
   var progress = ProgressMode.auto
-  @Option(name: .long, help: "Have stopped, resumable, by the next such time (06:00), or by an ISO 8601 date with time.")
-  var deadline: Deadline?
-  @Option(name: .long, help: "Have stopped, resumable, after that time: 90s, 30min, 2h.")
-  var maxRuntime: TimeSpan?
-  @Option(name: .long, help: "Write so many bytes in a second at most (50MB/s), or read so many rows (200krows/s).")
+  @Option(name: .long, help: .deadline) var deadline: Deadline?
+  @Option(name: .long, help: .maxRuntime) var maxRuntime: TimeSpan?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Write at most this many bytes per second (50MB/s), or read at most this many rows (200krows/s).", valueName: "rate"))
   var throttle: RunRate?
-  @Flag(name: .long, help: "Work less as long as others want the machine.") var nice = false
-  @Option(name: .long, help: "Use so many processors at most; the result is the same.") var workers: Int?
-  @Flag(name: .long, help: "Show no progress and no summary.") var quiet = false
+  @Flag(name: .long, help: "Work less while other programs need the machine.") var nice = false
+  @Option(name: .long, help: .workers) var workers: Int?
+  @Flag(name: .long, help: .quiet) var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON, and progress as JSON lines on standard error.") var json = false
 
   var progressMode: ProgressMode { quiet && progress == .auto ? .none : progress.resolved(json: json) }
@@ -28,7 +31,7 @@ struct OperatingOptions: ParsableArguments {
   /// When all has to have ended; nil for no such time.
   var end: Date? { [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap { $0 }.min() }
 
-  /// Has a run heed them; `started` is when the process began with it.
+  /// Applies them to a run; `started` is when the process began with it.
   func apply(to monitor: RunMonitor, started: Date) {
     monitor.throttle(throttle)
     if nice {
@@ -37,7 +40,7 @@ struct OperatingOptions: ParsableArguments {
     }
     let times = [
       deadline.map { ($0.date, "the deadline \($0.text) is near") },
-      maxRuntime.map { (started + $0.seconds, "its time of \(Console.duration($0.seconds)) is nearly over") },
+      maxRuntime.map { (started + $0.seconds, "the limit of \(Console.duration($0.seconds)) is near") },
     ].compactMap { $0 }
     guard let (date, what) = times.min(by: { $0.0 < $1.0 }) else { return }
     monitor.stop(at: date - Self.margin(date.timeIntervalSince(started)), what)
@@ -49,7 +52,7 @@ struct OperatingOptions: ParsableArguments {
 
 /// The processors that this process may run on.
 enum Processors {
-  /// Takes all but `count` of them away from this thread and those that it will start: the one that it runs on stays, and those behind
+  /// Takes all but `count` of them away from this thread and those that it will start: the one that it runs on stays, and those after
   /// it. The kernel chose that one because it had least to do, so processes that are started side by side do not all take the first.
   static func limit(to count: Int) {
     var mask = [UInt8](repeating: 0, count: 1024)

@@ -3,49 +3,54 @@ import Batch
 import Foundation
 
 struct ModelOptions: ParsableArguments {
-  @Option(
-    name: .long, parsing: .upToNextOption,
-    help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.")
-  var models: [String] = []
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+
+  @Option(name: .long, parsing: .upToNextOption, help: .mappings, completion: .mappings) var mappings: [String] = []
 
   @Option(
-    name: .long, parsing: .upToNextOption, help: "Mapping models: .xcmappingmodel, .yaml, .yml, .json, or a folder of them.")
-  var mappings: [String] = []
-
-  @Option(name: .long, help: "The version to migrate to; without it the model's current version.")
+    name: .long,
+    help: ArgumentHelp("The version to migrate to. Default: the model's current version.", valueName: "version"),
+    completion: .versions)
   var to: String?
 
   @Option(
     name: .long,
-    help: "The versions in their order, A,B,C, or a file with one on each line; the last one is the target without --to.")
+    help: ArgumentHelp(
+      "The versions in order: A,B,C, or a file with one a line. Without --to the last one is the target.",
+      valueName: "versions"),
+    completion: .versionList)
   var versions: String?
 
-  @Flag(name: .long, help: "Versions follow each other by their model identifiers, each one more than the one before.")
+  @Flag(name: .long, help: "Order the versions by their model identifiers, numbers that rise by one.")
   var byIdentifier = false
 
-  @Option(name: .long, help: "A YAML or JSON file with the stages to pass.")
+  @Option(
+    name: .long, help: ArgumentHelp("A YAML or JSON file with the stages of the path.", valueName: "path"), completion: .documents
+  )
   var stages: String?
 
   @Flag(
     name: .long,
     help:
-      "Migrate the store to its own version: every row is written again, and all else is kept. No models are needed where the store carries its own."
+      "Migrate the store to its own version: every row is written again, and all else is kept. No models are needed if the store carries its own."
   )
   var identity = false
 
-  @Flag(name: .long, help: "Make every step in a pass of its own, also where several can be made in one with the same result.")
+  @Flag(name: .long, help: "Make each step in a pass of its own. Otherwise steps share a pass if the result is the same.")
   var noFuse = false
 
   @Option(
     name: .customLong("path"),
-    help:
-      "How inferred steps behind each other are made: direct, which goes past the versions between, or stepwise; without it so that no value is lost that one of them keeps."
-  )
+    help: ArgumentHelp(
+      "How to make consecutive inferred steps: direct, past the versions between, or stepwise. Default: so that no value is lost that either way keeps.",
+      valueName: "mode"))
   var inference: InferencePath?
 
   @Option(
     name: .customLong("validate"),
-    help: "Which rules of the model new objects of mapped steps must keep: none, required (values are there), or all.")
+    help: ArgumentHelp(
+      "Which rules of the model the new objects of mapped steps must keep: none, required (no value is missing), or all.",
+      valueName: "mode"))
   var validation = ValidationMode.all
 
   @OptionGroup var consent: ConsentArguments
@@ -87,17 +92,20 @@ struct ModelOptions: ParsableArguments {
       throw ValidationError("--path goes neither with --stages, which say what is passed, nor with --identity")
     }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
-    guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <models> ...'") }
+    guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <model> ...'") }
   }
 }
 
 struct ConsentArguments: ParsableArguments {
   @Option(
     name: .long, parsing: .upToNextOption,
-    help: "Entities, or properties as Book.title, that may be lost although the version history of the model does not drop them.")
+    help: ArgumentHelp(
+      "Entities, or properties as Book.title, that may be lost although the model's versions do not drop them.",
+      valueName: "entity"),
+    completion: .droppable)
   var drop: [String] = []
 
-  @Flag(name: .long, help: "Whatever would be lost may be lost.") var acceptLoss = false
+  @Flag(name: .long, help: "Accept every loss.") var acceptLoss = false
 
   var consent: LossConsent { LossConsent(all: acceptLoss, dropped: Set(drop)) }
 
@@ -107,10 +115,16 @@ struct ConsentArguments: ParsableArguments {
 struct PartArguments: ParsableArguments {
   @Option(
     name: .long, parsing: .upToNextOption,
-    help: "Of steps that have them, only these parts: mapping models, entity mappings, or STEP.PART as in plan. Needs --output.")
+    help: ArgumentHelp(
+      "Make only these parts of the steps that have them: mapping models, entity mappings, or STEP.PART as in plan. Needs --output.",
+      valueName: "part"),
+    completion: .parts)
   var only: [String] = []
 
-  @Option(name: .long, parsing: .upToNextOption, help: "All parts but these, named alike. Needs --output.")
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: ArgumentHelp("Make all parts except these, named in the same way. Needs --output.", valueName: "part"),
+    completion: .parts)
   var skip: [String] = []
 
   var selection: PartSelection { PartSelection(only: only, skip: skip) }
@@ -123,7 +137,7 @@ struct PartArguments: ParsableArguments {
 }
 
 struct ExtrasArguments: ParsableArguments {
-  @Option(name: .long, help: "Persistent history: keep it, or refuse where it would become untrue; or empty it.")
+  @Option(name: .long, help: .history)
   var history = ExtrasOptions.History.keep
 
   @Flag(name: .long, help: "Migrate a store that is mirrored with CloudKit, and keep its records.")
@@ -142,15 +156,29 @@ extension ExtrasOptions.History: ExpressibleByArgument {}
 
 extension ValidationMode: ExpressibleByArgument {}
 
-extension InferencePath: ExpressibleByArgument {}
+extension InferencePath: ExpressibleByArgument {
+  /// What help lists.
+  public static var allValueStrings: [String] { [InferencePath.direct, .stepwise].map(\.rawValue) }
+
+  /// What completion lists.
+  public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+}
 
 /// A number of bytes: 1048576, 64M, 64MiB, 100kB.
 struct ByteCount: ExpressibleByArgument {
+  private static let units: [(name: String, bytes: UInt64)] = [("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)]
+
   let bytes: UInt64
   /// Peak memory without --memory.
-  static let standardMemory = ByteCount(bytes: 64 << 20)
+  static let standardMemory = ByteCount(bytes: UInt64(MemoryBudget.standard.total))
 
   init(bytes: UInt64) { self.bytes = bytes }
+
+  /// As help shows it: 64M.
+  var defaultValueDescription: String {
+    let unit = Self.units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 }
+    return unit.map { "\(bytes / $0.bytes)\($0.name)" } ?? "\(bytes)"
+  }
 
   init?(argument: String) {
     let digits = argument.prefix { $0.isNumber || $0 == "." }
@@ -169,6 +197,14 @@ struct CheckpointInterval: ExpressibleByArgument {
   let interval: RunMonitor.Interval
 
   init(interval: RunMonitor.Interval) { self.interval = interval }
+
+  /// As help shows it: 1s, or 64M.
+  var defaultValueDescription: String {
+    switch interval {
+    case .seconds(let seconds): TimeSpan(seconds: seconds).defaultValueDescription
+    case .bytes(let bytes): ByteCount(bytes: bytes).defaultValueDescription
+    }
+  }
 
   /// As an argument again.
   var text: String {

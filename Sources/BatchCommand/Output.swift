@@ -6,7 +6,7 @@ enum Output {
   private struct State {
     /// The first failure, 0 for none.
     var failure: Int32 = 0
-    /// What is done although it could not be told.
+    /// What is done although it could not be printed.
     var done: String?
   }
 
@@ -18,7 +18,7 @@ enum Output {
     return result
   }
 
-  /// Writes a text as it is. Where nobody reads any more, the process ends as others do in a pipe: quietly.
+  /// Writes a text as it is. If nobody reads any longer, the process ends quietly, as others do in a pipe.
   static func write(_ text: String) {
     guard state.withLock({ $0.failure == 0 }) else { return }
     var text = text

@@ -12,7 +12,7 @@ struct OutputPath {
 
   init(_ option: String, _ path: String) { (self.option, self.path) = (option, path) }
 
-  /// Throws `refused` where the path is one of the stores of the command, belongs to one, or is any other SQLite database or its log.
+  /// Throws `refused` if the path is one of the stores of the command, belongs to one, or is any other SQLite database or its log.
   func check(_ stores: [String] = []) throws {
     let target = Self.resolved(path)
     let status = try LocalFileSystem().status(path)

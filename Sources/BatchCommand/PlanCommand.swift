@@ -5,24 +5,28 @@ import Foundation
 struct PlanCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Says how a store would be migrated, and what that would take. Leaves nothing behind but the file of --graph.")
+    abstract: "Shows how a store would be migrated, with an estimate of time, disk and memory. Writes only the file of --graph.")
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: .store, completion: .store) var store: String
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
-  @Option(name: .long, help: "Where the result would go.") var output: String?
-  @Flag(name: .long, help: "Exit with 3 when nothing is to be done.") var check = false
-  @Option(name: .long, help: "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for graphviz.")
+  @Option(name: .long, help: .output, completion: .store) var output: String?
+  @Flag(name: .long, help: "Exit with 3 if there is nothing to do.") var check = false
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Draw the parts and what they wait for: a file that ends in .svg, or in .dot for Graphviz.", valueName: "path"),
+    completion: .file(extensions: ["svg", "dot"]))
   var graph: String?
   @Flag(
     inversion: .prefixedNo,
-    help: "Foresee time, disk and memory by a rehearsal: a sample goes through the steps, into memory. Policies are called.")
+    help: "Estimate time, disk and memory by a trial: a sample of rows goes through the steps, into memory. Policies are called.")
   var rehearsal = true
-  @Option(name: .long, help: "Peak memory that the run would be given, for example 64M.") var memory = ByteCount(bytes: 64 << 20)
-  @Option(name: .long, help: "How the result would be proved: fast, full or none.") var verify = VerificationMode.fast
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .verify) var verify = VerificationMode.fast
   @OptionGroup var postgres: PostgresArguments
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 
@@ -57,7 +61,7 @@ struct PlanCommand: StoreCommand {
     do { return try job.forecast(request, plan) } catch let error as BatchError
       where [.policyFailed, .refused].contains(error.code)
     {
-      plan.notes.append("nothing is foreseen, as the rehearsal ended with an error, which a run may meet as well: \(error)")
+      plan.notes.append("there is no estimate: the trial ended with an error, which a run may meet as well: \(error)")
       return nil
     }
   }

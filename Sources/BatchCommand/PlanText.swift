@@ -73,17 +73,18 @@ struct PlanText: Codable {
       return "  part \(part.number): \(part.entityMappings.joined(separator: ", ")); writes \(writes)\(reads)\(waits)\(skipped)"
     }
     if split.parts.count > 1 {
-      lines.append("  proof: no table is written by two parts, and what is read of another part is finished")
+      lines.append("  proof: no two parts write the same table, and a part that reads another one waits for it")
     }
     if !split.arithmetic.isEmpty {
-      lines.append("  proof: keys move by arithmetic, and need no order: \(split.arithmetic.joined(separator: ", "))")
+      lines.append(
+        "  proof: keys follow from the old keys by arithmetic, in any order: \(split.arithmetic.joined(separator: ", "))")
     }
-    return lines + split.assumptions.map { "  taken for granted: \($0)" } + split.dependencies.map { "  look out: \($0)" }
+    return lines + split.assumptions.map { "  assumed: \($0)" } + split.dependencies.map { "  warning: \($0)" }
   }
 
   var text: String {
     guard !steps.isEmpty else {
-      let work = destination == nil ? "nothing to do" : "no step to make"
+      let work = destination == nil ? "nothing to do" : "no step is needed"
       return (["\(store): at version \(version), \(work)"] + ddlLines).joined(separator: "\n")
     }
     var lines = ["\(store): version \(version) to \(target)"]
@@ -104,6 +105,6 @@ struct PlanText: Codable {
   }
 
   private var ddlLines: [String] {
-    (destination.map { ["the result goes to \($0)"] } ?? []) + (ddl.map { ["the tables of PostgreSQL:", "", $0] } ?? [])
+    (destination.map { ["the result will be loaded into \($0)"] } ?? []) + (ddl.map { ["tables in PostgreSQL:", "", $0] } ?? [])
   }
 }

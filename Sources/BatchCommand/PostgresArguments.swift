@@ -5,17 +5,25 @@ import Batch
 struct PostgresArguments: ParsableArguments {
   @Option(
     name: .customLong("to-postgres"),
-    help:
-      "Load the result into PostgreSQL: postgres://USER@HOST/DATABASE, or what else libpq takes. The store stays as it is. A password is best in PGPASSWORD or ~/.pgpass."
-  )
+    help: ArgumentHelp(
+      "Load the result into PostgreSQL: postgres://USER@HOST/DATABASE, or another address that libpq takes. The store stays as it is. Keep the password in PGPASSWORD or ~/.pgpass.",
+      valueName: "url"))
   var url: String?
-  @Option(name: .long, help: "The schema of its tables; it is made where it is missing; public without it.") var schema: String?
   @Option(
     name: .long,
-    help: "What entities with sub-entities become: one table for each root, which is the default, or one for each class.")
+    help: ArgumentHelp("The schema of its tables, which is created if it is missing. Default: public.", valueName: "schema"))
+  var schema: String?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How to store entities with sub-entities: one table for each root, which is the default, or one for each class.",
+      valueName: "mode"))
   var inheritance: PostgresOptions.Inheritance?
   @Option(
-    name: .long, help: "Names of tables and columns: snake-case, which is the default, or core-data, which keeps the store's.")
+    name: .long,
+    help: ArgumentHelp(
+      "Names of tables and columns: snake-case, which is the default, or core-data, the names in the store.",
+      valueName: "style"))
   var names: PostgresOptions.Names?
   @Flag(name: .long, help: "Print the tables as SQL, and do nothing else.") var ddlOnly = false
 

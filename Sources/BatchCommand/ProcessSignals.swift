@@ -3,7 +3,7 @@ import Glibc
 
 /// What the process does about signals from its beginning to its end; ``StopSignals`` has those of a run.
 enum ProcessSignals {
-  /// Was the process begun to outlive its terminal, as by nohup?
+  /// Whether the process was started to outlive its terminal, as by nohup.
   static let ignoresHangUp = action(SIGHUP) == ignored
 
   private static let ignored = 1

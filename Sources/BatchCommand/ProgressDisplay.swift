@@ -25,7 +25,7 @@ enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   var pause: Duration { self == .bar ? .milliseconds(100) : self == .lines ? .seconds(10) : .seconds(1) }
 }
 
-/// Shows progress on standard error as long as it is held. A timer asks how far things are, so that a work that says nothing for a
+/// Shows progress on standard error as long as it is held. A timer reads the progress, so that work that reports nothing for a
 /// while still shows that it lives.
 final class ProgressDisplay: Sendable {
   private struct State {
@@ -64,7 +64,7 @@ final class ProgressDisplay: Sendable {
     case .json: Console.write(VisibleText.json(ProgressRecord(progress).line) + "\n")
     case .bar:
       state.withLock { $0.isDrawn = true }
-      // In one write, and what is left of a longer line is cleared behind the new one: nothing is ever blank in between.
+      // In one write, and what is left of a longer line is cleared after the new one: nothing is ever blank in between.
       Console.write("\r" + ProgressText(progress).bar(width: Console.width, isColored: Console.isColored) + "\u{1B}[K")
     default: Console.write(ProgressText(progress).line + "\n")
     }

@@ -5,11 +5,11 @@ import Batch
 struct RejectArguments: ParsableArguments {
   @Option(
     name: .long,
-    help:
-      "Set objects aside that cannot be migrated, so many or so many percent (5%) of the source's rows at most; without it the first one ends the run."
-  )
+    help: ArgumentHelp(
+      "Reject objects that cannot be migrated: at most this many, or this share (5%) of the source's rows. Without it the first one ends the run.",
+      valueName: "count"))
   var maxRejects: RejectCount?
-  @Flag(name: .long, help: "Write values of rejected objects down, too.") var rejectValues = false
+  @Flag(name: .long, help: "Write the values of rejected objects to the list, too.") var rejectValues = false
 
   var limit: RejectLimit? { maxRejects.map { RejectLimit($0.most, withValues: rejectValues) } }
 

@@ -3,43 +3,47 @@ import Batch
 
 struct RollbackCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rollback", abstract: "Puts the store back that a migration replaced.",
+    commandName: "rollback", abstract: "Puts back the store that a migration replaced.",
     discussion: """
-      The newest backup gets the store's name again, with its external data; the present store is set aside as \
-      STORE.rolled-back-TIME. Refused where the present store was written to since its migration.
+      The newest backup gets the store's name again, with its external data. The present store is set aside as \
+      STORE.rolled-back-TIME. A rollback is refused if the present store was written to since its migration.
       """)
 
-  @Argument(help: "The store that was migrated in place.") var store: String
-  @Flag(name: .long, help: "Also where the store was written to since its migration.") var force = false
-  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+  @Argument(help: "The store that was migrated in place.", completion: .store) var store: String
+  @Flag(name: .long, help: "Roll back even if the store was written to since its migration.") var force = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { store }
 
   func run() throws {
     let report = try MigrationJob(policies: GodwitCommand.policies).rollback(store, force: force)
     if json { return Console.print(try JSONOutput.text(report)) }
-    Console.print("\(report.store): is \(report.restored) again")
+    Console.print("\(report.store): restored from \(report.restored)")
     if let path = report.setAside { Console.print("set aside: \(path)") }
   }
 }
 
 struct CleanCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clean", abstract: "Removes working files of abandoned runs, and backups over a limit.",
+    commandName: "clean", abstract: "Removes the files of runs that cannot be resumed, and backups over a limit.",
     discussion: """
-      Runs that are alive stay, and so do those that resume could finish, but for --all. Without --keep-backups all backups stay, and \
-      without --keep-rolled-back all stores that a rollback set aside. No store is touched.
+      Running migrations are kept. So are interrupted ones that `resume` could finish, unless you add --all. Without --keep-backups \
+      all backups are kept, and without --keep-rolled-back all stores that a rollback set aside. No store in use is touched.
       """)
 
-  @Argument(help: "A directory, or a store.") var path = "."
-  @Flag(name: .long, help: "Give up interrupted runs too that could go on.") var all = false
-  @Option(name: .long, help: "How many backups of each store stay: a number, or an age as 30d.") var keepBackups: BackupLimit?
-  @Option(name: .long, help: "How many stores that a rollback set aside stay, of each store: a number, or an age as 30d.")
+  @Argument(help: "A directory, or a store.", completion: .file()) var path = "."
+  @Flag(name: .long, help: "Give up interrupted runs that could be resumed, too.") var all = false
+  @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How many stores that a rollback set aside to keep, for each store: a number, or an age as 30d. Default: all.",
+      valueName: "count"))
   var keepRolledBack: BackupLimit?
-  @Flag(name: .long, help: "Remove what finished migrations left for report, too; without it where their store is gone.")
+  @Flag(name: .long, help: "Remove all run records of finished migrations, and not only those whose store is gone.")
   var reports = false
-  @Flag(name: .long, help: "Only say what would be removed.") var dryRun = false
-  @Flag(name: .long, help: "Print the summary as JSON.") var json = false
+  @Flag(name: .long, help: "Remove nothing; list what would be removed.") var dryRun = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { dryRun ? nil : path }
 

@@ -2,7 +2,7 @@ import Batch
 @preconcurrency import Dispatch
 import Foundation
 
-/// Tells others about a run: metrics, systemd, and a command at its end.
+/// Reports a run to others: metrics, systemd, and a command at its end.
 final class RunOutlets: Sendable {
   private let options: OutletOptions
   private let store: String
@@ -16,7 +16,7 @@ final class RunOutlets: Sendable {
     (self.options, self.store, self.progress) = (options, store, progress)
     metrics = options.metrics.map { MetricsFile(path: $0, store: store) }
     socket = options.notify ? SystemdSocket() : nil
-    socket?.send(["READY=1", "STATUS=\(store): begins"])
+    socket?.send(["READY=1", "STATUS=\(store): starting"])
     timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(deadline: .now() + 1, repeating: 1)
     timer.setEventHandler { [weak self] in self?.tell() }
@@ -40,7 +40,7 @@ final class RunOutlets: Sendable {
     do {
       try metrics?.write(progress() ?? MigrationProgress(), code: code)
     } catch { Console.error("the metrics cannot be written: \(error)") }
-    guard let command = options.command(code).flatMap(CommandWords.split), let name = command.first else { return }
+    guard let command = options.command(code).flatMap({ ShellLine($0).whole }), let name = command.first else { return }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     // Words go as they are, behind what ends env's own: what a store is called can be no option and no variable.

@@ -1,7 +1,7 @@
 import Batch
 import Foundation
 
-/// What a finished migration tells a person or a script.
+/// The summary of a finished migration, for a person or a script.
 struct RunSummary: Codable {
   var format = 1
   var destination: String
@@ -52,22 +52,22 @@ struct RunSummary: Codable {
       return lines.joined(separator: "\n")
     }
     if let restored {
-      let lines = ["\(destination): is \(restored) again", backup.map { "set aside: \($0)" }]
+      let lines = ["\(destination): restored from \(restored)", backup.map { "set aside: \($0)" }]
       return lines.compactMap { $0 }.joined(separator: "\n")
     }
     let version = targetVersion.isEmpty ? "the new store is in place" : "version \(targetVersion)"
     var lines = ["\(destination): \(version), \(Console.size(bytes))\(verified ? ", verified" : ", not verified")"]
     if let backup { lines.append("backup: \(backup)") }
-    lines += (removedBackups ?? []).map { "removed, over the limit of backups: \($0)" }
+    lines += (removedBackups ?? []).map { "removed backup over the limit: \($0)" }
     lines.append(
-      "\(Console.count(rowsRead)) source rows in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
+      "\(Console.count(rowsRead)) rows read in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
     lines += accounts.flatMap { [$0.summary] + $0.versions.compactMap(\.balance) }
     if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
     if let rejects {
       lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path)")
       // A new run takes all objects, those that were rejected with them.
-      if let replay { lines.append("after a fix, all objects again: \(replay)") }
+      if let replay { lines.append("after a fix, migrate all objects again: \(replay)") }
     }
     for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
     return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")

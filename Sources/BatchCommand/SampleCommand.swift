@@ -4,21 +4,23 @@ import Streams
 
 struct SampleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sample", abstract: "Makes a store of any model, filled with objects, the same for the same seed.",
+    commandName: "sample", abstract: "Creates a store of any model, filled with objects. The same seed gives the same store.",
     discussion: """
-      Entries in the model's user info shape the data: godwit.sample.share of an entity is its share of the objects; of an \
-      attribute, godwit.sample.distinct is the number of different values, godwit.sample.prefix what they begin with, \
-      godwit.sample.null = never leaves out NULL, and godwit.sample.edges = never the values at the borders of its type, which \
-      one in 64 has otherwise.
+      Entries in the model's user info shape the data. Of an entity, godwit.sample.share is its share of the objects. Of an \
+      attribute, godwit.sample.distinct is the number of different values, and godwit.sample.prefix is the text that they begin \
+      with. godwit.sample.null = never means that no value is NULL. godwit.sample.edges = never means that no value is at the \
+      limits of its type, as one in 64 is otherwise.
       """)
 
-  @Argument(help: "The model: a .xcdatamodeld, .xcdatamodel, .momd or .mom.") var model: String
-  @Option(name: .long, help: "The version.") var version: String
-  @Option(name: .long, help: "Objects in all.") var rows: UInt64
-  @Option(name: .long, help: "Another seed gives other data.") var seed: UInt64 = 1
+  @Argument(help: .models, completion: .models) var model: String
+  @Option(name: .long, help: ArgumentHelp("The version.", valueName: "version"), completion: .versions) var version: String
+  @Option(name: .long, help: ArgumentHelp("The number of objects.", valueName: "count")) var rows: UInt64
+  @Option(name: .long, help: ArgumentHelp("The seed; another one gives other data.", valueName: "number")) var seed: UInt64 = 1
   @Flag(name: .long, help: "Put all objects into the store's -wal file.") var wal = false
-  @Option(name: .long, help: "The store to make; it must not exist.") var output: String
-  @Flag(name: .long, help: "Show no progress.") var quiet = false
+  @Option(
+    name: .long, help: ArgumentHelp("The store to create; it must not exist.", valueName: "path"), completion: .store)
+  var output: String
+  @Flag(name: .long, help: .quiet) var quiet = false
 
   func run() throws {
     try OutputPath("--output", output).checkCompanion()

@@ -4,12 +4,13 @@ import Foundation
 
 struct StatusCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Says how far a migration is. Never writes.",
-    discussion: "The path is that of the source or of the destination.")
+    commandName: "status", abstract: "Shows the state and the progress of a migration. Never writes.",
+    discussion: "Name the source or the destination.")
 
-  @Argument(help: "The store, or the output of a migration.") var store: String
-  @Flag(name: .long, help: "Print JSON; with --watch a document a line.") var json = false
-  @Flag(name: .long, help: "Go on once a second as long as a process runs the migration.") var watch = false
+  @Argument(help: .run, completion: .store) var store: String
+  @Flag(name: .long, help: .json) var json = false
+  @Flag(name: .long, help: "Repeat once a second as long as a process runs the migration; with --json, a document a line.")
+  var watch = false
 
   var changed: String? { nil }
 
@@ -45,7 +46,7 @@ struct StatusCommand: StoreCommand {
       "owner", status.owner.map { $0 + (status.secondsSinceSign.map { ", last sign of life \(Console.duration($0)) ago" } ?? "") }
     )
     let phase = status.phase.map { ", \($0)" } ?? ""
-    add("step", status.step.map { "\($0), \(status.rowsRead ?? 0) rows read in it\(phase)" })
+    add("step", status.step.map { "\($0), \(Console.count(status.rowsRead ?? 0)) rows read in it\(phase)" })
     add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
     add("progress", status.progress.map { ProgressText($0).line })
     lines += status.problems.map { "  problem: \($0)" }

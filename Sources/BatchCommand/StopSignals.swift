@@ -5,7 +5,7 @@ import Synchronization
 
 /// Signals to a run. SIGINT, SIGTERM and SIGHUP ask it to publish a checkpoint and leave; a second SIGINT ends the process
 /// at once. A SIGHUP that was ignored when the process began stays ignored. SIGUSR1
-/// prints how far it is, SIGUSR2 pauses it, or lets it go on.
+/// prints how far it is, SIGUSR2 pauses or resumes it.
 final class StopSignals: Sendable {
   private let sources: [any DispatchSourceSignal]
 

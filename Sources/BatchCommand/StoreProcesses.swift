@@ -26,7 +26,7 @@ final class StoreProcesses: Sendable {
 
   var isStopped: Bool { state.withLock(\.isStopped) }
 
-  /// Has all stop in good order; no further one begins.
+  /// Stops all in good order; no further one begins.
   func stop() {
     let isAtWork = state.withLock { state in
       state.isStopped = true
@@ -37,7 +37,7 @@ final class StoreProcesses: Sendable {
     if isAtWork { DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [self] in stop() } }
   }
 
-  /// Has one stop in good order.
+  /// Stops one in good order.
   func stop(_ place: Int) { state.withLock { $0.running[place]?.terminate() } }
 
   /// Stops them at SIGINT, SIGTERM and SIGHUP as long as the body works; a SIGHUP that was ignored stays so.
@@ -54,7 +54,7 @@ final class StoreProcesses: Sendable {
   }
 
   /// Runs a command to its end; `place` is a number of the caller's. What it says on standard error is among the outcome, or goes to a
-  /// file. Throws `stopped` where it is not begun.
+  /// file. Throws `stopped` if it is not begun.
   func run(_ arguments: [String], _ place: Int, deadline: Date? = nil, log: FileHandle? = nil) throws -> Outcome {
     if let deadline, deadline <= Date() { throw BatchError(.stopped, "the time is over; not begun") }
     let process = Process()
@@ -95,7 +95,7 @@ final class StoreProcesses: Sendable {
 struct StoreCommandWords {
   /// Options that the command of one store is not given.
   private static let own: Set = ["--manifest", "--jobs", "--json", "--quiet", "--progress", "--max-runtime", "--deadline"]
-  /// Those that a run which goes on knows.
+  /// Those that a resumed run knows.
   private static let resuming: Set = [
     "--memory", "--throttle", "--nice", "--workers", "--max-rejects", "--reject-values", "--log-file", "--log-level",
     "--on-success", "--on-failure", "--on-stop",
@@ -106,7 +106,7 @@ struct StoreCommandWords {
   /// The options of the whole.
   var options: [String]
   var deadline: Date?
-  /// Who asks, where it is not a person.
+  /// Who asks, if it is not a person.
   var origin: String?
 
   private var end: [String] { (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + ["--json", "--progress", "none"] }
@@ -117,7 +117,7 @@ struct StoreCommandWords {
       + (origin.map { ["--origin", $0] } ?? []) + end
   }
 
-  /// Goes on with an interrupted run.
+  /// Resumes an interrupted run.
   func resume(_ target: String, takeOver: Bool = false) -> [String] {
     ["resume", Self.path(target)] + Self.options(options, resuming: true) + (takeOver ? ["--take-over"] : []) + end
   }

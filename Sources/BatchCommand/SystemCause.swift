@@ -2,7 +2,7 @@ import Batch
 import Foundation
 import Streams
 
-/// What the system said of a failure, in the place of Foundation's error, which tells a person nothing.
+/// What the system said of a failure, instead of Foundation's error, which says nothing to a person.
 enum SystemCause {
   static func told(_ error: any Error) -> any Error {
     guard var told = error as? BatchError, let cause = told.cause else { return error }

@@ -4,7 +4,7 @@ import Glibc
 struct SystemdSocket: Sendable {
   private let path: String
 
-  /// Nil where nobody wants to be told.
+  /// Nil if nobody listens.
   init?(_ path: String? = getenv("NOTIFY_SOCKET").map { String(cString: $0) }) {
     guard let path, path.hasPrefix("/") || path.hasPrefix("@"), path.utf8.count < 108 else { return nil }
     self.path = path

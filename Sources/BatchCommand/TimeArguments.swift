@@ -28,6 +28,11 @@ struct Deadline: ExpressibleByArgument {
 struct TimeSpan: ExpressibleByArgument {
   let seconds: Double
 
+  init(seconds: Double) { self.seconds = seconds }
+
+  /// As help shows it: 1s.
+  var defaultValueDescription: String { "\(Seconds(seconds).defaultValueDescription)s" }
+
   init?(argument: String) {
     let units: [String: Double] = ["ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400]
     var (rest, total) = (argument[...], 0.0)
@@ -42,6 +47,21 @@ struct TimeSpan: ExpressibleByArgument {
     guard total > 0, total < 1e9 else { return nil }
     seconds = total
   }
+}
+
+/// A number of seconds, without a unit: 30, 2.5.
+struct Seconds: ExpressibleByArgument {
+  let number: Double
+
+  init(_ number: Double) { self.number = number }
+
+  init?(argument: String) {
+    guard let number = Double(argument) else { return nil }
+    self.number = number
+  }
+
+  /// As help shows it: 30.
+  var defaultValueDescription: String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }
 
 extension RunRate: ExpressibleByArgument {

@@ -18,13 +18,14 @@ struct TraceText {
     }
     lines += found
     let near = trace.near == 1 ? "1 more object" : "\(trace.near) more objects"
-    lines.append("migrated alone, with \(near) that it leads to\(trace.isCutOff ? "; there are others, which were not" : "")")
+    lines.append(
+      "migrated alone, with \(near) that it leads to\(trace.isCutOff ? "; it leads to others, which were not migrated" : "")")
     return lines.joined(separator: "\n")
   }
 
   private static func lines(_ passage: ObjectTrace.Passage) -> [String] {
     let object = name(passage.object)
-    guard !passage.takings.isEmpty else { return ["  \(object) stays behind: \(passage.reason ?? "")"] }
+    guard !passage.takings.isEmpty else { return ["  \(object) is not migrated: \(passage.reason ?? "")"] }
     return passage.takings.flatMap { lines($0, object) }
   }
 
@@ -40,7 +41,7 @@ struct TraceText {
     }
     lines += taking.properties.map { "    " + line($0) }
     for made in taking.made {
-      lines.append("    and makes \(name(made.object))")
+      lines.append("    and creates \(name(made.object))")
       lines += made.properties.map { "      " + line($0) }
     }
     return lines
@@ -52,11 +53,11 @@ struct TraceText {
     for object in found {
       let name = Self.name(object.object)
       guard object.isThere else {
-        lines.append("  \(name) is not there")
+        lines.append("  \(name) is missing")
         continue
       }
       let others = object.differing.joined(separator: ", ")
-      lines.append("  \(name) is there, \(others.isEmpty ? "as predicted" : "other than predicted: \(others)")")
+      lines.append("  \(name) is there, \(others.isEmpty ? "as predicted" : "but not as predicted: \(others)")")
       lines += object.properties.map { "    " + Self.line($0) }
     }
     return lines

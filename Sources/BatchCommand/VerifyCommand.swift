@@ -4,23 +4,24 @@ import Streams
 
 struct VerifyCommand: StoreCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Proves a store: pages, rows, indexes, keys, metadata. Never writes to it.",
+    commandName: "verify", abstract: "Verifies a store: pages, rows, indexes, keys, metadata. Never writes to it.",
     discussion: """
-      Without --against the store is read alone. With it the same migration is run again, from the source into a file beside the \
-      store that is removed afterwards, and all tables are compared row by row; models, mappings and policies are then those \
-      of the migration. The exit code is 12 when something is wrong. A store with changes in a -wal file is read with \
-      them, on a private copy in the temporary directory (TMPDIR).
+      Without --against it reads this store alone. With --against it runs the same migration again, from the source into a file beside \
+      the store, compares all tables row by row, and removes the file; give the models, mapping models and policies of that \
+      migration. The exit code is 12 if something is wrong. A store with changes in a -wal file is read with them, on a private \
+      copy in the temporary directory (TMPDIR).
       """)
 
-  @Argument(help: "The store.") var store: String
+  @Argument(help: .store, completion: .store) var store: String
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
-    name: .long, parsing: .upToNextOption,
-    help: "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them; without them the store's own.")
-  var models: [String] = []
-  @Option(name: .long, help: "How: fast, by a second decoder, or full, by SQLite, too.") var verify = VerificationMode.fast
-  @Option(name: .long, help: "The store that this one was made from.") var against: String?
-  @Option(name: .long, parsing: .upToNextOption, help: "The mapping models of that migration.") var mappings: [String] = []
-  @Flag(name: .long, help: "Print JSON.") var json = false
+    name: .long, help: ArgumentHelp("How to verify: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),
+    completion: .list(["fast", "full"]))
+  var verify = VerificationMode.fast
+  @Option(name: .long, help: ArgumentHelp("The store that this one was made from.", valueName: "store"), completion: .store)
+  var against: String?
+  @Option(name: .long, parsing: .upToNextOption, help: .mappings, completion: .mappings) var mappings: [String] = []
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 
@@ -75,7 +76,7 @@ struct VerifyCommand: StoreCommand {
       lines.append("differs: \(what), and \(Console.count(difference.rows - 1)) more rows of \(difference.table)")
     }
     if let comparison, comparison.differences.isEmpty {
-      lines.append("\(Console.count(comparison.rows)) rows are those that the migration gives")
+      lines.append("\(Console.count(comparison.rows)) rows are equal to those that the migration gives")
     }
     return lines.joined(separator: "\n")
   }

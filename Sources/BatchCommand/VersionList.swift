@@ -19,7 +19,7 @@ enum VersionList {
     return names
   }
 
-  /// Is it the path of a file, and not a list?
+  /// Whether it is the path of a file, and not a list.
   static func isFile(_ argument: String) -> Bool {
     var isFolder: ObjCBool = false
     return FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder) && !isFolder.boolValue

@@ -12,6 +12,11 @@ enum VisibleText {
     }
   }
 
+  /// Whether a text is one line without tabs that can be shown as it is.
+  static func isLine(_ text: String) -> Bool {
+    !text.unicodeScalars.contains { isHidden($0) || $0 == "\t" || $0 == "\n" }
+  }
+
   private static func replacing(in text: String, _ escape: (Unicode.Scalar) -> String) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var shown = ""
@@ -23,7 +28,7 @@ enum VisibleText {
 
   private static func hex(_ scalar: Unicode.Scalar) -> String { String(scalar.value, radix: 16, uppercase: true) }
 
-  /// C0 but for ends of lines and tabs, DEL, C1, separators of lines and paragraphs, and what overrides the direction of writing.
+  /// C0 except for ends of lines and tabs, DEL, C1, separators of lines and paragraphs, and what overrides the direction of writing.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: false

@@ -1,4 +1,4 @@
-/// What an export tells of a value in a store: numbers and truth values as they are, dates, UUIDs and URIs as text, bytes as base64.
+/// What an export says of a value in a store: numbers and truth values as they are, dates, UUIDs and URIs as text, bytes as base64.
 /// Literals can be compared with it: `book["title"] == "Emma"`.
 public enum StoreValue: Sendable, Equatable {
   /// No value, or no object.

@@ -39,7 +39,7 @@ struct DocumentedCommandTests {
       guard let program = ["godwit", "book-migration"].first(where: { command.hasPrefix($0 + " ") }) else { return nil }
       var end = command.endIndex
       for mark in ["  #", " # ", " > "] { if let found = command.range(of: mark) { end = min(end, found.lowerBound) } }
-      let words = CommandWords.split(String(command[..<end])) ?? []
+      let words = ShellLine(String(command[..<end])).whole ?? []
       return Command(document: document, program: program, arguments: Array(words.dropFirst()), line: String(command))
     }
   }

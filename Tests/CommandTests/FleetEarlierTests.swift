@@ -41,11 +41,11 @@ import Testing
 
   @Test("What lies at the output is done only if it is the store at the plan's version, whoever died before (F6)")
   func outputs() throws {
-    for words in ["a file that is no store lies", "another store lies", "is not at the plan's version"] {
+    for words in ["output is not a store", "the store at the output is another one", "is not at the plan's version"] {
       let fleet = try FleetFolder(rows: [200], tasks: 1, toOutputs: true)
       try died(fleet)
       let output = fleet.stores[0] + ".out"
-      if words.contains("no store") {
+      if words.contains("not a store") {
         try Data("not a store at all".utf8).write(to: URL(fileURLWithPath: output))
       } else {
         try FileManager.default.copyItem(atPath: fleet.stores[0], toPath: output)
@@ -59,7 +59,7 @@ import Testing
     let fleet = try FleetFolder(rows: [200], tasks: 1, toOutputs: true)
     try died(fleet)
     try migrate(fleet, ["--output", fleet.stores[0] + ".out"])
-    try expect(fleet, .done, "it had the version already", of: fleet.stores[0] + ".out")
+    try expect(fleet, .done, "it was at the plan's version already", of: fleet.stores[0] + ".out")
   }
 
   /// Does what the reason says, word by word.
@@ -82,23 +82,23 @@ import Testing
     let other = try FleetFolder(rows: [200], tasks: 1)
     try died(other)
     try migrate(other, ["--to", "Library 2"])
-    try expect(other, .failed, "took it to version Library 2")
+    try expect(other, .failed, "somebody else migrated it to version Library 2")
     let back = try FleetFolder(rows: [200], tasks: 1)
     try died(back)
     try migrate(back, [])
     #expect(try back.folder.run("godwit", ["rollback", back.stores[0]]).code == 0)
-    try expect(back, .failed, "rolled back since")
+    try expect(back, .failed, "since the first attempt it was migrated and rolled back")
     try follow(back)
     let report = try back.folder.run("godwit", ["report", back.stores[0]])
     #expect(report.code == 0 && report.output.hasPrefix("DONE: The store is at Library 3"), "\(report)")
     let done = try FleetFolder(rows: [200], tasks: 1)
     try died(done)
     try migrate(done, [])
-    try expect(done, .done, "it had the version already")
+    try expect(done, .done, "it was at the plan's version already")
     let restored = try FleetFolder(rows: [200], tasks: 1)
     try died(restored)
     try Self.giveOtherUUID(restored.stores[0])
-    try expect(restored, .failed, "another store is in its place")
+    try expect(restored, .failed, "another store took its place")
   }
 
   @Test("A migration and a rollback from before the fleet mean nothing to it: the store is migrated")
@@ -129,7 +129,7 @@ import Testing
     let ran = try fleet.run(["run"])
     let end = try #require(try fleet.end(0))
     #expect(
-      ran.code == 0 && end.outcome == .rejected && end.reason?.contains("objects were set aside, listed in") == true, "\(ran)")
+      ran.code == 0 && end.outcome == .rejected && end.reason?.contains("objects were rejected, listed in") == true, "\(ran)")
   }
 
   @Test("A store that another program has open is left for the next attempt, and does not fail (F2)")
@@ -158,7 +158,7 @@ import Testing
     let migration = try fleet.atWork(fleet.stores[0], process)
     kill(migration, SIGKILL)
     _ = try process.wait()
-    try expect(fleet, .failed, "an unfinished migration to version Library 2 by others is there")
+    try expect(fleet, .failed, "somebody else began a migration to version Library 2, which is not finished")
     #expect(try fleet.folder.run("book-migration", ["resume", fleet.stores[0]]).code == 0)
   }
 

@@ -43,7 +43,7 @@ struct LookingTests {
     if !hasSharedMemory { try FileManager.default.removeItem(atPath: store + "-shm") }
     try expectNoWrites(store)
     let found = try folder.run("book-migration", ["inspect", store])
-    #expect(found.output.contains("journal      wal") && found.output.contains("look out"))
+    #expect(found.output.contains("journal      wal") && found.output.contains("warning: "))
   }
 
   @Test("plan --check says with its exit code whether something is to be done")

@@ -41,7 +41,7 @@ struct ManifestTests {
     #expect(FileManager.default.fileExists(atPath: output))
     // Once more: what is done is left alone. The output of the last one exists already.
     let again = try folder.run("book-migration", command)
-    #expect(again.code == 30 && again.output.contains("2 of 4 stores are migrated") && again.error.contains("[4/4]"), "\(again)")
+    #expect(again.code == 30 && again.output.contains("2 of 4 stores were migrated") && again.error.contains("[4/4]"), "\(again)")
   }
 
   @Test("Editors' marks and other line ends are no part of a name, and a name that begins as an option does is a store (F4)")

@@ -105,7 +105,7 @@ struct OutletTests {
 
   @Test("A command line falls into words as a person means it, without a shell")
   func words() {
-    #expect(CommandWords.split("  a  'b c' \"d \\\"e\\\"\" f\\ g '' ") == ["a", "b c", "d \"e\"", "f g", ""])
-    #expect(CommandWords.split("a 'b") == nil && CommandWords.split("a\\") == nil && CommandWords.split(" ") == [])
+    #expect(ShellLine("  a  'b c' \"d \\\"e\\\"\" f\\ g '' ").whole == ["a", "b c", "d \"e\"", "f g", ""])
+    #expect(ShellLine("a 'b").whole == nil && ShellLine("a\\").whole == nil && ShellLine(" ").whole == [])
   }
 }

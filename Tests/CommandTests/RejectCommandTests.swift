@@ -20,9 +20,9 @@ struct RejectCommandTests {
     let done = try folder.run("godwit", ["resume", output, "--max-rejects", "100", "--json"])
     #expect(done.code == 10 && done.output.contains("\(output).rejects-"), "\(done)")
     let report = try folder.run("godwit", ["report", output]).output
-    #expect(report.contains("after a fix, all objects again: godwit migrate"))
+    #expect(report.contains("after a fix, migrate all objects again: godwit migrate"))
     // The limit in force, and not the first one (POL2).
-    #expect(report.contains("rejects: 100 at most") && !report.contains("rejects: 1 at most"), "\(report)")
+    #expect(report.contains("rejects: at most 100") && !report.contains("rejects: at most 1\n"), "\(report)")
     #expect(try folder.run("godwit", migrate + ["--max-rejects", "many"]).code == 64)
     #expect(try folder.run("godwit", migrate + ["--reject-values"]).code == 64)
   }
@@ -42,7 +42,7 @@ struct RejectCommandTests {
       RunReport.self, from: Data(folder.run("godwit", ["report", store, "--json"]).output.utf8))
     let (rejects, backup) = (try #require(report.rejects), try #require(report.backup))
     let command = try #require(rejects.replay)
-    #expect(done.output.contains("after a fix, all objects again: \(command)\n"), "\(done)")
+    #expect(done.output.contains("after a fix, migrate all objects again: \(command)\n"), "\(done)")
     // The fix: the objects that do not fit are gone from the old store.
     let lines = try String(contentsOfFile: rejects.path, encoding: .utf8).split(separator: "\n")
     let keys = try lines.map { try JSONDecoder().decode(RunReport.Reject.self, from: Data($0.utf8)).key }

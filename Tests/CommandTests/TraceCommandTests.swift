@@ -35,8 +35,8 @@ struct TraceCommandTests {
       "\(store): Book \(book) of version Library 1\n", "  authorName (string)\n",
       "step 1: Library 1 to Library 2, mapped (the mapping model Library1_to_Library2 fits)\n",
       "  Book \(book) becomes Book \(book), by BookToBook of Library1_to_Library2, policy LibraryBookPolicy\n",
-      "    title (string): Book.title\n", "    and makes Author ", "      name (string)\n",
-      "step 2: Library 2 to Library 3, mapped (", "    and makes File ", "      book (to-one Book) -> Book \(book)\n",
+      "    title (string): Book.title\n", "    and creates Author ", "      name (string)\n",
+      "step 2: Library 2 to Library 3, mapped (", "    and creates File ", "      book (to-one Book) -> Book \(book)\n",
     ] { #expect(traced.output.contains(line), "\(line): \(traced.output)") }
     #expect(try !traced.output.contains(value("ZAUTHORNAME")) && !traced.output.contains(value("ZTITLE")))
     let shown = try folder.run("book-migration", arguments + ["--values", "--json"])
@@ -62,7 +62,7 @@ struct TraceCommandTests {
     #expect(try CommandFolder.bytes(plain) == CommandFolder.bytes(explained))
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter { $0.contains(" trace ") }
     let told = lines.filter { $0.contains(": Book \(book) becomes Book \(book), by BookToBook") }
-    #expect(told.count == 2 && told[1].contains(", and makes File "), "\(lines)")
+    #expect(told.count == 2 && told[1].contains(", and creates File "), "\(lines)")
     #expect(lines.count { $0.contains(" becomes ") } == 2)
     #expect(lines.contains { $0.hasSuffix("step 1: BookToBook: Book.title: Book.title") })
     for (entity, key) in [("Book", book), ("User", Int64(1))] {

@@ -43,7 +43,7 @@ import Testing
     arguments: ["fast", "full"])
   func agrees(mode: String) throws {
     let text = try verify(store, against + ["--verify", mode])
-    #expect(text.code == 0 && text.output.contains("rows are those that the migration gives"), "\(text)")
+    #expect(text.code == 0 && text.output.contains("rows are equal to those that the migration gives"), "\(text)")
     let alone = try verify(store, ["--verify", mode, "--json"])
     let found = try #require(try JSONSerialization.jsonObject(with: Data(alone.output.utf8)) as? [String: Any])
     #expect(alone.code == 0 && found["format"] as? Int == 1, "\(alone)")
@@ -107,7 +107,7 @@ import Testing
     try folder.breakInLog(store)
     let wrong = try verify(store, ["--json"])
     #expect(wrong.code == 12 && wrong.output.contains("\"path\" : \"\(store)\""), "\(wrong)")
-    #expect(wrong.output.contains("-wal file: they were taken into account"), "\(wrong)")
+    #expect(wrong.output.contains("-wal file: they were included"), "\(wrong)")
     let left = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
     #expect(!left.contains { $0.hasPrefix("godwit-verification-") })
   }
@@ -119,7 +119,7 @@ import Testing
     try journal.write(to: URL(fileURLWithPath: store + "-journal"))
     let outcome = try verify(store)
     #expect(outcome.code == 0 && outcome.output.contains("\(store): "), "\(outcome)")
-    #expect(outcome.output.contains("taken back on a private copy"), "\(outcome)")
+    #expect(outcome.output.contains("undone on a private copy"), "\(outcome)")
   }
 
   @Test("The summary of a migration accounts for every row and link of every step, in text and in JSON")

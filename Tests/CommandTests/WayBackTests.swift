@@ -69,7 +69,7 @@ struct WayBackTests {
     let (process, job) = try folder.running(other)
     process.send(SIGSTOP)
     let live = try folder.run("godwit", ["clean", folder.path, "--all"])
-    #expect(live.code == 0 && live.output.contains("kept \(job): is running"), "\(live)")
+    #expect(live.code == 0 && live.output.contains("kept \(job): run at work"), "\(live)")
     process.send(SIGKILL)
     _ = try process.wait()
     // Trap 1.
@@ -79,7 +79,7 @@ struct WayBackTests {
     #expect(look.output.contains("would remove \(store).backup-"))
     #expect(try folder.tree() == before)
     let resumable = try folder.run("godwit", ["clean", folder.path])
-    #expect(resumable.output.contains("kept \(job): is interrupted") && resumable.output.contains("freed: 0 B"), "\(resumable)")
+    #expect(resumable.output.contains("kept \(job): interrupted run") && resumable.output.contains("freed: 0 B"), "\(resumable)")
     let source = try CommandFolder.bytes(other)
     let all = try folder.run("godwit", ["clean", folder.path, "--all", "--keep-backups", "0"])
     #expect(all.code == 0, "\(all)")
@@ -96,7 +96,7 @@ struct WayBackTests {
     let job = try folder.interrupted(other)
     for path in CommandFolder.checkpoints(job) { try Data("damage".utf8).write(to: URL(fileURLWithPath: path)) }
     let outcome = try folder.run("godwit", ["clean", other])
-    #expect(outcome.code == 0 && outcome.output.contains("no checkpoint that can be read"), "\(outcome)")
+    #expect(outcome.code == 0 && outcome.output.contains("without a checkpoint that can be read"), "\(outcome)")
     #expect(!FileManager.default.fileExists(atPath: job))
   }
 

@@ -7,7 +7,7 @@ struct ExportEntity {
     /// What stands before the value: a comma, the name.
     var label: [UInt8]
     var content: Content
-    /// What stands behind it: the end of a composite attribute.
+    /// What stands after it: the end of a composite attribute.
     var end: [UInt8] = []
   }
 
@@ -135,7 +135,7 @@ extension ExportPlanner {
     return (attributes.sorted(by: NameOrder.codeUnits), related.sorted(by: NameOrder.codeUnits), entityColumns)
   }
 
-  /// The first line: `@entity`, `@key`, `@uri`, attributes, relationships; `name@entity` tells the entity of a to-one's object
+  /// The first line: `@entity`, `@key`, `@uri`, attributes, relationships; `name@entity` holds the entity of a to-one's object
   /// where it may be a sub-entity.
   func csvHeader(_ entities: [SourceEntity]) -> [UInt8] {
     let columns = csvColumns(entities)

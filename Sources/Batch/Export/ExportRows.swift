@@ -125,7 +125,7 @@ final class ExportRows {
     text.append("}")
   }
 
-  /// The entity of the object that a to-one points at; that of the relationship where the row does not tell.
+  /// The entity of the object that a to-one points at; that of the relationship if the row does not hold it.
   private func name(_ position: Int?, _ destination: String, _ entity: SourceEntity) -> [UInt8] {
     if let position, let number = integer(position, entity), number > 0, number < Int64(names.count) {
       return names[Int(number)]

@@ -10,7 +10,7 @@ enum ExportKind: Sendable {
   case float
   case date
   case uuid
-  /// Bytes that may lie in a file beside the store: their first byte tells (B.4).
+  /// Bytes that may lie in a file beside the store: their first byte says so (B.4).
   case external
 
   init(_ attribute: AttributeDescription) {

@@ -10,7 +10,7 @@ public struct StoreExport: Sendable {
     public var format: ExportFormat
     /// Objects of this entity and its sub-entities alone; nil for all. CSV needs one.
     public var entity: String?
-    /// Are to-many relationships written too? Each is sorted by its owners in temporary files.
+    /// Whether to-many relationships are written too. Each is sorted by its owners in temporary files.
     public var includesToMany = false
     /// Objects after which the export ends.
     public var limit: UInt64?

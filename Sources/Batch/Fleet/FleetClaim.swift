@@ -10,7 +10,7 @@ import Synchronization
 public final class FleetClaim: Sendable {
   /// This process, with the claim's epoch.
   public let owner: LeaseOwner
-  /// Was it taken from an owner on another machine, which may still be running?
+  /// Whether it was taken from an owner on another machine, which may still be running.
   public let isFromElsewhere: Bool
   private let path: String
   private let file: any File
@@ -27,10 +27,10 @@ public final class FleetClaim: Sendable {
     }
   }
 
-  /// Calls a body, once, when another process has taken the claim: whoever had it must not go on.
+  /// Calls a body, once, when another process has taken the claim: whoever had it must stop.
   public func whenLost(_ body: @escaping @Sendable () -> Void) { onLoss.withLock { $0 = body } }
 
-  /// Is it still this process's? What cannot be looked at counts as lost.
+  /// Whether it is still this process's. A claim that cannot be looked at counts as lost.
   public var isHeld: Bool { (try? LeaseOwner.read(path, fileSystem))?.token == owner.token }
 
   /// Gives it up: who comes next need not wait. Does nothing to a successor's.
@@ -48,9 +48,9 @@ public final class FleetClaim: Sendable {
 
 /// Takes claims in a folder.
 public struct FleetClaims: Sendable {
-  /// What a look at somebody's claim tells: the same twice means that its owner gave no sign of life in between.
+  /// What a look at somebody's claim shows: the same twice means that its owner gave no sign of life in between.
   public struct Sign: Sendable, Equatable {
-    /// Who has it; nil where its record cannot be read.
+    /// Who has it; nil if its record cannot be read.
     public var owner: LeaseOwner?
     var modified: Int64
   }
@@ -74,7 +74,7 @@ public struct FleetClaims: Sendable {
 
   private func path(_ name: String) -> String { FilePaths.join(directory, name + ".claim") }
 
-  /// Takes a claim without waiting, where nobody has it, or where its owner has died on this machine. Its epoch is one more than the last
+  /// Takes a claim without waiting, if nobody has it, or if its owner has died on this machine. Its epoch is one more than the last
   /// owner's, and at least `epoch`.
   public func take(_ name: String, epoch: UInt64 = 1) throws -> Taking {
     let path = path(name)
@@ -104,7 +104,7 @@ public struct FleetClaims: Sendable {
   }
 
   /// Takes a claim whose owner has given no sign of life since `sign`: the caller has waited. An owner that lives on this machine, as the
-  /// kernel's lock tells, is never replaced. One elsewhere keeps its file, which nobody asks for any more, and finds that out.
+  /// kernel's lock shows, is never replaced. One elsewhere keeps its file, which nobody asks for any longer, and finds that out.
   public func takeOver(_ name: String, _ sign: Sign, epoch: UInt64 = 1) throws -> Taking {
     let path = path(name)
     guard try fileSystem.status(path) != nil, sign.owner?.isOnThisMachine != true else { return try take(name, epoch: epoch) }
@@ -128,7 +128,7 @@ public struct FleetClaims: Sendable {
     try fileSystem.list(directory).compactMap { $0.hasSuffix(".claim") ? String($0.dropLast(6)) : nil }
   }
 
-  /// Looks at a claim; nil where nobody has it. Opening the file first has a network file system ask its server. Nothing is written.
+  /// Looks at a claim; nil if nobody has it. Opening the file first has a network file system ask its server. Nothing is written.
   public func sign(_ name: String) throws -> Sign? {
     guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return nil }
     file.close()
@@ -136,7 +136,7 @@ public struct FleetClaims: Sendable {
     return Sign(owner: try LeaseOwner.read(path(name), fileSystem), modified: status.modified)
   }
 
-  /// Does the kernel say that a process has it locked? Nothing is written, and no lock is taken.
+  /// Whether the kernel says that a process has it locked. Nothing is written, and no lock is taken.
   public func isLocked(_ name: String) throws -> Bool {
     guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return false }
     defer { file.close() }

@@ -11,11 +11,11 @@ public struct FleetPlan: Sendable, Codable, Equatable {
     public var output: String?
     /// Bytes of the database, its log included; 0 where it could not be looked at.
     public var bytes: UInt64 = 0
-    /// Objects; nil where they cannot be told.
+    /// Objects; nil if they cannot be counted.
     public var rows: UInt64?
-    /// Does a sample of pages tell ``rows``?
+    /// Whether ``rows`` is an estimate from a sample of pages.
     public var isEstimate = false
-    /// The version by its hashes; nil where no model fits.
+    /// The version by its hashes; nil if no model fits.
     public var version: String?
     /// Why the store could not be looked at: it ends as failed with these words.
     public var problem: String?
@@ -60,7 +60,7 @@ public struct FleetPlan: Sendable, Codable, Equatable {
     id = try digest()
   }
 
-  /// Reads a plan. Throws `refused` where the file is none, or is not what `plan` wrote; and what the disk throws.
+  /// Reads a plan. Throws `refused` if the file is none, or is not what `plan` wrote; and what the disk throws.
   public init(path: String, _ fileSystem: any FileSystem = LocalFileSystem()) throws {
     let bytes = try fileSystem.readAll(path, cap: Self.cap)
     do {

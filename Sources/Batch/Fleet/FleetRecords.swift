@@ -10,7 +10,7 @@ public struct FleetAttempt: Sendable, Codable, Equatable {
   public var pid: Int32
   /// ISO 8601, UTC.
   public var started: String
-  /// Was there nothing under the result's name, when it began?
+  /// Whether there was nothing under the result's name when it began.
   public var foundNoResult: Bool
   /// ISO 8601, UTC; nil as long as it is at work, and for one that died.
   public var ended: String?
@@ -18,9 +18,9 @@ public struct FleetAttempt: Sendable, Codable, Equatable {
   public var exitCode: Int32?
   /// What it said.
   public var reason: String?
-  /// The store that it found; nil where it could not be looked at.
+  /// The store that it found; nil if it could not be looked at.
   public var found: StoreIdentity?
-  /// The run whose record was beside the result's name, ``RunReport/run``; nil where there was none.
+  /// The run whose record was beside the result's name, ``RunReport/run``; nil if there was none.
   public var record: String?
 
   /// One that begins now, under a claim of that owner.
@@ -44,7 +44,7 @@ public struct FleetLedger: Sendable, Codable, Equatable {
   public var plan: String
   /// The store, as the plan names it.
   public var store: String
-  /// Attempts in all, those that are not listed any more included.
+  /// Attempts in all, those that are no longer listed included.
   public var count: UInt64 = 0
   /// How often the migration's process was ended by a signal while the one that started it lived.
   public var deaths: UInt64 = 0
@@ -84,9 +84,9 @@ public struct FleetEnd: Sendable, Codable, Equatable {
   public var outcome: Outcome
   /// The code that the migration ended with.
   public var exitCode: Int32
-  /// Why; nil where nothing is to be said.
+  /// Why; nil if nothing is to be said.
   public var reason: String?
-  /// Bytes of the result; 0 where there is none.
+  /// Bytes of the result; 0 if there is none.
   public var bytes: UInt64
   /// The machine that ended it.
   public var host: String

@@ -40,7 +40,7 @@ public struct FleetState: Sendable {
     return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// Has the store ended? Its end is not read. Opening the folder first has a network file system forget which files were not there.
+  /// Whether the store has ended. Its end is not read. Opening the folder first makes a network file system forget which files were not there.
   public func isEnded(_ number: Int) throws -> Bool {
     _ = try fileSystem.hold(ends)
     return try fileSystem.status(endPath(number)) != nil
@@ -52,7 +52,7 @@ public struct FleetState: Sendable {
     return Set(try fileSystem.list(ends).compactMap { $0.hasSuffix(".json") ? Int($0.dropLast(5)) : nil })
   }
 
-  /// How a store ended; nil where it has not. Throws `refused` where the file is damaged or another plan's.
+  /// How a store ended; nil if it has not. Throws `refused` if the file is damaged or another plan's.
   public func end(_ number: Int) throws -> FleetEnd? {
     let end: FleetEnd? = try read(endPath(number))
     guard end.map({ $0.plan == plan.id && $0.store == plan.stores[number].path && $0.format == 1 }) ?? true else {
@@ -61,7 +61,7 @@ public struct FleetState: Sendable {
     return end
   }
 
-  /// The store's ledger; an empty one where there is none. Throws `refused` where the file is damaged or another plan's.
+  /// The store's ledger; an empty one if there is none. Throws `refused` if the file is damaged or another plan's.
   public func ledger(_ number: Int) throws -> FleetLedger {
     let empty = FleetLedger(plan: plan.id, store: plan.stores[number].path)
     let ledger = try read(ledgerPath(number)) ?? empty

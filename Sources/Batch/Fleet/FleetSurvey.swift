@@ -17,7 +17,7 @@ public struct FleetSurvey: Sendable {
     (self.fileSystem, self.models) = (fileSystem, models)
   }
 
-  /// Looks at many stores, some at a time. Throws only where no thread can be started.
+  /// Looks at many stores, some at a time. Throws only if no thread can be started.
   public func look(_ stores: [FleetPlan.Store]) throws -> [FleetPlan.Store] {
     let next = Mutex(0)
     let found = Mutex(stores)
@@ -34,7 +34,7 @@ public struct FleetSurvey: Sendable {
     return found.withLock { $0 }
   }
 
-  /// Adds size, rows and version to a store, or why they cannot be told.
+  /// Adds size, rows and version to a store, or why they cannot be read.
   public func look(_ store: FleetPlan.Store) -> FleetPlan.Store {
     var store = store
     do {

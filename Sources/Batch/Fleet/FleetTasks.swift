@@ -25,7 +25,7 @@ public final class FleetTasks: Sendable {
   /// Ends the looking.
   public func stop() { heartbeat.stop() }
 
-  /// The claim that is this task's sign of life; nil where another process of the task has it, which is no harm.
+  /// The claim that is this task's sign of life; nil if another process of the task has it, which is no harm.
   public func signOfLife() throws -> FleetClaim? {
     guard case .taken(let claim) = try claims.take(Self.name(own)) else { return nil }
     return claim

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A number of objects that is not known before a migration has run: the least and the most that are possible to tell, and the likely one.
+/// A number of objects that is not known before a migration has run: the least and the most that are possible, and the likely one.
 public struct Foreseen: Sendable, Equatable, Codable {
   /// At least.
   public var least: UInt64
@@ -36,7 +36,7 @@ public struct Foreseen: Sendable, Equatable, Codable {
 
   /// What becomes of objects that a sample made in its first and in its second part, when the whole has `all` rows.
   ///
-  /// Two cases are told apart: an object for every so many rows, and one for every different value, of which later rows make fewer: of D
+  /// There are two cases: an object for every so many rows, and one for every different value, of which later rows make fewer: of D
   /// values, drawn alike, n rows find D (1 - e^(-yn)).
   init(_ first: Half, _ second: Half, all: Double) {
     let (rows, made) = (first.rows + second.rows, first.made + second.made)
@@ -46,7 +46,7 @@ public struct Foreseen: Sendable, Equatable, Codable {
       self = known
       return
     }
-    // Fewer than by chance?
+    // Fewer than by chance.
     let expected = first.made * second.rows / first.rows
     guard expected - second.made > 3 * (expected + second.made).squareRoot() else {
       self = known

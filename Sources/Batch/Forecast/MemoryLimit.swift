@@ -11,7 +11,7 @@ struct MemoryLimit {
 
   init(root: String = "") { self.root = root }
 
-  /// Bytes, and who says so; nil where nobody does.
+  /// Bytes, and who says so; nil if nobody does.
   func find() -> (bytes: UInt64, by: String)? {
     var least = machine.map { ($0, "the machine has") }
     for group in groups {

@@ -1,6 +1,6 @@
 import Streams
 
-/// What a migration is foreseen to take, by a rehearsal: a sample of the store's own rows went through the migration's own steps, into
+/// What a migration is estimated to take, by a rehearsal: a sample of the store's own rows went through the migration's own steps, into
 /// memory.
 public struct MigrationForecast: Sendable, Equatable, Codable {
   /// The units of a step that read for one mapping model, or for the links of one relationship.
@@ -11,7 +11,7 @@ public struct MigrationForecast: Sendable, Equatable, Codable {
     public var rowsRead: UInt64
     /// Rows of objects and links, estimated.
     public var rowsWritten: UInt64
-    /// Foreseen seconds.
+    /// Estimated seconds.
     public var seconds: Double
   }
 
@@ -27,32 +27,32 @@ public struct MigrationForecast: Sendable, Equatable, Codable {
     public var indexBytes: UInt64
     /// See ``indexBytes``.
     public var sampledIndexBytes: UInt64
-    /// Foreseen seconds of late changes.
+    /// Estimated seconds of late changes.
     public var changeSeconds: Double
-    /// Foreseen seconds of its indexes; 0 before the last step.
+    /// Estimated seconds of its indexes; 0 before the last step.
     public var indexSeconds: Double
-    /// Foreseen seconds in all.
+    /// Estimated seconds in all.
     public var seconds: Double
     /// Seconds that all threads together take of the processors.
     public var processorSeconds: Double
-    /// Do late changes copy the store once more?
+    /// Whether late changes copy the store once more.
     public var isWrittenTwice: Bool
   }
 
   /// The steps of the plan.
   public var steps: [Step]
-  /// Foreseen seconds of what the proof adds: behind the writing, or beside it where no processor is idle.
+  /// Estimated seconds that the verification adds: after the last write, or during the writing if no processor is idle.
   public var proofSeconds: Double
-  /// Foreseen seconds in all, on this machine as busy as it is now.
+  /// Estimated seconds in all, on this machine as busy as it is now.
   public var seconds: Double
   /// Bytes that the destination's file system has to take at the peak: the new store and those between. Scratch files (sorted runs, look-ups,
   /// spools) and external data are not counted.
   public var peakDisk: UInt64
   /// Peak resident memory of a process that does nothing but run it, as the command: what this process took so far, and what a sample lacks.
   public var peakMemory: UInt64
-  /// Foreseen seconds of what does not depend on rows: planning, the job directory, locks, the cut-over.
+  /// Estimated seconds of what does not depend on rows: planning, the job directory, locks, the cut-over.
   public var fixedSeconds: Double
-  /// What the destination's disk did just now; nil where it could not be tried.
+  /// What the destination's disk did just now; nil if it could not be tried.
   public var diskSpeed: DiskSpeed?
   /// Rows that the rehearsal read.
   public var sampledRows: UInt64

@@ -27,7 +27,7 @@ struct Rehearsal {
   /// What the proof takes beside, measured: buffers, and bitmaps of keys.
   private static let proofMemory: UInt64 = 5 << 20
 
-  /// Throws what a run would throw over these rows, and `refused` where they make more than memory is taken for.
+  /// Throws what a run would throw over these rows, and `refused` if they make more than memory is taken for.
   func run(_ source: StoreReader) throws -> MigrationForecast {
     let disk = MemoryDisk(limit: Int(sampleBytes * 8))
     do { return try run(source, disk) } catch let error as StreamsError where error.code == .diskFull {
@@ -123,7 +123,7 @@ struct Rehearsal {
     for origin in plan.units.compactMap(plan.origin) where pieces[origin.root] == nil && !origin.isWithoutRowid {
       let table = try TreeEstimate(root: origin.root, in: source.snapshot, pages: 128)
       let rows = min(most, counted[origin.root] ?? table.rows)
-      // Of a small table some pages: its rows must tell something, too.
+      // Of a small table some pages: its rows must count, too.
       let wanted = max(rows * share, rows / max(1, table.bytes / 65_536), 1)
       guard wanted < rows * 0.4 else { continue }
       let begins = try TablePieces.beginnings(source.snapshot, root: origin.root, count: Self.pieces)

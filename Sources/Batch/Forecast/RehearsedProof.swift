@@ -2,7 +2,7 @@ import Streams
 
 /// What the proof takes of a processor, tried on a rehearsal's store: pages, digests and indexes, without the rules between tables.
 struct RehearsedProof {
-  /// Seconds of a processor that a byte of the store takes where nothing else is at work; and those of them that indexes take, which are
+  /// Seconds of a processor that a byte of the store takes if nothing else is at work; and those of them that indexes take, which are
   /// finished last of all.
   let secondsOfByte: Double
   let indexSecondsOfByte: Double

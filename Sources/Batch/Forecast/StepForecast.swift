@@ -1,6 +1,6 @@
 import Streams
 
-/// What a step of the whole store is foreseen to do, by what it did with a sample.
+/// What a step of the whole store is estimated to do, by what it did with a sample.
 struct StepForecast {
   /// Rows of the output's tables, by name.
   private(set) var rows: [String: Foreseen] = [:]
@@ -8,7 +8,7 @@ struct StepForecast {
   /// Rows of them that units made which read rows.
   private var made: [String: UInt64] = [:]
   private(set) var parts: [MigrationForecast.Part] = []
-  /// Seconds of all units, in the sample and foreseen.
+  /// Seconds of all units, in the sample and estimated.
   private(set) var sampleSeconds = 0.0
   private(set) var seconds = 0.0
 
@@ -22,7 +22,7 @@ struct StepForecast {
       add(unit, marks, factor: max(1, (tableRows[origin.root] ?? read) / max(1, read)), plan)
     }
     sampleRows = Dictionary(zip(plan.tableNames, state.tableRows)) { $1 }
-    // What policies make before the first row or behind the last one is no more for more rows.
+    // What policies make before the first row or after the last one is no more for more rows.
     for (name, count) in sampleRows where count > made[name, default: 0] {
       rows[name] = (rows[name] ?? Foreseen(0)) + Foreseen(count - made[name, default: 0])
     }
@@ -94,7 +94,7 @@ private struct TableGrowth {
       return
     }
     kept = written.0.made + written.1.made
-    // Further objects wait in a spool: their keys tell how many there are.
+    // Further objects wait in a spool: their keys show how many there are.
     if isEntity { made = parts { Double($0.nextKeys[table]) } }
   }
 

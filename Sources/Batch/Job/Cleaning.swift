@@ -23,13 +23,13 @@ extension MigrationJob {
     public var kept: [Item] = []
   }
 
-  /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can go on with, and
+  /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can resume, and
   /// backups over the limit. Runs that are alive stay, and cut-overs that only have to be finished. What stays of a finished run for its
   /// report goes where its store is gone.
   ///
   /// - Parameters:
   ///   - path: a directory, or the destination of runs.
-  ///   - all: give up interrupted runs that could go on, too, and finish those whose new store has its name; no store is touched.
+  ///   - all: give up interrupted runs that could be resumed, too, and finish those whose new store has its name; no store is touched.
   ///   - limit: how many backups of each store stay; nil leaves all.
   ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
   ///   - reports: remove what stays of finished runs for their reports, too.
@@ -69,7 +69,7 @@ extension MigrationJob {
         store.map({ $0 == destination }) ?? true, let status = try fileSystem.statusOfName(path), status.isRegularFile
       else { continue }
       let isAlone = try fileSystem.statusOfName(destination) == nil
-      let reason = "tells what became of a migration\(isAlone ? " whose store is gone" : "")"
+      let reason = "record of a migration\(isAlone ? " whose store is gone" : "")"
       let item = CleanReport.Item(path: path, reason: reason, bytes: status.size)
       guard all || isAlone else {
         report.kept.append(item)
@@ -90,20 +90,20 @@ extension MigrationJob {
     guard !dryRun else { return }
     guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { return }
     defer { lease.release() }
-    // Once more under the lease: somebody may have gone on with it meanwhile.
+    // Once more under the lease: somebody may have resumed it meanwhile.
     guard let again = try judge(job, command, isOwn: true), again.isUseless else {
       report.removed.removeLast()
       return report.kept.append(item)
     }
-    // Whoever finishes a run takes the list of objects that it set aside out of the directory first.
+    // Whoever finishes a run takes the list of rejected objects out of the directory first.
     guard ![.renamed, .done].contains(again.life.phase) else { return try finishQuietly(job, lease) }
     for kept in try giveUp(job, lease) {
-      let reason = "has what was under the store's name before or since: it may be the only one"
+      let reason = "was under the store's name before or since, and may be the only copy"
       report.kept.append(CleanReport.Item(path: kept, reason: reason, bytes: try fileSystem.statusOfName(kept)?.size ?? 0))
     }
   }
 
-  /// Nil where there is no run any more.
+  /// Nil if there is no run any longer.
   private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (life: RunLife, isUseless: Bool)?
   {
     let life = try RunLife.look(job, fileSystem, isOwn: isOwn)
@@ -115,7 +115,7 @@ extension MigrationJob {
     }
   }
 
-  /// Has the run no checkpoint that it could go on from?
+  /// Whether the run has no checkpoint from which it could be resumed.
   private func isWithoutCheckpoint(_ job: JobDirectory) throws -> Bool {
     do {
       return try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() == nil
@@ -127,25 +127,26 @@ extension MigrationJob {
   private func reason(_ life: RunLife, _ job: JobDirectory, _ isUseless: Bool) -> String {
     if life.isOwned {
       let owner: LeaseOwner? = if case .live(let owner)? = try? Lease.inspect(job, fileSystem) { owner } else { nil }
-      return "is running\(owner.map { ", process \($0.pid) on \($0.host)" } ?? "")"
+      return "run at work\(owner.map { ", process \($0.pid) on \($0.host)" } ?? "")"
     }
-    let goOn = "; go on with \(ProgramName.command("resume", job.destination))"
+    let goOn = "; resume it with \(ProgramName.command("resume", job.destination))"
     let giveUp = "; give it up with \(ProgramName.command("clean", "--all", job.destination))"
     switch life.phase {
-    case .none, .leased: return "has no plan: nothing was begun, or all is done"
-    case .renamed, .done: return "is done" + (isUseless ? "" : goOn)
-    case .unreadable where life.store == .missing: return "cannot be read, and its store is missing: put that back first"
-    case .unreadable: return "cannot be read" + (isUseless ? ", and given up" : giveUp)
+    case .none, .leased: return "run without a plan: nothing was begun, or all is done"
+    case .renamed, .done: return "run that is done" + (isUseless ? "" : goOn)
+    case .unreadable where life.store == .missing:
+      return "run that cannot be read, and its store is missing: put the store back first"
+    case .unreadable: return "run that cannot be read" + (isUseless ? "" : giveUp)
     case .working, .failed, .cutOver:
       switch life.store {
-      case .missing: return "is interrupted, and its store is missing" + (isUseless ? "" : giveUp)
+      case .missing: return "interrupted run whose store is missing" + (isUseless ? "" : giveUp)
       case .written, .replaced:
-        return "is interrupted, and its store was \(life.store == .written ? "written to" : "replaced") since"
+        return "interrupted run whose store was \(life.store == .written ? "written to" : "replaced") since"
           + (isUseless ? "" : giveUp)
       case .asItWas where isUseless && (try? isWithoutCheckpoint(job.current(fileSystem))) == true:
-        return "is interrupted, and has no checkpoint that can be read"
+        return "interrupted run without a checkpoint that can be read"
       case .asItWas:
-        return isUseless ? "is interrupted, and given up" : "is interrupted" + (life.phase == .failed ? giveUp : goOn)
+        return isUseless ? "interrupted run" : "interrupted run" + (life.phase == .failed ? giveUp : goOn)
       }
     }
   }
@@ -160,13 +161,13 @@ extension MigrationJob {
       let surplus = limit?.surplus(backups, now: now) ?? []
       for backup in backups {
         let isSurplus = surplus.contains(backup)
-        let what = backup.kind == .replaced ? "is a backup" : "was set aside by a rollback"
+        let what = backup.kind == .replaced ? "backup" : "store that a rollback set aside"
         var item = CleanReport.Item(
           path: backup.path, reason: isSurplus ? what + ", over the limit" : what, bytes: try backup.bytes(fileSystem))
         if isSurplus, try dryRun || remove(backup) {
           report.removed.append(item)
         } else {
-          if isSurplus { item.reason = what + "; a run of its store is at work" }
+          if isSurplus { item.reason = what + "; kept, because a run of its store is at work" }
           report.kept.append(item)
         }
       }

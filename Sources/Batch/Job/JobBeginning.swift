@@ -83,7 +83,7 @@ extension MigrationJob {
     }
   }
 
-  /// Files of external data are linked, but for a destination on another file system than the folder, which may be a symbolic link.
+  /// Files of external data are linked, except for a destination on another file system than the folder, which may be a symbolic link.
   private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
     let folder = try fileSystem.status(ExternalDataFolder(store: source).path)
     guard let folder, try folder.device != fileSystem.status(directory)?.device else { return 0 }

@@ -56,7 +56,7 @@ public struct JobDirectory: Sendable, Equatable {
   public var recovered: String { working("recovered") }
   var recoveredAgain: String { working("recovered-again") }
 
-  /// Why the run ended, where going on would end the same way.
+  /// Why the run ended, if it would end the same way again.
   var failure: String { working("failure.json") }
 
   /// What others ask of the process that runs the job, and how far that says it is.
@@ -93,7 +93,7 @@ public struct JobDirectory: Sendable, Equatable {
     return before
   }
 
-  /// Begins the next generation, durably: an owner that does not know of it finds none of its checkpoints any more.
+  /// Begins the next generation, durably: an owner that does not know of it finds none of its checkpoints any longer.
   func succeeding(_ fileSystem: any FileSystem) throws -> JobDirectory {
     var next = self
     next.generation += 1
@@ -113,7 +113,7 @@ public struct JobDirectory: Sendable, Equatable {
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
 
-  /// Is there a job directory? Throws `refused` when what is there is no directory of this user. Nothing is written.
+  /// Whether there is a job directory. Throws `refused` if what is there is no directory of this user. Nothing is written.
   public func exists(_ fileSystem: any FileSystem) throws -> Bool {
     guard let status = try fileSystem.statusOfName(path) else { return false }
     guard status.isDirectory else {
@@ -141,8 +141,8 @@ public struct JobDirectory: Sendable, Equatable {
   /// Removes the directory that the lease was taken in, with everything in it. A symbolic link inside is removed, not followed. Throws
   /// `leaseHeld`, and removes nothing, where another process has the lease by now.
   ///
-  /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can go on. The journal of the cut-over
-  /// goes behind all else but the checkpoints and the lease: while it is there, whoever comes next sees a finished job and not a new one. The lease goes last:
+  /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can be resumed. The journal of the cut-over
+  /// goes after all else but the checkpoints and the lease: while it is there, whoever comes next sees a finished job and not a new one. The lease goes last:
   /// until then nobody else has the directory, and who takes it then finds an empty one.
   func remove(_ fileSystem: any FileSystem, under lease: Lease) throws {
     guard try exists(fileSystem) else { return }

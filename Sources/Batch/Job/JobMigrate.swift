@@ -2,13 +2,13 @@ import Foundation
 import Streams
 
 extension MigrationJob {
-  /// How often a store is planned that changes meanwhile, before that is told.
+  /// How often a store is planned that changes meanwhile, before that is reported.
   private static let mostPlans = 8
 
   /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see
   /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
   ///
-  /// What is migrated is what was planned (I15): behind lease and exclusive lock the store is looked at again, and planned again where it is another
+  /// What is migrated is what was planned (I15): under lease and exclusive lock the store is looked at again, and planned again where it is another
   /// one by then. On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
   /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
@@ -37,7 +37,7 @@ extension MigrationJob {
           destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
       }
       if var report = try begin(request, plan, seen, job, source: source, monitor) {
-        report.notes += kept.map { "\($0) was kept from the run that was given up: it may be the only file with its contents" }
+        report.notes += kept.map { "\($0) is kept from the run that was given up: it may be the only copy of its contents" }
         return report
       }
     }
@@ -46,7 +46,7 @@ extension MigrationJob {
       hint: "Close the program that writes to it, and try again; nothing was written", path: source)
   }
 
-  /// Plans, and waits a moment for whoever has the store; a live run of it is told at once.
+  /// Plans, and waits a moment for whoever has the store; a live run of it is reported at once.
   private func planOrLeave(_ request: Request, _ job: JobDirectory) throws -> (plan: MigrationPlan, seen: StoreSighting) {
     var countsRows = false
     if case .percent = request.rejects?.most { countsRows = true }
@@ -57,13 +57,13 @@ extension MigrationJob {
     }
   }
 
-  /// Throws `leaseHeld` where a live process has the lease.
+  /// Throws `leaseHeld` if a live process has the lease.
   func refuseLiveRun(_ job: JobDirectory) throws {
     guard try job.exists(fileSystem), case .live(let owner) = try Lease.inspect(job, fileSystem) else { return }
     throw Lease.held(owner, job)
   }
 
-  /// Takes the lease and migrates; nil where the store is not the planned one any more, or another run came first: then ask again.
+  /// Takes the lease and migrates; nil if the store is not the planned one any longer, or another run came first: then ask again.
   private func begin(
     _ request: Request, _ plan: MigrationPlan, _ planned: StoreSighting, _ job: JobDirectory, source: String,
     _ monitor: RunMonitor
@@ -117,13 +117,13 @@ extension MigrationJob {
     }
   }
 
-  /// Was nothing migrated yet? A directory without a checkpoint would only be in the way.
+  /// Whether nothing was migrated yet. A directory without a checkpoint would only be in the way.
   private func isWithoutWork(_ job: JobDirectory) throws -> Bool {
     guard try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil else { return false }
     return try fileSystem.status(job.checkpoints) == nil || fileSystem.list(job.checkpoints).isEmpty
   }
 
-  /// Has the directory's run a plan, or a cut-over to finish? A kill in the removal of the directory leaves only the latter.
+  /// Whether the directory's run has a plan, or a cut-over to finish. A kill in the removal of the directory leaves only the latter.
   func isBegun(_ job: JobDirectory) throws -> Bool {
     try fileSystem.status(job.plan) != nil || fileSystem.status(job.cutOver) != nil
   }

@@ -18,13 +18,13 @@ struct JobPlan: Codable, Equatable {
   var extras: ExtrasOptions
   /// Which rules of the model new objects of mapped steps must keep; nil for all.
   var validation: ValidationMode?
-  /// Which version follows which, by checksums; nil where the bundles or stages say it.
+  /// Which version follows which, by checksums; nil if the bundles or stages say it.
   var successors: [String: String]?
   /// The stages of a staged migration.
   var stages: StagedMigration?
-  /// Are steps that can be inferred made in one pass where the result is the same?
+  /// Whether several steps are made in one pass if the result is the same.
   var fuses: Bool
-  /// How inferred steps behind each other are made; nil for what keeps most.
+  /// How consecutive inferred steps are made; nil for what keeps most.
   var inference: InferencePath?
   /// Which parts of the steps are made; nil for all.
   var parts: PartSelection?
@@ -45,15 +45,15 @@ struct JobPlan: Codable, Equatable {
   /// Who builds the indexes.
   var indexBuilding: IndexBuilding
   var backupSuffix: String
-  /// How many backups stay behind the cut-over; nil for all.
+  /// How many backups stay after the cut-over; nil for all.
   var keepsBackups: BackupLimit?
-  /// How many objects that cannot be migrated are set aside; nil where the first one ends the run.
+  /// How many objects that cannot be migrated are rejected; nil if the first one ends the run.
   var rejects: RejectPlan?
   /// What may be lost that the version history does not drop; nil for nothing.
   var consent: LossConsent?
-  /// Options of the command that asked for the run: all but the store's path and the output. Nil where there was no command.
+  /// Options of the command that asked for the run: all but the store's path and the output. Nil if there was no command.
   var arguments: [String]?
-  /// Who asked for the run, where it was not a person.
+  /// Who asked for the run, if it was not a person.
   var origin: String?
   /// What a person should know, as the plan says it.
   var notes: [String]
@@ -62,7 +62,7 @@ struct JobPlan: Codable, Equatable {
   var sourceFingerprint: String
   /// Last change of the source's main file, nanoseconds since 1970: in WAL mode a write can leave fingerprint and log as they were.
   var sourceModified: Int64?
-  /// The number of its file, which tells a store that was replaced from one that was written to.
+  /// The number of its file, which distinguishes a store that was replaced from one that was written to.
   var sourceInode: UInt64?
   /// Policy class names and versions.
   var policies: [String: String]
@@ -99,7 +99,7 @@ struct JobPlan: Codable, Equatable {
     return plan
   }
 
-  /// Is a time of change that of the source at the beginning? Archives keep whole seconds only.
+  /// Whether a time of change is that of the source at the beginning. Archives keep whole seconds only.
   func isSourceTime(_ time: Int64) -> Bool {
     guard let sourceModified else { return true }
     let second: Int64 = 1_000_000_000
@@ -126,7 +126,7 @@ struct JobPlan: Codable, Equatable {
   }
 }
 
-/// What makes two plans the same: everything that the finished bytes depend on besides the source (I8).
+/// What makes two plans the same: everything that the finished bytes depend on apart from the source (I8).
 enum PlanFingerprint {
   static func of(
     steps: [MigrationStep], extras: ExtrasOptions, indexes: IndexBuilding, policies: PolicyRegistry, now: Double

@@ -7,7 +7,7 @@ import Streams
 /// A job directory is found beside its destination without help. For a source there is one small file per job in a
 /// directory of the user. These files are a convenience: losing them loses no run.
 public struct JobRegistry: Sendable {
-  /// The directory of the entries; nil where the user has no place for it. A run to another path is then found by its output alone.
+  /// The directory of the entries; nil if the user has no place for it. A run to another path is then found by its output alone.
   public let directory: String?
   private let fileSystem: any FileSystem
 

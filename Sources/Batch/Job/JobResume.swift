@@ -52,7 +52,7 @@ extension MigrationJob {
       path: path)
   }
 
-  /// Nil where the directory has gone: its run has ended.
+  /// Nil if the directory has gone: its run has ended.
   private func lease(of job: JobDirectory, _ takeOver: Bool) throws -> Lease? {
     guard takeOver else { return try Lease.takeIfThere(in: job, fileSystem) }
     do { return try Lease.takeOver(job, fileSystem) } catch {
@@ -74,7 +74,7 @@ extension MigrationJob {
     return plan
   }
 
-  /// The cut-over was for another file than the one that has the store's name now. The run goes on in front of it, and looks at its source.
+  /// The cut-over was for another file than the one that has the store's name now. The run continues before the cut-over, and looks at its source.
   private func takeBackCutOver(_ plan: inout JobPlan, _ job: JobDirectory) throws {
     _ = try CutOver(fileSystem: fileSystem, job: job).undo()
     // A backup of the first cut-over may have stayed, and keeps its name.
@@ -107,7 +107,7 @@ extension MigrationJob {
 
   /// The job's directory as this process may write to it: not to files that an owner elsewhere has open.
   private func workingDirectory(of job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor) throws -> JobDirectory {
-    // Asked again under the lease: another successor may have been here.
+    // Looked at again under the lease: another successor may have been here.
     var job = try job.current(fileSystem)
     if lease.isFromElsewhere { job = try job.succeeding(fileSystem) }
     try job.copyWorkingFiles(fileSystem, monitor)

@@ -3,13 +3,13 @@ import Streams
 
 /// How far a migration is, read from its job directory without touching it (trap 1).
 public struct JobStatus: Sendable, Codable, Equatable {
-  /// What is going on.
+  /// The state.
   public enum State: String, Sendable, Codable {
     /// No job directory exists.
     case none
     /// A live process holds the lease.
     case running
-    /// No process holds the lease; `resume` goes on.
+    /// No process holds the lease; `resume` continues.
     case interrupted
     /// An error ended it that would come again: see ``JobStatus/problems``.
     case failed
@@ -19,7 +19,7 @@ public struct JobStatus: Sendable, Codable, Equatable {
     case finished
   }
 
-  /// What is going on.
+  /// The state.
   public var state: State
   /// The source, when the plan can be read.
   public var source: String?
@@ -37,7 +37,7 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var rowsRead: UInt64?
   /// What the step was doing at the newest checkpoint: `copying`, `indexes`, or `finished`; nil before its first row.
   public var phase: String?
-  /// How far the process that runs the migration said it was, within its last second; nil where none runs.
+  /// How far the process that runs the migration said it was, within its last second; nil if none runs.
   public var progress: ProgressRecord?
   /// Seconds since the process that runs, or ran, gave its last sign of life; it gives one every second.
   public var secondsSinceSign: Double?
@@ -45,7 +45,7 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var secondsSinceCheckpoint: Double?
   /// What is wrong with the run, its files and its store.
   public var problems: [String] = []
-  /// What to do, with the whole command that leads on; nil where nothing has to be done.
+  /// What to do, with the whole command that leads on; nil if nothing has to be done.
   public var advice: String?
 }
 
@@ -55,7 +55,7 @@ extension MigrationJob {
     guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
     var status = try ownership(of: job)
     let life = try RunLife.look(job, fileSystem)
-    // Before its plan a run is nothing that could go on; a kill can leave that.
+    // Before its plan a run is nothing that could be resumed; a kill can leave that.
     guard life.isOwned || ![.none, .leased].contains(life.phase) else { return JobStatus(state: .none) }
     if !life.isOwned { try add(life, job, &status) }
     guard try fileSystem.status(job.plan) != nil else { return status }

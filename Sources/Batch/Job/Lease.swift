@@ -5,13 +5,13 @@ import Synchronization
 /// The right to write to a job directory: one process at a time.
 ///
 /// It is a lock on an open file, kept for the whole run. The kernel drops it when the process ends in whatever way, so
-/// the lease of a dead owner heals by itself, and one of a stopped owner stays held: nobody can come between, but for
+/// the lease of a dead owner heals by itself, and one of a stopped owner stays held: nobody can come between, except for
 /// ``takeOver(_:_:patience:)``: it kills an owner on this machine, and gives the name of the lease to another file where the owner
 /// is on another one. That owner finds out by itself, and leaves.
 public final class Lease: Sendable {
   /// This process, as the lease file names it.
   public let owner: LeaseOwner
-  /// Was it taken from an owner on another machine, which may still be running?
+  /// Whether it was taken from an owner on another machine, which may still be running.
   let isFromElsewhere: Bool
   private let file: any File
   private let directory: HeldDirectory
@@ -19,7 +19,7 @@ public final class Lease: Sendable {
   private let fileSystem: any FileSystem
   private let heartbeat: Heartbeat
   private let monitor = Mutex<RunMonitor?>(nil)
-  /// Has this process removed the directory, and the lease with it?
+  /// Whether this process has removed the directory, and the lease with it.
   private let isEnded = Mutex(false)
 
   /// `directory` is the one that the file was opened in.
@@ -36,7 +36,7 @@ public final class Lease: Sendable {
     }
   }
 
-  /// Has a run stopped when another process has taken the lease: it is looked for with every sign of life.
+  /// Stops a run when another process has taken the lease, which is checked with every sign of life.
   func guardRun(_ monitor: RunMonitor) { self.monitor.withLock { $0 = monitor } }
 
   private func stopIfReplaced() {
@@ -44,7 +44,7 @@ public final class Lease: Sendable {
     do { try throwIfReplaced() } catch { monitor.requestStop(because: error) }
   }
 
-  /// May another process have taken the lease? Trap 9: what cannot be looked at counts as the worst.
+  /// Whether another process may have taken the lease. Trap 9: what cannot be looked at counts as the worst.
   var mayBeReplaced: Bool { (try? throwIfReplaced()) == nil }
 
   /// Throws `leaseHeld` when another process has taken the lease, and what the disk throws when that cannot be known: this process
@@ -74,7 +74,7 @@ public final class Lease: Sendable {
     return lease
   }
 
-  /// Makes the job directory where there is none, and takes its lease: whoever removes the directory at that moment does not get in the way.
+  /// Makes the job directory if there is none, and takes its lease: whoever removes the directory at that moment does not get in the way.
   ///
   /// Throws `leaseHeld` when another process holds it, and `refused` when something else is in the directory's place.
   static func begin(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
@@ -85,7 +85,7 @@ public final class Lease: Sendable {
     throw vanishes(job)
   }
 
-  /// Takes the lease, or returns nil where the directory is not there, or goes at this moment: its run has ended.
+  /// Takes the lease, or returns nil if the directory is not there, or goes at this moment: its run has ended.
   ///
   /// A lease that another process holds is waited for a fifth of a second: it may be about to end, or only looking.
   static func takeIfThere(in job: JobDirectory, _ fileSystem: any FileSystem, fromElsewhere: Bool = false) throws -> Lease? {
@@ -130,7 +130,7 @@ public final class Lease: Sendable {
   private static let mostFailures = 8
   private static let mostWaits = 8
 
-  /// Has the file that was locked its name still? Looked at by both ways: the directory may have got its name only just now.
+  /// Whether the file that was locked still has its name. Looked at by both ways: the directory may have got its name only just now.
   private static func isNamed(
     _ owner: LeaseOwner, _ directory: HeldDirectory, _ job: JobDirectory, _ fileSystem: any FileSystem
   ) -> Bool {
@@ -153,7 +153,7 @@ public final class Lease: Sendable {
 
   /// Does the last things in the job directory, which the body is given a way to, while nobody can take the lease over.
   ///
-  /// Throws `leaseHeld` before that where somebody has, or is about to.
+  /// Throws `leaseHeld` before that if somebody has, or is about to.
   func withoutSuccessor(_ body: (_ directory: String) throws -> Void) throws {
     guard try file.lock(.exclusive, start: Self.turn, length: 1) else { throw Self.held(nil, job) }
     try throwIfReplaced()
@@ -168,7 +168,7 @@ public final class Lease: Sendable {
     }
   }
 
-  /// The byte of the lease file that is locked by whoever is about to take the lease over, or does not let that happen any more.
+  /// The byte of the lease file that is locked by whoever is about to take the lease over, or does not let that happen any longer.
   static let turn: UInt64 = 1
 
   /// Gives the lease up. The file stays, and names the last owner.

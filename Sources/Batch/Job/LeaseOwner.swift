@@ -15,7 +15,7 @@ public struct LeaseOwner: Codable, Sendable, Equatable {
   public var epoch: UInt64
   /// When the lease was taken, ISO 8601, UTC.
   public var started: String
-  /// Random: tells one taking from another.
+  /// Random: distinguishes one taking from another.
   public var token: String
 
   /// The record's length in the file: one sector of any disk, so that it is never half old and half new.
@@ -45,10 +45,10 @@ public struct LeaseOwner: Codable, Sendable, Equatable {
     try? JSONDecoder().decode(LeaseOwner.self, from: Data(try fileSystem.readAll(path, cap: 4096)))
   }
 
-  /// Is it a process of this boot of this machine?
+  /// Whether it is a process of this boot of this machine.
   public var isOnThisMachine: Bool { bootID == Self.bootID() && !bootID.isEmpty }
 
-  /// Is it running, and not another process that got its number? Only on this machine.
+  /// Whether it is running, and not another process that got its number. Only on this machine.
   var isRunning: Bool { pid > 0 && processStart > 0 && Self.processStart("\(pid)") == processStart }
 
   private static func bootID() -> String {

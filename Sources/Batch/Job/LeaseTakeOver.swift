@@ -8,11 +8,11 @@ extension Lease {
   public static let patience = 5.0
 
   /// Takes the lease, from an owner that gives no sign of life too. One on this machine is killed first, and its end is waited for,
-  /// so that it can write nothing any more. One on another machine keeps its file, which nobody asks for any more: it may go on,
-  /// so that the run has to go on with copies of what it has open.
+  /// so that it can write nothing any longer. One on another machine keeps its file, which nobody asks for any longer: it may continue,
+  /// so that the run has to continue with copies of what it has open.
   ///
   /// Throws `leaseHeld` when the owner gives a sign, within ``patience``; and `refused` when it cannot be shown that
-  /// the owner is the process of that number on this machine, where nobody is killed, or when one elsewhere is at its cut-over.
+  /// the owner is the process of that number on this machine, if nobody is killed, or when one elsewhere is at its cut-over.
   public static func takeOver(_ job: JobDirectory, _ fileSystem: any FileSystem, patience: Double = patience) throws -> Lease {
     do {
       // A network file system gives the lock of a machine that it has lost to others; that machine may come back.
@@ -76,7 +76,7 @@ extension Lease {
     return Lease(successor, file, in: directory, job, fileSystem, isFromElsewhere: true)
   }
 
-  /// Is the run between its beginning and its end?
+  /// Whether the run is between its beginning and its end.
   private static func isUnderWay(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {
     try fileSystem.status(job.plan) != nil && !CutOver(fileSystem: fileSystem, job: job).isPending()
   }
@@ -123,7 +123,7 @@ private struct ProcessHandle {
   private let pid: Int32
   private let descriptor: CInt
 
-  /// Nil when there is no such process any more.
+  /// Nil when there is no such process any longer.
   init?(_ pid: Int32) {
     self.pid = pid
     descriptor = Self.open?(pid, 0) ?? -1
@@ -136,7 +136,7 @@ private struct ProcessHandle {
 
   func close() { if descriptor >= 0 { _ = Glibc.close(descriptor) } }
 
-  /// Has the process that file open? Only for processes of this user.
+  /// Whether the process has that file open. Only for processes of this user.
   func hasOpen(_ path: String) -> Bool {
     let local = LocalFileSystem()
     guard let wanted = try? local.status(path), let names = try? local.list("/proc/\(pid)/fd") else { return false }
@@ -160,7 +160,7 @@ final class Heartbeat: Sendable {
     timer.resume()
   }
 
-  /// Waits for a sign that is being given: the file may be closed behind it, and its number be another's.
+  /// Waits for a sign that is being given: the file may be closed after it, and its number be another's.
   func stop() {
     timer.cancel()
     queue.sync {}

@@ -10,7 +10,7 @@ import Synchronization
 /// ```
 ///
 /// It begins when ``progress`` or ``run()`` is asked for first, once, and works on threads of its own: nothing blocks the threads of
-/// Swift's tasks. Cancelling the task that waits for ``run()`` stops it at the next page of rows, behind a checkpoint; so does
+/// Swift's tasks. Cancelling the task that waits for ``run()`` stops it at the next page of rows, after a checkpoint; so does
 /// giving up the last reference to it and its progress. What was stopped is finished by ``init(resuming:policies:)``.
 public final class Migration: Sendable {
   private let state: MigrationState
@@ -24,7 +24,7 @@ public final class Migration: Sendable {
 
   /// A migration of a store, in place with a backup, or to `output`.
   ///
-  /// Throws ``BatchError`` (`noSuchFile`) where there is no store.
+  /// Throws ``BatchError`` (`noSuchFile`) if there is no store.
   public convenience init(
     of store: String, to output: String? = nil, models: [String], mappings: [String] = [],
     policies: [any EntityMigrationPolicy.Type] = []
@@ -36,7 +36,7 @@ public final class Migration: Sendable {
     self.init(request, job: MigrationJob(policies: PolicyRegistry(policies)))
   }
 
-  /// The rest of an interrupted migration, found by its source or its destination. ``run()`` throws `refused` where there is none.
+  /// The rest of an interrupted migration, found by its source or its destination. ``run()`` throws `refused` if there is none.
   public convenience init(resuming store: String, policies: [any EntityMigrationPolicy.Type] = []) {
     self.init(resuming: store, job: MigrationJob(policies: PolicyRegistry(policies)))
   }
@@ -49,10 +49,10 @@ public final class Migration: Sendable {
 
   deinit { state.requestStop() }
 
-  /// Was a stop asked for, by cancelling the task that waits?
+  /// Whether a stop was asked for, by cancelling the task that waits.
   public var isStopRequested: Bool { state.isStopRequested }
 
-  /// How far the migration is, until it ends, well or badly. Who is slow sees the newest only. Leaving the loop does not stop the
+  /// How far the migration is, until it ends, well or badly. A slow reader gets only the newest. Leaving the loop does not stop the
   /// migration as long as somebody holds it.
   public var progress: AsyncStream<MigrationProgress> {
     let (stream, continuation) = AsyncStream.makeStream(of: MigrationProgress.self, bufferingPolicy: .bufferingNewest(1))
@@ -65,7 +65,7 @@ public final class Migration: Sendable {
 
   /// Waits for the migration's end.
   ///
-  /// Throws ``BatchError``; `stopped` where the task was cancelled: the run can be resumed then, unless it had not begun.
+  /// Throws ``BatchError``; `stopped` if the task was cancelled: the run can be resumed then, unless it had not begun.
   public func run() async throws -> MigrationJob.Report {
     if Task.isCancelled, !state.isBegun {
       throw BatchError(.stopped, "the migration was cancelled before it began", hint: "Nothing was written")

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Streams
 
-/// One migration of one store: starts it, goes on with it after an interruption, and puts the result in place.
+/// One migration of one store: starts it, resumes it after an interruption, and puts the result in place.
 ///
 /// Order of a run: lease, source under lock, newest checkpoint, steps, verification, cut-over, removal of the job directory.
 public struct MigrationJob: Sendable {
@@ -29,30 +29,30 @@ public struct MigrationJob: Sendable {
     public var memory = MemoryBudget.standard
     /// When checkpoints are due.
     public var interval = RunMonitor.standardInterval
-    /// Who builds the indexes?
+    /// Who builds the indexes.
     public var indexBuilding = IndexBuilding.engine
     /// How the finished store is proved before the cut-over.
     public var verification = VerificationMode.fast
-    /// Make steps that can be inferred in one pass, where the result is the same?
+    /// Whether steps that can be inferred are made in one pass, if the result is the same.
     public var fuses = true
-    /// How inferred steps behind each other are made; nil for what loses no value that one way or the other keeps.
+    /// How consecutive inferred steps are made; nil for what loses no value that one way or the other keeps.
     public var inference: InferencePath?
     /// Which parts of the steps are made; other than all only to an ``output``.
     public var parts = PartSelection()
 
-    /// How many objects that cannot be migrated are set aside before the run ends; nil for none. Every step is a pass of its own then.
+    /// How many objects that cannot be migrated are rejected before the run ends; nil for none. Every step is a pass of its own then.
     public var rejects: RejectLimit?
 
-    /// Options with which a command asks for the same migration, all but the store's path and the output: a person is told with them how
-    /// rejected objects are replayed, and how a run is begun anew. Empty where there is no command.
+    /// Options with which a command asks for the same migration, all but the store's path and the output: they say how
+    /// rejected objects are replayed, and how a run is started over. Empty if there is no command.
     public var arguments: [String] = []
 
-    /// Objects of which the logger is told what becomes of them, at the level trace. Every step is a pass of its own then, and the tables
-    /// with these objects take longer; the result is the same. A run that is resumed tells nothing.
+    /// Objects whose fate is logged, at the level trace. Every step is a pass of its own then, and the tables
+    /// with these objects take longer; the result is the same. A run that is resumed logs nothing of them.
     public var explains: [ExplainedObjects] = []
-    /// Who asks, where it is not a person; it is kept in the record of the run, see ``RunReport/origin``.
+    /// Who asks, if it is not a person; it is kept in the record of the run, see ``RunReport/origin``.
     public var origin: String?
-    /// Are several steps made in one pass, where that gives the same?
+    /// Whether several steps are made in one pass, if that gives the same.
     var makesOnePass: Bool { fuses && rejects == nil && explains.isEmpty }
 
     /// How many backups stay when the store was replaced, the new one included; nil for all.
@@ -61,7 +61,7 @@ public struct MigrationJob: Sendable {
     /// What may be lost that the version history of the model does not drop.
     public var consent = LossConsent()
 
-    /// Is a migration given up that was begun to the same path and waits to go on? Otherwise the request is refused.
+    /// Whether to give up an interrupted migration to the same path. Otherwise the request is refused.
     public var restarts = false
 
     /// Makes a request with the defaults.
@@ -98,7 +98,7 @@ public struct MigrationJob: Sendable {
     public var rows: [String: UInt64] = [:]
     /// Values outside the result; nil without verification, and where the model knows none.
     public var externalData: ExternalDataReport?
-    /// Was the result proved?
+    /// Whether the result was verified.
     public var isVerified = false
     /// Bytes of the result.
     public var bytes: UInt64 = 0
@@ -106,9 +106,9 @@ public struct MigrationJob: Sendable {
     public var notes: [String] = []
     /// What became of the rows, step by step; empty where an earlier process had finished all but the cut-over.
     public var accounts: [StepAccount] = []
-    /// Objects that could not be migrated and were set aside; nil where there are none.
+    /// Objects that could not be migrated and were set aside; nil if there are none.
     public var rejects: RejectReport?
-    /// The command that migrates the old store again, after a fix of what was rejected, as a line for a POSIX shell; nil where nothing was,
+    /// The command that migrates the old store again, after a fix of what was rejected, as a line for a POSIX shell; nil if nothing was,
     /// where the request had no ``Request/arguments``, and where the old store is gone.
     public var replay: String?
   }
@@ -121,7 +121,7 @@ public struct MigrationJob: Sendable {
   /// A run opens its source several times.
   let logs = LogMemory()
 
-  /// Uses a disk, the program's policies, a logger that is told what the job's own log is told, a handler for custom stages, and a backend of
+  /// Uses a disk, the program's policies, a logger that gets what the job's own log gets, a handler for custom stages, and a backend of
   /// swift-metrics: rows, bytes and checkpoints as counters, the part that is done and the seconds that are left as gauges, about once a
   /// second, under the labels of `--metrics`.
   public init(
@@ -182,7 +182,7 @@ public struct MigrationJob: Sendable {
     let writers = FileUsers.writing(request.source)
     if !writers.isEmpty {
       plan.notes.append(
-        "\(writers.joined(separator: ", ")) has the store open to write: end it, for what it writes later may be lost")
+        "\(writers.joined(separator: ", ")) has the store open to write: end it, because what it writes later may be lost")
     }
     try look(at: &plan, request, source)
     // Last: a mapping that cannot work at all is a better answer than what it would lose.

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Streams
 
-/// A run with its lease taken: goes on from the newest checkpoint and ends with the cut-over. Keeps I1.
+/// A run with its lease taken: continues from the newest checkpoint and ends with the cut-over. Keeps I1.
 struct MigrationRun {
   let job: JobDirectory
   let lease: Lease
@@ -16,16 +16,16 @@ struct MigrationRun {
   let stageHandler: StageHandler?
   let metrics: any MetricsFactory
   var explains: [ExplainedObjects] = []
-  /// The steps of a run that begins, as they were planned just now; nil for one that goes on.
+  /// The steps of a run that begins, as they were planned just now; nil for one that is resumed.
   var planned: [MigrationStep]?
-  /// Its source, open under the exclusive lock and seen to be the planned one; nil for a run that goes on.
+  /// Its source, open under the exclusive lock and seen to be the planned one; nil for a run that is resumed.
   var seen: StoreReader?
 
   var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
 
   func run() throws -> MigrationJob.Report {
-    let recorder = RunRecorder(job, plan, logger)
+    let recorder = RunRecorder(job, plan, isNew: planned != nil, logger)
     do {
       var report = try run(recorder)
       report.notes += recorder.notes
@@ -88,7 +88,7 @@ struct MigrationRun {
         + ProgramName.command("clean", "--all", plan.destination), path: plan.source)
   }
 
-  /// Writes down an error that would come again, so that nobody is told to go on.
+  /// Writes down an error that would come again, so that nobody is advised to resume.
   private func noting<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch {
       if !lease.mayBeReplaced { RunFailure(error)?.write(job, fileSystem) }

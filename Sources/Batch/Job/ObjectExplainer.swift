@@ -20,7 +20,7 @@ final class ObjectExplainer: ObjectWatcher {
   private let number: Int
   private let logger: Logger
 
-  /// Explains objects of a step; nil where its source has none of their entities, or nobody reads the log. Begins with where the
+  /// Explains objects of a step; nil if its source has none of their entities, or nobody reads the log. Begins with where the
   /// properties of their mappings come from.
   init?(_ wanted: [ExplainedObjects], in plan: StepPlan, number: Int, _ logger: Logger) {
     let tables = wanted.compactMap { plan.graph.entities[$0.entity]?.table }
@@ -50,7 +50,7 @@ final class ObjectExplainer: ObjectWatcher {
     var own = fate.rejection == nil ? "is left out" : "is rejected"
     if fate.isKept { own = "becomes \(mapping.destination.name) \(fate.key &+ mapping.offset)" }
     let made = fate.made.filter { !$0.isOwn }.map { "\($0.entity) \($0.key)" }
-    let besides = made.isEmpty ? "" : ", and makes \(made.joined(separator: ", "))"
+    let besides = made.isEmpty ? "" : ", and creates \(made.joined(separator: ", "))"
     let reason = try fate.reason(in: plan.graph, withCause: false).map { ": \($0)" } ?? ""
     log("\(mapping.source.name) \(fate.key) \(own), by \(mapping.mapping.name)\(besides)\(reason)")
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// Judges a plan: would it lose what nobody gave up, and is everything used that was named?
+/// Judges a plan: whether it would lose what nobody gave up, and whether everything is used that was named.
 struct PlanJudge {
   private let request: MigrationJob.Request
   private let plan: MigrationPlan
@@ -22,7 +22,7 @@ struct PlanJudge {
     (self.request, self.plan, self.library, self.mappings, self.policies) = (request, plan, library, mappings, policies)
   }
 
-  /// What a person should know. Throws `refused` where the plan loses objects, values or links without consent, and `badMapping` for a
+  /// What a person should know. Throws `refused` if the plan loses objects, values or links without consent, and `badMapping` for a
   /// mapping model that was named and fits no step.
   func notes(_ reader: StoreReader) throws -> [String] {
     guard request.target != .identity else { return [] }
@@ -78,7 +78,7 @@ struct PlanJudge {
     return "the store's version \(from) is newer than \(to), and the step would lose"
   }
 
-  /// The account with what filters leave out, where nobody allowed that.
+  /// The account with what filters leave out, if nobody allowed that.
   private func withFilters(_ account: VersionAccount, _ step: MigrationStep, _ reader: StoreReader) throws -> VersionAccount {
     let concerned = account.lines.filter { $0.leftOutBy == .filter && !request.consent.allows($0) }
     guard !concerned.isEmpty else { return account }
@@ -153,7 +153,7 @@ struct PlanJudge {
     return ["the mapping model \(model.name) is for \(steps.joined(separator: ", ")), which is not on the path: it is not used"]
   }
 
-  /// Was a mapping model named by itself, and not found in a folder?
+  /// Whether a mapping model was named by itself, and not found in a folder.
   private func isNamed(_ path: String) -> Bool {
     !PackageFolders.isFolder(path) || (path as NSString).pathExtension == "xcmappingmodel"
   }

@@ -11,7 +11,7 @@ public struct ProgressRecord: Sendable, Codable, Equatable {
   public var time: String
   /// Done, from 0 to 1.
   public var fraction: Double
-  /// Seconds that are left; absent as long as too little is done to tell.
+  /// Seconds that are left; absent as long as too little is done to know.
   public var secondsLeft: Double?
   /// The step at work, from 1, and how many there are.
   public var step: Int
@@ -39,7 +39,7 @@ public struct ProgressRecord: Sendable, Codable, Equatable {
   public var seconds: Double
   /// Checkpoints published by this process.
   public var checkpoints: UInt64
-  /// Is the run paused?
+  /// Whether the run is paused.
   public var paused: Bool
 
   /// Writes down how far a run is.

@@ -11,8 +11,8 @@ enum ReplayCommand {
     "--memory", "--checkpoint-every", "--verify", "--index-builder", "--keep-backups", "--max-rejects", "--reject-values",
   ]
 
-  /// The command that migrates the old store once more, to a path of its own: how objects that were set aside are replayed after a fix. One
-  /// line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil where another option is
+  /// The command that migrates the old store once more, to a path of its own: how rejected objects are replayed after a fix. One
+  /// line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil if another option is
   /// among them.
   static func line(_ arguments: [String], store: String, destination: String) -> String? {
     line(arguments, store: store, ["--output", destination + ".replayed"])
@@ -25,7 +25,7 @@ enum ReplayCommand {
     return ShellWords.line(words)
   }
 
-  /// The words behind the program's name that ask for a run again: with `restarts` one that gives up the run that is there. Nil where another
+  /// The words after the program's name that ask for a run again: with `restarts` one that gives up the run that is there. Nil if another
   /// option is among the arguments, or none at all.
   static func words(_ arguments: [String], source: String, output: String?, restarts: Bool) -> [String]? {
     guard source.hasPrefix("/"), !arguments.isEmpty, hasOnly(options.union(ownOptions), arguments) else { return nil }

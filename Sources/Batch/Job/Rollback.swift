@@ -8,7 +8,7 @@ extension MigrationJob {
     public var store: String
     /// The backup that was put back, and whose name is gone.
     public var restored: String
-    /// The path that has the store which was there before; nil where there was none.
+    /// The path that has the store which was there before; nil if there was none.
     public var setAside: String?
   }
 
@@ -16,7 +16,7 @@ extension MigrationJob {
   /// `<store>.rolled-back-<time>`: nothing is destroyed.
   ///
   /// One action, as the cut-over: a crash leaves the one store or the other whole, and another call, or a resume, finishes it.
-  /// Everything is durable on return. Throws `refused` where there is no backup, where a migration of the store waits to go
+  /// Everything is durable on return. Throws `refused` if there is no backup, where a migration of the store waits to go
   /// on, where the store is open in another process, and, unless `force` is given, where it was written since its cut-over or
   /// that cannot be known.
   public func rollback(_ path: String, force: Bool = false) throws -> RollbackReport {
@@ -25,7 +25,7 @@ extension MigrationJob {
       if let finished = try finishRollback(job) { return finished }
       let seen = try files(of: job.destination)
       try settle(job, for: .rollback)
-      // Looked at before anything is made, and again behind the lease.
+      // Looked at before anything is made, and again under the lease.
       do { try checkRollback(to: newestBackup(job.destination), of: job.destination, force: force) } catch {
         // What was seen of a store whose run ended meanwhile may be half of before and half of after.
         guard try files(of: job.destination) == seen else { continue }
@@ -52,7 +52,7 @@ extension MigrationJob {
 
   private static let mostRollbacks = 8
 
-  /// Finishes a rollback that was interrupted; nil where there is none that could be finished.
+  /// Finishes a rollback that was interrupted; nil if there is none that could be finished.
   private func finishRollback(_ job: JobDirectory) throws -> RollbackReport? {
     let life = try RunLife.look(job, fileSystem)
     guard life.isRollback, life.answer(to: .rollback) == .finish, let lease = try Lease.takeIfThere(in: job, fileSystem) else {
@@ -97,7 +97,7 @@ extension MigrationJob {
       })
   }
 
-  /// Did the present store take the place of that backup? The newest name need not tell: clocks are set back.
+  /// Whether the present store took the place of that backup. The newest name does not prove it: clocks are set back.
   private func isReceipt(of backup: StoreBackup, for store: String) throws -> Bool {
     guard try fileSystem.statusOfName(store) != nil, let receipt = try BackupReceipt.read(for: backup.path, fileSystem) else {
       return false

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// What a run tells swift-metrics about once a second: whatever backend the program has set up. The labels are those of `--metrics`,
+/// What a run reports to swift-metrics about once a second: whatever backend the program has set up. The labels are those of `--metrics`,
 /// the dimension `store` has the destination's path.
 final class RunMetrics: Sendable {
   private let rows: Counter

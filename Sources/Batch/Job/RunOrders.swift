@@ -8,17 +8,17 @@ import Streams
 public struct RunOrders: Sendable, Codable, Equatable {
   /// The layout.
   public var format = 1
-  /// Is the run to wait?
+  /// Whether the run has to wait.
   public var paused = false
   /// A limit, as ``RunRate`` reads it; nil for the run's own, `none` for none.
   public var throttle: String?
-  /// Is the run to end, so that it can be resumed?
+  /// Whether the run has to stop, so that it can be resumed.
   public var stop = false
 
   /// Nothing.
   public init() {}
 
-  /// What a file asks for; nil where there is none, or one that is not this user's own regular file, or means nothing.
+  /// What a file asks for; nil if there is none, or one that is not this user's own regular file, or means nothing.
   static func read(_ job: JobDirectory) -> RunOrders? {
     let files = LocalFileSystem()
     guard let status = try? files.statusOfName(job.control), status.mode & S_IFMT == S_IFREG, status.owner == geteuid(),
@@ -41,7 +41,7 @@ public struct RunOrders: Sendable, Codable, Equatable {
 
 extension MigrationJob {
   /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is heeded within two
-  /// seconds. Throws `refused` where no process runs one on this machine or elsewhere.
+  /// seconds. Throws `refused` if no process runs one on this machine or elsewhere.
   public func order(_ path: String, _ change: (inout RunOrders) -> Void) throws {
     guard let job = try JobRegistry(fileSystem).find(path) else { throw nobodyWorks(on: path) }
     try order(job, path, change)

@@ -26,7 +26,7 @@ final class RunPublisher: @unchecked Sendable {
   }
 }
 
-/// Where a run goes on: the step, the store that it reads, and the state within it (I11).
+/// Where a run is resumed: the step, the store that it reads, and the state within it (I11).
 struct RunPosition: Equatable {
   /// A step's own state and the open pages of its builders.
   struct State: Equatable {
@@ -46,7 +46,7 @@ struct RunPosition: Equatable {
   var accounts: [StepAccount] = []
   /// Nil at the beginning of a step.
   var state: State?
-  /// Objects that were rejected so far; nil where nobody was asked to go on past them.
+  /// Objects that were rejected so far; nil if the first one ends the run.
   var rejects: RejectLog.State?
 
   init(
@@ -61,7 +61,7 @@ struct RunPosition: Equatable {
     self.rows = rows
   }
 
-  /// The beginning of a run, or what a checkpoint tells.
+  /// The beginning of a run, or what a checkpoint says.
   init(_ checkpoint: Checkpoint?, steps: Int) throws {
     step = 0
     guard let checkpoint else { return }

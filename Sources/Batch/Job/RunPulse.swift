@@ -4,7 +4,7 @@ import Synchronization
 
 /// What a process does twice a second beside its run: it heeds orders, looks at clock and load, and says how far the run is.
 ///
-/// It goes past the run's own `FileSystem`: nothing here is ever read to go on with a run, and nothing has to be durable.
+/// It goes past the run's own `FileSystem`: nothing here is ever read to resume a run, and nothing has to be durable.
 final class RunPulse: Sendable {
   private let job: JobDirectory
   private let monitor: RunMonitor
@@ -24,7 +24,7 @@ final class RunPulse: Sendable {
     heartbeat.start(every: 0.5) { [weak self] in self?.beat() }
   }
 
-  /// Ends: nothing is written any more on return, and by another call.
+  /// Ends: nothing is written any longer on return, and by another call.
   func end() {
     let wasEnded = isEnded.withLock { isEnded in
       defer { isEnded = true }

@@ -7,10 +7,10 @@ public struct RejectReport: Sendable, Codable, Equatable {
   public var count: UInt64
   /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `detail` and `values` where they were asked for.
   public var path: String
-  /// Options of the command that began the run; nil where it was not begun by a command.
+  /// Options of the command that began the run; nil if it was not begun by a command.
   var arguments: [String]?
 
-  /// The command that migrates the old store again, after a fix; nil where the run was not begun by a command, or the old store is gone.
+  /// The command that migrates the old store again, after a fix; nil if the run was not begun by a command, or the old store is gone.
   /// Rejects are no migration of their own: other objects are linked to them.
   func replay(source: String, backup: String?, destination: String) -> String? {
     guard let arguments, let store = backup ?? (source == destination ? nil : source) else { return nil }
@@ -49,7 +49,7 @@ extension MigrationRun {
     return "\(plan.destination).rejects-\(time).jsonl"
   }
 
-  /// Goes on with the list of rejected objects as a checkpoint knows it; nil where the first one ends the run.
+  /// Continues the list of rejected objects as a checkpoint knows it; nil if the first one ends the run.
   func rejectLog(_ position: RunPosition) throws -> RejectLog? {
     guard let rejects = plan.rejects else { return nil }
     let restoring = position.rejects ?? (position.state == nil ? nil : RejectLog.State())
@@ -59,7 +59,7 @@ extension MigrationRun {
     return log
   }
 
-  /// Takes the list out of the job's directory, durably, before that is removed; nil where nothing was rejected.
+  /// Takes the list out of the job's directory, durably, before that is removed; nil if nothing was rejected.
   func takeRejects() throws -> RejectReport? {
     guard plan.rejects != nil else { return nil }
     if let status = try fileSystem.status(rejectPath), status.size > 0 {

@@ -53,7 +53,7 @@ extension MigrationRun {
       accounts: position.accounts, early: early)
   }
 
-  /// What of the whole run can be told before its first row: the steps tell more as they begin.
+  /// What of the whole run can be known before its first row: the steps say more as they begin.
   private func foresee(_ steps: [MigrationStep], _ source: StoreReader) throws {
     guard let last = steps.last else { return }
     let bytes = try fileSystem.status(plan.source)?.size ?? 0
@@ -109,7 +109,7 @@ extension MigrationRun {
     return (state, rows, try StepAccount(state, stepPlan), early)
   }
 
-  /// Has what is written proved at once, where the whole store is to be proved in the end.
+  /// Verifies what is written at once, if the whole store is to be verified in the end.
   private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader) throws -> EarlyVerification? {
     guard plan.verification != .none else { return nil }
     let shape = job.working("shape.sqlite")

@@ -1,4 +1,4 @@
-/// What the handler of a ``MigrationJob`` is told of a custom stage of a ``StagedMigration``, as NSCustomMigrationStage tells its
+/// What the handler of a ``MigrationJob`` gets of a custom stage of a ``StagedMigration``, as NSCustomMigrationStage tells its
 /// `willMigrateHandler` and `didMigrateHandler`.
 ///
 /// The store is finished, but before the last step it has no indexes, and after it, nothing is verified yet. It is there to be read: a
@@ -27,7 +27,7 @@ public struct StageEvent: Sendable {
 public typealias StageHandler = @Sendable (StageEvent) throws -> Void
 
 extension MigrationRun {
-  /// Tells the handler of a custom stage. A store that it changed is not gone on with.
+  /// Calls the handler of a custom stage. A run does not continue with a store that it changed.
   func tell(_ moment: StageEvent.Moment, _ step: MigrationStep, store: String) throws {
     guard let stageHandler, plan.stages != nil, !step.isInferred else { return }
     let stage = "\(step.source.name) to \(step.destination.name)"

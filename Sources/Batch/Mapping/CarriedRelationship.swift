@@ -21,6 +21,6 @@ extension Expression {
     }
   }
 
-  /// Has a relationship's expression to be evaluated for every object, since no relationship of the source is carried over?
+  /// Whether a relationship's expression must be evaluated for every object, because no relationship of the source is carried over.
   var isEvaluatedRelationship: Bool { self != .constant(.null) && carriedRelationship == nil }
 }

@@ -9,7 +9,7 @@ struct ComposedStep {
   /// By name of a mapping, the source entity of its objects.
   let named: [String: String]
 
-  /// Do the rows of every table go into one table, and no others into that?
+  /// Whether the rows of every table go into one table, and no others into that.
   var keepsTables: Bool {
     var targets: [Int: Int] = [:]
     for (old, new) in heirs {
@@ -35,7 +35,7 @@ struct ComposedStep {
     return zip(ranks, destinations).enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
   }
 
-  /// Where attributes come from that the step leaves as they are; nil where it has to be found for each of them.
+  /// Where attributes come from that the step leaves as they are; nil if it has to be found for each of them.
   func unchanged(
     _ mapping: EntityMapping, _ origin: MappingComposition.Origin
   ) -> [String: MappingComposition.AttributeOrigin]? {
@@ -142,7 +142,7 @@ struct RelationshipTrail {
     else { throw MappingComposition.Obstacle(reason: "\(newEntity).\(new) keeps its links in another way than before") }
     var trail = self
     for (index, isKept) in destination.orders(to).enumerated() {
-      // An order that was lost and made anew is not the one that the first version has.
+      // An order that was lost and rebuilt is not the one that the first version has.
       guard !(firstOrders[index] && lostOrders[index] && isKept) else {
         throw MappingComposition.Obstacle(reason: "\(newEntity).\(new) is ordered again")
       }
@@ -153,7 +153,7 @@ struct RelationshipTrail {
 }
 
 extension RelationshipStorage {
-  /// Are links kept in the same way: on this side, on the other side, or in a join table?
+  /// Whether links are kept in the same way: on this side, on the other side, or in a join table.
   fileprivate func isAlike(_ other: RelationshipStorage) -> Bool {
     switch (self, other) {
     case (.ownKey, .ownKey), (.inverseKey, .inverseKey), (.ownerKey, .ownerKey), (.join, .join): true
@@ -175,7 +175,7 @@ extension StoreLayout {
 }
 
 extension Expression {
-  /// Is an attribute's value more than a constant or an attribute of the source?
+  /// Whether an attribute's value is more than a constant or an attribute of the source.
   var isComputed: Bool {
     switch self {
     case .constant: false
@@ -184,7 +184,7 @@ extension Expression {
     }
   }
 
-  /// Does the expression need nothing but the source object?
+  /// Whether the expression needs nothing but the source object.
   var asksSourceAlone: Bool {
     switch self {
     case .constant, .decimal, .date, .variable("source"): true
@@ -197,7 +197,7 @@ extension Expression {
     }
   }
 
-  /// The expression with the attributes that values come from; nil where one of them is another on the way.
+  /// The expression with the attributes that values come from; nil if one of them is another on the way.
   func moved(to origin: MappingComposition.Origin) -> Expression? {
     switch self {
     case .constant, .decimal, .date: return self

@@ -85,7 +85,7 @@ public struct DatePattern: Sendable, Equatable, CustomStringConvertible {
     return rest.isEmpty ? fields.seconds : nil
   }
 
-  /// Does a field of digits follow at once? Then the one before it has its width.
+  /// Whether a field of digits follows at once. Then the one before it has its width.
   private func isDigitField(_ index: Int) -> Bool {
     guard index < parts.count, case .field(let letter, _) = parts[index] else { return false }
     return !"azZX".contains(letter)

@@ -94,7 +94,7 @@ struct DerivedValues {
     return (name, (new.destinationEntity, old.destinationEntity))
   }
 
-  /// Are all objects of an entity carried to another one?
+  /// Whether all objects of an entity are carried to another one.
   private func isWhole(_ origin: String, _ entity: String) -> Bool {
     source.entities.allSatisfy { kind in
       kind.isAbstract || !source.isKind(kind.name, of: origin)

@@ -1,7 +1,7 @@
 import Streams
 
 extension MappingModel {
-  /// The mapping model that follows from two versions alone, where nothing but lightweight changes lie between them.
+  /// The mapping model that follows from two versions alone, if nothing but lightweight changes lie between them.
   ///
   /// Properties and entities are matched by renaming identifier, else by name. A value expression is given only for what
   /// was renamed: `$source.old` for an attribute, the instances of the old relationship for a relationship. Source
@@ -9,7 +9,7 @@ extension MappingModel {
   /// properties get none.
   ///
   /// Throws one ``BatchError`` with the code `refused` that names every entity, property and reason, one to a line.
-  /// Missing values of attributes that became required are no reason: only the rows can tell (E.2).
+  /// Missing values of attributes that became required are no reason: only the rows show it (E.2).
   /// Source of the rules: E.1 and E.2.
   public static func inferred(
     from source: ManagedObjectModel, to destination: ManagedObjectModel
@@ -178,7 +178,7 @@ struct Inference {
     problems.append(InferenceProblem(.type, [entity], [name], "the type changed from \(old.type) to \(new.type)"))
   }
 
-  /// Must every object have a value already, for nothing gives it one (E.2)?
+  /// Whether every object must have a value already, because nothing gives it one (E.2).
   static func needsValues(_ new: AttributeDescription, from old: AttributeDescription?) -> Bool {
     !new.isOptional && !new.isTransient && new.defaultValue == nil && old?.isOptional != false
   }

@@ -1,6 +1,6 @@
 import Streams
 
-/// Where inferred steps behind each other take everything of the latest version from, by names of the first version.
+/// Where consecutive inferred steps take everything of the latest version from, by names of the first version.
 ///
 /// Other than a ``MappingComposition``, it can follow every path: it says what goes where, and nothing of tables and bytes.
 struct InferredTrail {
@@ -33,7 +33,7 @@ struct InferredTrail {
     }
   }
 
-  /// Goes on by an inferred step.
+  /// Continues by an inferred step.
   mutating func append(_ step: MappingModel, to next: ManagedObjectModel) {
     var found: [String: Entity] = [:]
     for mapping in step.entityMappings {
@@ -135,7 +135,7 @@ extension MappingComposition.AttributeOrigin {
 }
 
 extension AttributeType {
-  /// Does a type hold every number of another one? What cannot be changed into it at all is no matter of inference.
+  /// Whether a type holds every number of another one. What cannot be changed into it at all does not concern inference.
   fileprivate func holds(_ other: AttributeType) -> Bool {
     let integers: [AttributeType] = [.boolean, .integer16, .integer32, .integer64]
     guard let size = integers.firstIndex(of: other) else { return !integers.contains(self) && self != .float }

@@ -1,5 +1,5 @@
 extension Expression {
-  /// Does it read `$item`, the object at hand of a rule with `forEach`?
+  /// Whether it reads `$item`, the object at hand of a rule with `forEach`.
   var usesItem: Bool { replacing("item", with: "source") != self }
 
   /// The expression with another variable in place of one.

@@ -49,7 +49,7 @@ struct MappingCompletion {
     }
   }
 
-  /// Do the objects that the source's relationship of this name leads to stay behind? Then so do the links.
+  /// Whether the objects that the source's relationship of this name leads to are dropped. Then so are the links.
   private func isLeft(_ relationship: RelationshipDescription, from entity: String) -> Bool {
     guard let old = source.relationships(of: entity).first(where: { $0.name == relationship.name }) else { return false }
     let all = models.flatMap(\.entityMappings) + (models.contains(where: \.mapsOthers) ? others : [])

@@ -3,7 +3,7 @@ import Streams
 /// Mappings without policies one after the other as one mapping: what every object of the latest version has of an object of the
 /// first.
 ///
-/// What it gives is what walking version by version gives, to the byte, or it refuses to go on: values pass all types on their
+/// What it gives is what walking version by version gives, to the byte, or it refuses to continue: values pass all types on their
 /// way, what was dropped stays dropped, and tables are read in the order in which the last step alone would read them.
 struct MappingComposition {
   /// Why two steps cannot be made one.
@@ -17,7 +17,7 @@ struct MappingComposition {
     /// An attribute of the first version, and the types that it has one after the other, the first and the latest included;
     /// and the value of the latest type that stands for NULL.
     case source(String, types: [AttributeType], null: Value? = nil)
-    /// What an expression of the first step gives, and the types that it has one after the other behind that step.
+    /// What an expression of the first step gives, and the types that it has one after the other after that step.
     case computed(Expression, types: [AttributeType])
   }
 
@@ -35,9 +35,9 @@ struct MappingComposition {
   private(set) var origins: [String: Origin] = [:]
   /// Entities of the latest version, in the order in which the last step makes their objects.
   private var order: [String]
-  /// Has every table's rows kept to one table, with no others?
+  /// Whether the rows of every table stay in one table, without others.
   private var keepsTables = true
-  /// Is it about the first version still? Then expressions mean what they say.
+  /// Whether it is still about the first version. Then expressions mean what they say.
   private var isAtBeginning = true
 
   /// Begins with a version as it is.
@@ -58,7 +58,7 @@ struct MappingComposition {
     }
   }
 
-  /// Goes on by one step. Throws ``Obstacle`` where the result would not be that of two steps.
+  /// Continues by one step. Throws ``Obstacle`` if the result would not be that of two steps.
   mutating func append(_ mappings: [EntityMapping], to next: StoreLayout) throws {
     guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
     let pairs = try mappings.compactMap { mapping in
@@ -187,7 +187,7 @@ extension MappingComposition.Origin {
     }
     switch attributes[path] {
     case .source(let name, let types, let filled):
-      // What was filled on the way is no NULL any more.
+      // What was filled on the way is no NULL any longer.
       let passed = types.last == new.attribute.type ? types : types + [new.attribute.type]
       return .source(name, types: passed, null: try filled.map(converted) ?? null)
     case .computed(let expression, let types):

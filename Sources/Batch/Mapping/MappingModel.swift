@@ -12,15 +12,15 @@ public struct MappingModel: Sendable, Equatable {
   public var sourceHashes: [String: [UInt8]] = [:]
   /// Entity hashes of the destination model that the mapping model was made for; empty when unknown.
   public var destinationHashes: [String: [UInt8]] = [:]
-  /// Names of the source and destination versions, when the file tells them.
+  /// Names of the source and destination versions, if the file names them.
   public var sourceModelName: String?
   /// See ``sourceModelName``.
   public var destinationModelName: String?
-  /// Checksums of the source and destination versions, when the file tells them.
+  /// Checksums of the source and destination versions, if the file names them.
   public var sourceChecksum: String?
   /// See ``sourceChecksum``.
   public var destinationChecksum: String?
-  /// Are entities that both versions have and no mapping names mapped by name?
+  /// Whether entities that both versions have and no mapping names are mapped by name.
   public var mapsOthers = false
   /// A server that gets the result instead of another store, where this mapping model leads to the target version.
   public var destination: PostgresDestination?
@@ -50,11 +50,11 @@ public struct EntityMapping: Sendable, Equatable {
   public var attributeMappings: [PropertyMapping] = []
   /// Relationship mappings, by the order of the file.
   public var relationshipMappings: [PropertyMapping] = []
-  /// Are properties without a mapping mapped by default all the same? So it is in mapping files; in Xcode's they are left out.
+  /// Whether properties without a mapping are mapped by default all the same. They are in mapping files; in Xcode's they are left out.
   public var mapsByName = false
   /// What is done beyond the mappings, in place of a policy.
   public var rules: MappingRules?
-  /// Does the run at hand leave it out? No object is made by it then; see ``PartSelection``.
+  /// Whether the run at hand leaves it out. It creates no object then; see ``PartSelection``.
   public var isSkipped = false
 
   /// Makes an entity mapping; the default name is `<Source>To<Destination>`, for Add the destination's name (D.2).

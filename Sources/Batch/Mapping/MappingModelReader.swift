@@ -43,7 +43,7 @@ public enum MappingModelReader {
     }
   }
 
-  /// Does a mapping model, or one of a folder, name a server for the result? Only those with the word are read.
+  /// Whether a mapping model, or one of a folder, names a server for the result. Only those with the word are read.
   public static func namesDestination(_ path: String) throws -> Bool {
     let paths = PackageFolders.isFolder(path) ? try documents(below: path) : [path]
     return try paths.contains {
@@ -146,7 +146,7 @@ public enum MappingModelReader {
     }
   }
 
-  /// An explicit expression first; then the mapping and key path chosen in Xcode's fields; else the default.
+  /// An explicit expression first; then the mapping and key path chosen in Xcode's fields; otherwise the default.
   private static func expression(_ property: MappingXMLReader.Object) throws -> Expression? {
     if let text = property.attributes["valueexpressiondata"] {
       guard let bytes = bytes(text) else { throw BatchError(.badMapping, "the archive is no base64") }

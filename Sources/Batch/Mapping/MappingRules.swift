@@ -14,7 +14,7 @@ public struct MappingRules: Sendable, Equatable {
   /// Makes rules that do nothing.
   public init() {}
 
-  /// Is there nothing to do?
+  /// Whether there is nothing to do.
   public var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty && objects.isEmpty }
 }
 
@@ -85,7 +85,7 @@ public enum RuleTarget: Sendable, Equatable {
 public indirect enum RuleValue: Sendable, Equatable {
   /// An expression of `$source` and `$item`.
   case expression(Expression)
-  /// A text as a date, by a Unicode date pattern and a zone of fixed offset in seconds; else the row is an error.
+  /// A text as a date, by a Unicode date pattern and a zone of fixed offset in seconds; otherwise the row is an error.
   case date(RuleValue, DatePattern)
   /// A value of another type; a text that is no number is an error.
   case cast(RuleValue, RuleType)

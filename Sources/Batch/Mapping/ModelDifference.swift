@@ -13,9 +13,9 @@ public struct ModelDifference: Sendable, Equatable, Codable {
   public var entities: [EntityDifference]
   /// Why no mapping model can be inferred; empty when one can.
   public var obstacles: [Obstacle]
-  /// Can a mapping model be inferred? ``MappingModel/inferred(from:to:)`` succeeds exactly then.
+  /// Whether a mapping model can be inferred. ``MappingModel/inferred(from:to:)`` succeeds exactly then.
   public var isInferable: Bool
-  /// Do the versions differ for a store: has an entity come, gone or got another version hash?
+  /// Whether the versions differ for a store: an entity was added, was removed or got another version hash.
   public var changesVersionHashes: Bool
 }
 
@@ -41,7 +41,7 @@ public struct EntityDifference: Sendable, Equatable, Codable {
   public var changes: [FacetChange] = []
   /// Own properties that changed; none for added and removed entities.
   public var properties: [PropertyDifference] = []
-  /// Is the version hash another one? True for added and removed entities.
+  /// Whether the version hash changes. True for added and removed entities.
   public var changesVersionHash = true
 }
 
@@ -60,7 +60,7 @@ public struct PropertyDifference: Sendable, Equatable, Codable {
   public var destination: String?
   /// Its changes; none for added and removed properties.
   public var changes: [FacetChange] = []
-  /// Does it change the version hash of the entity?
+  /// Whether it changes the version hash of the entity.
   public var changesVersionHash: Bool
   /// What has to hold for the rows, so that the step can be inferred (E.2).
   public var condition: String?
@@ -74,7 +74,7 @@ public struct FacetChange: Sendable, Equatable, Codable {
   public var old: String?
   /// The value after; nil for none.
   public var new: String?
-  /// Does it change the version hash of the entity?
+  /// Whether it changes the version hash of the entity.
   public var changesVersionHash: Bool
 }
 

@@ -22,7 +22,7 @@ struct PassedStep {
   private static func obstacle(in mapping: EntityMapping) -> String? {
     if let policy = mapping.policyClassName { return "\(mapping.name) has the policy \(policy)" }
     if let rules = mapping.rules, !rules.objects.isEmpty || !rules.relationships.isEmpty {
-      return "the rules of \(mapping.name) make, find or link objects"
+      return "the rules of \(mapping.name) create, find or link objects"
     }
     let evaluated = mapping.relationshipMappings.first { $0.valueExpression?.isEvaluatedRelationship == true }
     return evaluated.map { "\(mapping.name).\($0.name) is computed" }
@@ -40,14 +40,14 @@ struct PassedStep {
       let sides = [join.relationship, join.inverse].map(origins).filter { !$0.isEmpty }
       let name = join.relationship.description
       guard let origin = sides.first?.first else { return nil }
-      guard case .join = origin else { return "links of \(name) were keys before" }
+      guard case .join = origin else { return "links of \(name) were keys in the version before" }
       guard sides.allSatisfy({ Set($0.map { "\($0)" }).count == 1 }) else {
-        return "links of \(name) come of several relationships"
+        return "links of \(name) come from several relationships"
       }
       // Places in an order may depend on the links before.
       guard join.sourceOrderColumn == nil, join.destinationOrderColumn == nil else { return "links of \(name) are ordered" }
       let hasFilter = pairs.contains { $0.mapping.filterPredicate != nil }
-      return hasFilter && sides.contains { $0.count > 1 } ? "links of \(name) are filtered mapping by mapping" : nil
+      return hasFilter && sides.contains { $0.count > 1 } ? "links of \(name) are filtered by each mapping on its own" : nil
     }.first
   }
 

@@ -4,11 +4,11 @@ import Foundation
 ///
 /// Only what is known to be harmless is shown; all else counts as secret.
 struct PostgresAddress {
-  /// Host, port, database, user and harmless settings, in a form that libpq takes; empty where there is none of these.
+  /// Host, port, database, user and harmless settings, in a form that libpq takes; empty if there is none of these.
   private(set) var shown = ""
   /// Passwords, and all parts that may belong to one, as they were written and as libpq decodes them.
   private(set) var secrets: [String] = []
-  /// Would libpq take a part of a password for something else? Then it must not be given the address: it would look up that part as a host.
+  /// Whether libpq would take a part of a password for something else. Then it must not get the address: it would look up that part as a host.
   private(set) var isAmbiguous = false
 
   init(_ text: String) {
@@ -153,7 +153,7 @@ extension PostgresAddress {
     return nil
   }
 
-  /// Is a value no address with a password of its own?
+  /// Whether a value is not an address with a password of its own.
   private static func isHarmless(_ value: some StringProtocol) -> Bool {
     let text = (value.removingPercentEncoding ?? String(value)).lowercased()
     return !text.contains("password") && !text.contains("://")

@@ -27,6 +27,6 @@ public struct PostgresOptions: Sendable, Equatable, Codable {
   /// Makes options with the defaults.
   public init() {}
 
-  /// Can a schema have that name?
+  /// Whether a schema can have that name.
   public static func isSchema(_ name: String) -> Bool { (1..<64).contains(name.utf8.count) }
 }

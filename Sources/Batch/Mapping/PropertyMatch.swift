@@ -2,7 +2,7 @@
 protocol ComparedProperty {
   var name: String { get }
   var renamingIdentifier: String? { get }
-  /// Has it a place in the store, and so in version hashes?
+  /// Whether it has a place in the store, and so in version hashes.
   var isStored: Bool { get }
 }
 

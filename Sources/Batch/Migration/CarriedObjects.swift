@@ -10,11 +10,11 @@ struct CarriedObjects {
     var numbers: (column: Int, map: [Int64: Int64])?
     /// Entity numbers in that column whose rows go with their entities.
     var removed: Set<Int64> = []
-    /// Does the table stay, but without its rows?
+    /// Whether the table stays, but without its rows.
     var isEmptied = false
   }
 
-  /// An index of a table whose rows change: its keys are made anew.
+  /// An index of a table whose rows change: its keys are rebuilt.
   struct Index {
     var row: SchemaRow
     var columns: [SortColumn]
@@ -29,7 +29,7 @@ struct CarriedObjects {
   var indexes: [Index] = []
   /// Triggers, views and virtual tables.
   var texts: [SchemaRow] = []
-  /// Triggers of the source whose text is written anew, with their new names.
+  /// Triggers of the source whose text is rewritten, with their new names.
   var renewedTriggers: [String: String] = [:]
   /// Rows of Z_PRIMARYKEY that are not the model's, as those of history.
   var primaryKeys: [StoreReader.PrimaryKey] = []
@@ -45,7 +45,7 @@ struct CarriedObjects {
   /// What a person should know.
   var notes: [String] = []
 
-  /// The entries of the new store's schema, behind those of the model.
+  /// The entries of the new store's schema, after those of the model.
   var schema: [DatabaseBuilder.SchemaEntry] {
     func entry(_ row: SchemaRow, hasRoot: Bool) -> DatabaseBuilder.SchemaEntry {
       .init(type: row.type, name: row.name, tableName: row.tableName, sql: row.sql, hasRoot: hasRoot)
@@ -64,13 +64,13 @@ public struct ExtrasOptions: Sendable, Equatable, Codable {
   public enum History: String, Sendable, Codable, CaseIterable {
     /// It is kept, with new entity numbers; a history that cannot be kept true is refused.
     case keep
-    /// Its tables stay, without rows: clients that follow it have to begin anew.
+    /// Its tables stay, without rows: clients that follow it have to start over.
     case empty
   }
 
   /// What becomes of persistent history.
   public var history = History.keep
-  /// May a store with CloudKit's tables be migrated? Its records are kept, with new entity numbers.
+  /// Whether a store with CloudKit's tables may be migrated. Its records are kept, with new entity numbers.
   public var allowsCloudKit = false
 
   /// The careful choice: history is kept or refused, CloudKit is refused.

@@ -47,16 +47,16 @@ struct CarriedObjectsFinder {
     guard !strangers.isEmpty else { return }
     let names = strangers.prefix(10).map { "\($0.entityNumber) (\($0.name))" }.joined(separator: ", ")
     found.notes.append(
-      "rows of Z_PRIMARYKEY that are no entities of the model are left out: \(names)\(strangers.count > 10 ? ", …" : "")")
+      "rows of Z_PRIMARYKEY that are not entities of the model are dropped: \(names)\(strangers.count > 10 ? ", …" : "")")
   }
 
   private func addModelCache(to found: inout CarriedObjects) {
     do {
       let (content, leftOut) = try ModelCache.encode(drafts.step.destination)
       found.modelCache = content
-      if !leftOut.isEmpty { found.notes.append("the model cache leaves out \(leftOut.joined(separator: ", "))") }
+      if !leftOut.isEmpty { found.notes.append("the model cache lacks \(leftOut.joined(separator: ", "))") }
     } catch {
-      // Core Data opens a store whose cache is empty, and writes it anew.
+      // Core Data opens a store whose cache is empty, and writes it again.
       found.modelCache = []
       found.notes.append("the model cache is left empty: \(error)")
     }
@@ -72,7 +72,7 @@ struct CarriedObjectsFinder {
     return schema.rows.filter { $0.type == "table" && $0.rootPage > 0 && !taken.contains(NameOrder.folded($0.name)) }
   }
 
-  /// Folded names of tables that are made anew, R-trees with their shadow tables, or that a changed model makes worthless: other R-trees,
+  /// Folded names of tables that are rebuilt, R-trees with their shadow tables, or that a changed model makes worthless: other R-trees,
   /// and SQLite's statistics.
   private func leftOut() -> Set<String> {
     guard !isIdentity else { return Set(drafts.layout.rtrees.flatMap(\.tableNames).map(NameOrder.folded)) }
@@ -115,7 +115,7 @@ struct CarriedObjectsFinder {
     }
   }
 
-  /// Indexes of carried tables; in an identity migration also those of the model's tables that only the file can tell.
+  /// Indexes of carried tables; in an identity migration also those of the model's tables that only the file knows.
   private func addIndexes(to found: inout CarriedObjects) throws {
     let changed = Set(found.tables.filter { $0.isEmptied || $0.numbers != nil }.map { NameOrder.folded($0.row.name) })
     var owners = Set((found.tables.map(\.row) + found.trees).map { NameOrder.folded($0.name) })
@@ -127,7 +127,7 @@ struct CarriedObjectsFinder {
       let owner = NameOrder.folded(row.tableName)
       guard owners.contains(owner) else { continue }
       if built.contains(NameOrder.folded(row.name)) {
-        if !isIdentity { found.notes.append("the index \(row.name) is left out: the new version has one of that name") }
+        if !isIdentity { found.notes.append("the index \(row.name) is dropped: the new version has one of that name") }
         continue
       }
       // The primary key's index of a join table is the layout's.
@@ -140,7 +140,7 @@ struct CarriedObjectsFinder {
     }
   }
 
-  /// An index whose keys are made anew: one over plain columns of all rows, in an order of SQLite's own.
+  /// An index whose keys are rebuilt: one over plain columns of all rows, in an order of SQLite's own.
   private func rebuilt(_ row: SchemaRow) throws -> CarriedObjects.Index {
     guard let index = schema.indexes.first(where: { $0.name == row.name }), let table = schema.table(row.tableName),
       index.columns.allSatisfy({ Collation(rawValue: $0.collation.uppercased()) != nil })
@@ -175,7 +175,7 @@ struct CarriedObjectsFinder {
     for misfit in TriggerFit.Misfit.allCases {
       let dropped = misfits.filter { $0.misfit == misfit }.map(\.row.name)
       guard !dropped.isEmpty else { continue }
-      found.notes.append("\(misfit.rawValue) are left out: \(dropped.joined(separator: ", "))")
+      found.notes.append("\(misfit.rawValue) are dropped: \(dropped.joined(separator: ", "))")
     }
     found.notes += derived.notes(kept: found.texts)
   }
@@ -184,12 +184,12 @@ struct CarriedObjectsFinder {
     guard !isIdentity else { return }
     let columns = binding.extras.columns.map { "\($0.table).\($0.column)" }
     if !columns.isEmpty {
-      found.notes.append("columns that the model does not know are left out: \(columns.joined(separator: ", "))")
+      found.notes.append("columns that the model does not know are dropped: \(columns.joined(separator: ", "))")
     }
     let made = Set(drafts.layout.rtrees.map { NameOrder.folded($0.name) })
     let trees = schema.virtualTables.map(\.row.name)
       .filter { NameOrder.folded($0).hasPrefix("z_rt_") && !made.contains(NameOrder.folded($0)) }
-    if !trees.isEmpty { found.notes.append("R-tree indexes are left out: \(trees.joined(separator: ", "))") }
+    if !trees.isEmpty { found.notes.append("R-tree indexes are dropped: \(trees.joined(separator: ", "))") }
     let history = Set(binding.extras.history.map(NameOrder.folded))
     let others = (found.tables.map(\.row) + found.trees.filter { $0.type == "table" }).map(\.name)
       .filter { !history.contains(NameOrder.folded($0)) && !NameOrder.folded($0).hasPrefix("sqlite_") }

@@ -23,7 +23,7 @@ struct DerivedAttributes {
     }
   }
 
-  /// Triggers of its own text hold names of tables and columns, which may be others now: they are written anew.
+  /// Triggers of its own text hold names of tables and columns, which may be others now: they are rewritten.
   private mutating func write(_ attribute: AttributeDescription, of entity: String, _ origin: StoreLayout) {
     guard let rows = DerivedTriggers(layout: drafts.layout).rows(attribute, of: entity) else { return }
     if isNew(attribute, of: entity) {

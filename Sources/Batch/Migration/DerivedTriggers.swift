@@ -2,11 +2,11 @@
 /// of one to-many relationship.
 ///
 /// They call none of Core Data's functions, so they work in every program that writes to the store, and they hold no entity numbers. Each
-/// computes the value anew, for the owners that a change concerns.
+/// computes the value again, for the owners that a change concerns.
 struct DerivedTriggers {
   let layout: StoreLayout
 
-  /// The triggers of an attribute that an entity declares; nil where SQL alone cannot keep its value.
+  /// The triggers of an attribute that an entity declares; nil if SQL alone cannot keep its value.
   func rows(_ attribute: AttributeDescription, of entity: String) -> [SchemaRow]? {
     guard attribute.derivationFilter?.isEmpty != false, let text = attribute.derivationExpression,
       let aggregate = DerivedAggregate(text), let table = layout.table(ofEntity: entity),
@@ -37,7 +37,7 @@ struct DerivedTriggers {
     }
   }
 
-  /// The numbers of an entity's objects, asked for by name; nil where all objects of the table are of the entity.
+  /// The numbers of an entity's objects, asked for by name; nil if all objects of the table are of the entity.
   private func members(of entity: String, in table: EntityTable) -> String? {
     let kinds = layout.entityNames.filter { layout.model.root(of: $0) == table.rootEntity }
     let members = kinds.filter { layout.model.isKind($0, of: entity) }
@@ -140,7 +140,7 @@ private struct DerivedAggregate {
     (relationship, name, value) = (path[0], path[1], path.count == 3 ? path[2] : nil)
   }
 
-  /// Can SQL's value be stored as it is, and is it the one that a migration computes?
+  /// Whether SQL's value can be stored as it is, and is the one that a migration computes.
   func fits(_ type: AttributeType, over attribute: AttributeDescription?) -> Bool {
     let integers: Set<AttributeType> = [.integer16, .integer32, .integer64]
     let reals: Set<AttributeType> = [.double, .float, .decimal]

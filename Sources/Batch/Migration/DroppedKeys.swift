@@ -26,7 +26,7 @@ final class DroppedKeys {
   private static let entryLength = 16
   private var keys: [Keys?]
 
-  /// Makes the files, or goes on with those whose lengths a checkpoint tells.
+  /// Makes the files, or continues those whose lengths a checkpoint names.
   init(plan: StepPlan, files: StepFiles, restoring counts: [StepState.Counts]?) throws {
     keys = try plan.mappings.enumerated().map { index, mapping in
       guard mapping.policy?.policy.createsRelationships == true || !plan.late[index].isEmpty else { return nil }
@@ -67,7 +67,7 @@ final class DroppedKeys {
     keys.pending.removeAll(keepingCapacity: true)
   }
 
-  /// Was this object dropped? Asked for ascending keys, after the last ``append(_:mapping:)``.
+  /// Whether this object was dropped. Call it with ascending keys, after the last ``append(_:mapping:)``.
   func contains(_ key: Int64, mapping: Int) throws -> Bool {
     guard let keys = keys[mapping] else { return false }
     try flush(keys)

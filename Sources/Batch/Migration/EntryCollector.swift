@@ -15,7 +15,7 @@ final class EntryCollector: @unchecked Sendable {
   private let pages = BoundedQueue<RecordPage>(capacity: 2)
   private var worker: Worker?
 
-  /// Begins to collect for tables without rows; nil where none of them has an index. `tableNames` are those of all tables that
+  /// Begins to collect for tables without rows; nil if none of them has an index. `tableNames` are those of all tables that
   /// records are numbered by; further numbers are spools. Records refer to long
   /// values of `source`. `used` gets pages whose entries are taken.
   init?(

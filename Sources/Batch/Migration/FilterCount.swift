@@ -43,14 +43,14 @@ struct FilterCount {
 }
 
 extension RowTransformer {
-  /// Does a mapping's filter take the row that was decoded last?
+  /// Whether a mapping's filter takes the row that was decoded last.
   fileprivate func isTaken(_ key: Int64, _ mapping: CompiledMapping) throws -> Bool {
     try manager.withSource(for: mapping, key: key) { try mapping.takes($0) }
   }
 }
 
 extension StepPlan {
-  /// Makes what transforms rows where nobody writes them.
+  /// Makes what transforms rows if nobody writes them.
   func makeTransformer(_ files: StepFiles) throws -> RowTransformer {
     let lookups = try LookupTable([], model: layout.model, files: files, restoring: nil)
     let patches = try PatchLog(path: files.path("patches"), fileSystem: files.fileSystem, restoring: nil)

@@ -31,7 +31,7 @@ struct HistoryCarrier {
       if removed > 0 {
         found.tables[index].removed = fates.removed
         let version = drafts.step.destination.name
-        found.notes.append("\(removed) rows of \(table.name) go with their entities, which \(version) does not have")
+        found.notes.append("\(removed) rows of \(table.name) are dropped with their entities, which \(version) does not have")
       }
       let numbers = fates.numbers
       if removed > 0 || numbers.contains(where: { $0.key != $0.value }) { found.tables[index].numbers = (position, numbers) }

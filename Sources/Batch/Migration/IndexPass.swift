@@ -3,7 +3,7 @@ import Streams
 /// Builds the indexes of a store, one after the other, from entries that were collected while the tables were written, or from
 /// the tables themselves.
 ///
-/// A crash within an index begins that index again; its pages lie behind the last checkpoint's length.
+/// A crash within an index begins that index again; its pages lie after the last checkpoint's length.
 final class IndexPass: @unchecked Sendable {
   // Sendable: the database is touched by the writing thread alone, the entries by the sorting one.
   private let database: DatabaseBuilder
@@ -150,7 +150,7 @@ final class IndexPass: @unchecked Sendable {
     }
   }
 
-  /// What a row is told that has no index entry.
+  /// The answer for a row without an index entry.
   static func unfit(_ table: String, _ rowid: Int64) -> BatchError {
     BatchError(.failed, "a row of \(table) cannot be indexed", key: rowid)
   }

@@ -3,11 +3,11 @@ struct LinkUnit {
   /// Position in the destination layout's join tables.
   let join: Int
   let scan: SourceGraph.PairScan
-  /// Is the scan's owner the owner of the relationship that names the join table?
+  /// Whether the scan's owner is the owner of the relationship that names the join table.
   let ownerIsSource: Bool
   let ownerOffset: Int64
   let otherOffset: Int64
-  /// Where the row tells the place of the other among the owner's, and of the owner among the other's.
+  /// Where the row holds the place of the other among the owner's, and of the owner among the other's.
   let order: Int?
   let inverseOrder: Int?
   /// The relationship, for messages.
@@ -36,7 +36,7 @@ struct LinkPlanner {
   func units() throws -> [LinkUnit] {
     var units: [LinkUnit] = []
     for (index, join) in drafts.layout.joinTables.enumerated() {
-      // Both sides tell of the same pairs; the side that names the table is asked first.
+      // Both sides have the same pairs; the side that names the table comes first.
       let own = try links(index, join.relationship, ownerIsSource: true)
       let isAnswered = !own.isEmpty || join.relationship == join.inverse
       if !isAnswered { units += try links(index, join.inverse, ownerIsSource: false) } else { units += own }
@@ -102,7 +102,7 @@ struct LinkPlanner {
     }
   }
 
-  // A join table does not tell the entities of its keys, so they must all move alike.
+  // A join table does not hold the entities of its keys, so they must all move alike.
   private func ambiguous(_ unit: LinkUnit) -> BatchError {
     BatchError(
       .badMapping, "the objects of \(unit.name) move to different tables, so its links cannot be carried over",

@@ -19,7 +19,7 @@ final class LostReferences {
   /// Keys that were cleared and links that were left out, by relationship.
   private(set) var counts: [String: UInt64] = [:]
 
-  /// Nil where no policy left out what something may refer to, and no such object was rejected.
+  /// Nil if no policy left out what something may refer to, and no such object was rejected.
   init?(_ plan: StepPlan, _ counts: [StepState.Counts], rejected: [UInt64]) {
     let lost = plan.mappings.indices.filter { index in
       (plan.mappings[index].policy != nil && counts[index].dropped > 0)
@@ -69,10 +69,10 @@ final class LostReferences {
     }
   }
 
-  /// Was something left out that would be in this table? What policies change in such objects changes nothing.
+  /// Whether something was left out that would be in this table. What policies change in such objects changes nothing.
   func mayLack(_ table: Int) -> Bool { lookups[table] != nil }
 
-  /// May rows of this table have such keys?
+  /// Whether rows of this table may have such keys.
   func concern(_ table: Int) -> Bool { table < references.count && !references[table].isEmpty }
 
   /// Adds to a row's changes those that clear its keys; false for a link, which is left out as a whole.

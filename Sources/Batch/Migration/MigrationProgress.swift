@@ -28,9 +28,9 @@ public struct MigrationProgress: Sendable, Equatable {
   public var rowsPerSecond = 0.0
   /// Bytes written in a second, over the last few seconds.
   public var bytesPerSecond = 0.0
-  /// Seconds that are left if it goes on like this; nil as long as too little is done to tell.
+  /// Seconds that are left if it continues like this; nil as long as too little is done to know.
   public var secondsLeft: Double?
-  /// Is it paused?
+  /// Whether it is paused.
   public var isPaused = false
   /// What there is to do, and what of it is done.
   var estimate = ProgressEstimate()
@@ -39,7 +39,7 @@ public struct MigrationProgress: Sendable, Equatable {
   /// Nothing done yet.
   public init() {}
 
-  /// How far any other work is, as far as that can be told by these numbers.
+  /// The progress of any other work, as far as these numbers can say it.
   public init(fraction: Double, rows: UInt64, seconds: Double) {
     (self.fraction, self.rows, self.seconds) = (fraction, rows, seconds)
     rowsPerSecond = seconds > 0 ? Double(rows) / seconds : 0

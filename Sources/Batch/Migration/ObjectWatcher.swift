@@ -1,7 +1,7 @@
-/// Is told what became of single source objects: for traces, and for logs that explain. The rows of the tables that it is concerned with
+/// Hears what became of single source objects: for traces, and for logs that explain. The rows of the tables that it is concerned with
 /// are migrated object by object, which gives the same bytes and takes longer.
 protocol ObjectWatcher: AnyObject {
-  /// Does it want to know of objects of this table, by its place in the source's layout? Asked once a page of rows.
+  /// Whether it wants to know of objects of this table, by its place in the source's layout. Read once for each page of rows.
   func concerns(table: Int) -> Bool
   /// An entity mapping was asked about an object.
   func tell(_ fate: ObjectFate) throws
@@ -12,7 +12,7 @@ struct ObjectFate {
   let mapping: CompiledMapping
   /// The source object's key.
   let key: Int64
-  /// Has it an object of its own now?
+  /// Whether it has an object of its own now.
   let isKept: Bool
   /// Why it was set aside.
   var rejection: BatchError?
@@ -21,7 +21,7 @@ struct ObjectFate {
 }
 
 extension ObjectFate {
-  /// Why the object is what it is now: a filter, a refusal, a policy that made nothing; nil where there is nothing to say. A cause may
+  /// Why the object is what it is now: a filter, a refusal, a policy that made nothing; nil if there is nothing to say. A cause may
   /// tell values.
   func reason(in graph: SourceGraph, withCause: Bool) throws -> String? {
     if let rejection {
@@ -34,7 +34,7 @@ extension ObjectFate {
     if let filter, let source = try graph.object(mapping.source.number, key: key), try !mapping.takes(source) {
       return "\(filter) does not hold"
     }
-    return "the policy \(mapping.mapping.policyClassName ?? "") made no object for it"
+    return "the policy \(mapping.mapping.policyClassName ?? "") created no object for it"
   }
 }
 
@@ -49,7 +49,7 @@ extension RowTransformer {
     return isKept
   }
 
-  /// Migrates an object in a run that goes on past objects which cannot be migrated; tells why it is set aside.
+  /// Migrates an object in a run that continues past objects which cannot be migrated; says why it is rejected.
   func takeOrReject(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> (isKept: Bool, rejection: BatchError?) {
     let beginning = manager.beginning
     do {
@@ -61,7 +61,7 @@ extension RowTransformer {
     }
   }
 
-  /// An object that is set aside was never deleted, and history that is kept would say that it is there.
+  /// A rejected object was never deleted, and history that is kept would say that it is there.
   private func refuseUntrueHistory(_ mapping: CompiledMapping, _ key: Int64, _ error: BatchError) throws {
     guard let history = plan.carried.history, let row = history.first[Int64(mapping.source.number)] else { return }
     let way = rejects?.log.emptyingHistory.map { ", or empty the history with \($0): its clients begin anew" } ?? ""

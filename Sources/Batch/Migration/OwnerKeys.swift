@@ -11,7 +11,7 @@ struct OwnerKeys {
 }
 
 extension StepDraft {
-  /// The keys that rows of a mapping's source hold for a relationship of a destination entity and its sub-entities; nil where
+  /// The keys that rows of a mapping's source hold for a relationship of a destination entity and its sub-entities; nil if
   /// nothing carries them over. `tellsEntity` asks for the owners' numbers too.
   func ownerKeys(
     of name: String, kind entity: String, in draft: MappingDraft, tellsEntity: Bool
@@ -26,7 +26,7 @@ extension StepDraft {
         found?.column ?? column == column, isTarget(draft, via: origin.mappingName, to: destination)
       else { continue }
       guard owner.filter == nil else { throw filtered(owner, name) }
-      // The inverse's key may tell its entity.
+      // The inverse's key may determine its entity.
       let inverse = origin.relationship.inverse.flatMap { draft.source.relationships[$0] }
       found = (column, order, inverse?.entityPosition)
       guard targets[owner.source.number] == nil else { continue }
@@ -48,17 +48,17 @@ extension StepDraft {
     return target(of: draft.source, via: mappingName, to: destination)?.mapping.name == draft.mapping.name
   }
 
-  // The keys do not tell which of several mappings took their owner.
+  // The keys do not show which of several mappings took their owner.
   private func filtered(_ owner: MappingDraft, _ name: String) -> BatchError {
     BatchError(
       .badMapping, "\(owner.mapping.name) has a filter, and \(name) has no inverse: its objects cannot be carried over",
       hint: "Make the relationship in a policy", entity: owner.source.name)
   }
 
-  /// Where all owners move alike, their keys do; else only the owner's own row tells its entity.
+  /// Where all owners move alike, their keys do; else only the owner's own row holds its entity.
   private func ownerMap(_ targets: [KeyMap.Target?], _ role: ColumnRole, _ tellsEntity: Bool) -> KeyMap {
     guard case .inverselessOwner(let entity, _) = role else {
-      // Where an inverse does not tell the entity, there is but one.
+      // If an inverse does not determine the entity, there is only one.
       return KeyMap(byNumber: [], single: targets.lazy.compactMap { $0 }.first)
     }
     let model = graph.binding.layout.model

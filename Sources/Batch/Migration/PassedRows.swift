@@ -93,7 +93,7 @@ extension StepPlan {
   /// The number of steps that the pass makes before this one.
   var depth: Int { passed.map { $0.plan.depth + 1 } ?? 0 }
 
-  /// Is this the unit that reads its table for the first time?
+  /// Whether this is the unit that reads its table for the first time.
   func isFirstRead(_ unit: StepUnit) -> Bool {
     guard case .rows(let table, let mappings) = unit else { return false }
     for case .rows(table, let others) in units { return others == mappings }

@@ -1,6 +1,6 @@
 /// What a run has to do, part by part, and how long the rest of it takes: a pure account of work and time.
 ///
-/// Work is measured in seconds that a part is foreseen to take, from bytes and rows that it has to read or to write. The fraction
+/// Work is measured in seconds that a part is estimated to take, from bytes and rows that it has to read or to write. The fraction
 /// follows from work alone, so that it is true of what was done; the time that is left follows from how long work really took.
 struct ProgressEstimate: Sendable, Equatable {
   /// What takes its time.
@@ -17,7 +17,7 @@ struct ProgressEstimate: Sendable, Equatable {
 
   struct Entry: Sendable, Equatable {
     var part: Part
-    /// Foreseen seconds.
+    /// Estimated seconds.
     var work = 0.0
     var done = 0.0
     /// What another process had done.
@@ -32,10 +32,10 @@ struct ProgressEstimate: Sendable, Equatable {
 
   private(set) var entries: [Entry] = []
   private var current: Int?
-  /// Without anything foreseen nothing is done, but at the end everything is.
+  /// Without an estimate nothing is done, but at the end everything is.
   private var isFinished = false
 
-  /// Parts in the order in which they come; nothing is foreseen for them yet.
+  /// Parts in the order in which they come; without an estimate yet.
   init(steps: Int = 1) {
     for step in 0..<max(0, steps) { entries += [Entry(.rows(step: step + 1)), Entry(.changes(step: step + 1))] }
     entries += [Entry(.indexes), Entry(.proof)]
@@ -77,7 +77,7 @@ struct ProgressEstimate: Sendable, Equatable {
   }
 
   /// So much of the time that a part took so far is its own affair, as that of look-ups which do not fit into memory: other parts are
-  /// foreseen without it.
+  /// estimated without it.
   mutating func setAside(_ seconds: Double, of part: Part) {
     guard let index = index(part) else { return }
     entries[index].aside = max(entries[index].aside, seconds)
@@ -89,18 +89,18 @@ struct ProgressEstimate: Sendable, Equatable {
     isFinished = true
   }
 
-  /// Done, from 0 to 1. It may go back when more turns out to be left than was foreseen.
+  /// Done, from 0 to 1. It may go back when more turns out to be left than was estimated.
   var fraction: Double {
     let total = entries.reduce(0) { $0 + $1.work }
     return isFinished ? 1 : total > 0 ? entries.reduce(0) { $0 + $1.done } / total : 0
   }
 
-  /// Seconds that are left at this time; nil as long as too little was done to tell.
+  /// Seconds that are left at this time; nil as long as too little was done to know.
   func secondsLeft(at seconds: Double) -> Double? {
     if isFinished { return 0 }
     guard let current else { return nil }
     var now = entries[current]
-    // A part that tells nothing for a while goes on all the same.
+    // A part that reports nothing for a while continues all the same.
     let silent = max(0, seconds - (now.began ?? seconds) - now.seconds)
     let (worked, spent) = entries.reduce((0, 0)) {
       ($0.0 + $1.done - $1.doneBefore, $0.1 + max(0.05 * $1.seconds, $1.seconds - $1.aside))
@@ -108,7 +108,7 @@ struct ProgressEstimate: Sendable, Equatable {
     guard worked > 0, spent > 0, worked > 0.01 * entries.reduce(0, { $0 + $1.work }) else { return nil }
     let pace = spent / worked
     let own = now.done - now.doneBefore
-    // Of a part that has just begun, what was foreseen says more than what it took so far.
+    // Of a part that has just begun, the estimate says more than what it took so far.
     let trust = min(1, max(0, own / now.work * 10))
     let rate = own > 0 ? trust * now.seconds / own + (1 - trust) * pace : pace
     now.done = min(now.done, now.work)
@@ -134,7 +134,7 @@ enum WorkCost {
   static let treeEntry = 5e-6
   /// An entry that is sorted while its row is written.
   static let collectedEntry = 40e-9
-  /// Bytes of the new store, by a decoder of our own while it is written and behind it, and by SQLite besides.
+  /// Bytes of the new store, by a decoder of our own while it is written and after it, and by SQLite in addition.
   static let provedByte = 0.8e-9
   static let verifiedByte = 12e-9
 }

@@ -26,7 +26,7 @@ struct PropertyOrigins {
       return "\(origin(name, position)), converted from \(types.map { "\($0)" }.joined(separator: " to "))"
     case .value(let value):
       if let constant = expression(name, of: own.attributeMappings) { return "constant \(constant)" }
-      return value == .null ? "nothing: no source, and no default value" : "the default value: no source"
+      return value == .null ? "no value: no source and no default value" : "the default value: no source"
     case .unfit(_, let message): return "left to \(policy): \(message)"
     default: return "the row"
     }
@@ -40,7 +40,7 @@ struct PropertyOrigins {
       let isSet: Bool
       if case .ownKey(_, let column, _, _) = mapping.destination.relationships[name]?.storage {
         if case .expression = mapping.columns[column] { isSet = false } else { isSet = columns.contains(column) }
-        if !isSet, case .value = mapping.columns[column] { return "nothing: no source" }
+        if !isSet, case .value = mapping.columns[column] { return "no objects: no source" }
       } else {
         isSet = false
       }
@@ -49,12 +49,12 @@ struct PropertyOrigins {
         return isInferred ? "renamed: \(expression)" : "expression \(expression)"
       }
       guard mapping.source.relationships[name] != nil else { return linked }
-      return "what became of \(mapping.source.name).\(name)"
+      return "carried from \(mapping.source.name).\(name)"
     }
     return linked
   }
 
-  private var linked: String { mapping.policy == nil ? "what others link: no source" : "linked by \(policy), or by others" }
+  private var linked: String { mapping.policy == nil ? "no source; others may link it" : "linked by \(policy), or by others" }
 
   private func expression(_ name: String, of properties: [PropertyMapping]) -> Expression? {
     properties.first { $0.name == name }?.valueExpression

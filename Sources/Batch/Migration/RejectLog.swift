@@ -13,7 +13,7 @@ public struct RejectLimit: Sendable, Equatable {
 
   /// How many.
   public var most: Most
-  /// Are values of attributes written down, too?
+  /// Whether values of attributes are written down, too.
   public var withValues: Bool
 
   /// Makes a limit.
@@ -57,13 +57,13 @@ final class RejectLog: @unchecked Sendable {
   private let file: any File
   private let limit: UInt64
   let withValues: Bool
-  /// The command that goes on without history; nil where there is none.
+  /// The command that resumes without history; nil if there is none.
   var emptyingHistory: String?
   private(set) var state: State
   private var pending: [UInt8] = []
   private let encoder = JSONEncoder()
 
-  /// Begins a file, or goes on with one of which a checkpoint tells how much counts.
+  /// Begins a file, or continues one of which a checkpoint says how much counts.
   init(path: String, fileSystem: any FileSystem, limit: UInt64, withValues: Bool, restoring state: State?) throws {
     file = try fileSystem.open(path, state == nil ? .create : .updateOrCreate)
     (self.limit, self.withValues, self.state) = (limit, withValues, state ?? State())
@@ -114,7 +114,7 @@ final class RejectLog: @unchecked Sendable {
   }
 }
 
-/// A value of an object that was set aside, as it is stored.
+/// A value of a rejected object, as it is stored.
 struct RejectedValue: Encodable {
   private static let textCap = 4096
   private let value: Value

@@ -12,9 +12,9 @@ final class RowTransformer {
   private var prepared: [[Int]: TablePass] = [:]
   /// Rows of the version that the mappings read, where steps are passed.
   private lazy var seen = RowPage()
-  /// Takes objects that cannot be migrated, and the number of the step; nil where such a one ends the run.
+  /// Takes objects that cannot be migrated, and the number of the step; nil if such a one ends the run.
   var rejects: (log: RejectLog, step: Int)? { didSet { manager.canReject = rejects != nil } }
-  /// Is told what becomes of objects; nil for nobody.
+  /// Hears what becomes of objects; nil for nobody.
   var watcher: (any ObjectWatcher)?
 
   init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
@@ -52,7 +52,7 @@ final class RowTransformer {
     }
   }
 
-  /// Says of an error from a policy where it happened, unless it says so itself.
+  /// Adds to an error from a policy where it happened, unless the error says so itself.
   private func naming<R>(_ mapping: CompiledMapping, key: Int64?, _ body: () throws -> R) throws -> R {
     do {
       return try body()

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// How a running migration is watched and told to stop. Thread-safe.
+/// How a running migration is watched and stopped. Thread-safe.
 public final class RunMonitor: Sendable {
   /// When a checkpoint is due.
   public enum Interval: Sendable, Equatable {
@@ -34,7 +34,7 @@ public final class RunMonitor: Sendable {
   /// Asks the run to publish a checkpoint and end; it throws ``BatchError`` (`stopped`) then.
   public func requestStop() { requestStop(because: nil) }
 
-  /// The same; the run throws `reason` where there is one.
+  /// The same; the run throws `reason` if there is one.
   func requestStop(because reason: (any Error)?) {
     if let reason { self.reason.withLock { $0 = reason } }
     stop.store(true, ordering: .relaxed)
@@ -49,18 +49,18 @@ public final class RunMonitor: Sendable {
     if reason == nil || (reason as? BatchError)?.code == .stopped { next.requestStop(because: reason) }
   }
 
-  /// Was a stop asked for?
+  /// Whether a stop was asked for.
   public var isStopRequested: Bool { stop.load(ordering: .relaxed) }
   /// What ``onStop(_:)`` gives: to be ended before what its body touches goes away.
   struct Watch: Sendable {
     fileprivate let monitor: RunMonitor
     fileprivate let number: UInt64
 
-    /// The body is not called any more; waits for a call that is under way.
+    /// The body is no longer called; waits for a call that is under way.
     func end() { monitor.watches.withLock { $0[number] = nil } }
   }
 
-  /// Has a body called, on any thread, when a stop is asked for; at once where one was.
+  /// Calls a body, on any thread, when a stop is asked for; at once if one was.
   func onStop(_ body: @escaping @Sendable () -> Void) -> Watch {
     let number = numbers.add(1, ordering: .relaxed).newValue
     watches.withLock { $0[number] = body }
@@ -87,14 +87,14 @@ public final class RunMonitor: Sendable {
 
   private var seconds: Double { pace.seconds }
 
-  /// Changes the progress and tells who watches.
+  /// Changes the progress and informs who watches.
   func update(_ body: (inout MigrationProgress) -> Void) {
     // First of all: arguments of a call that is not made are not evaluated.
     let progress = note(body)
     onChange?(progress)
   }
 
-  /// Changes the progress before anything is done that could be told.
+  /// Changes the progress before there is any progress to report.
   @discardableResult
   func note(_ body: (inout MigrationProgress) -> Void) -> MigrationProgress {
     state.withLock { progress in
@@ -108,7 +108,7 @@ public final class RunMonitor: Sendable {
 
 // What holds a run up, and ends it in time.
 extension RunMonitor {
-  /// Holds the run up at its next page of rows, or lets it go on. It keeps its lease and gives its signs of life.
+  /// Pauses the run at its next page of rows, or resumes it. It keeps its lease and gives its signs of life.
   ///
   /// What SQLite does comes to its end first: single checks of the full verification, and indexes that it builds.
   public func pause(_ isPaused: Bool) {
@@ -116,7 +116,7 @@ extension RunMonitor {
     note { $0.isPaused = isPaused }
   }
 
-  /// Is the run paused?
+  /// Whether the run is paused.
   public var isPaused: Bool { pace.isPaused }
 
   /// Limits how much is read or written in a second; nil for no limit. The proof only reads, and is not held up.
@@ -125,10 +125,10 @@ extension RunMonitor {
   /// The limit that holds.
   public var rate: RunRate? { pace.rate }
 
-  /// Has the run work less, down to a sixteenth of its time, as long as others want the machine; nil for not at all.
+  /// Makes the run work less, down to a sixteenth of its time, as long as others want the machine; nil for not at all.
   public func giveWay(to load: SystemLoad?) { pace.giveWay(to: load) }
 
-  /// Has the run stop when that time has come, so that it can be resumed. It takes a moment to publish its last checkpoint: give an
+  /// Stops the run when that time has come, so that it can be resumed. It takes a moment to publish its last checkpoint: give an
   /// earlier time than the one at which it must have ended. `what` names the time in the error.
   public func stop(at date: Date, _ what: String) { deadline.withLock { $0 = (date, what) } }
 

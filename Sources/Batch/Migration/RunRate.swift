@@ -40,7 +40,7 @@ public struct RunRate: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Lets so much pass in a second, and a quarter of a second's amount at once.
+/// Lets a given amount pass per second, and a quarter of a second's amount at once.
 struct TokenBucket: Sendable, Equatable {
   let rate: RunRate
   private var tokens: Double

@@ -10,7 +10,7 @@ public enum IndexBuilding: String, Codable, Sendable, CaseIterable {
   case sqlite
 }
 
-/// Fills the empty indexes of a store that is complete but for them, through SQLite.
+/// Fills the empty indexes of a store that is complete except for them, through SQLite.
 ///
 /// There is no journal: after a crash the run begins the indexes again, on a file that is cut to its last checkpoint. So the
 /// file must not be marked as WAL, for which SQLite would make a log.

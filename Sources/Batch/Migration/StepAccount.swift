@@ -16,7 +16,7 @@ public struct StepAccount: Sendable, Codable, Equatable {
     public var leftOut: UInt64
     /// Of them, those that could not be migrated, see ``RejectLimit``.
     public var rejected: UInt64 = 0
-    /// Who leaves out objects: a filter, a policy, or a choice of parts; nil where nobody does.
+    /// Who leaves out objects: a filter, a policy, or a choice of parts; nil if nobody does.
     public var rule: String?
   }
 
@@ -40,13 +40,13 @@ public struct StepAccount: Sendable, Codable, Equatable {
 
   /// Version before the step.
   public var source: String
-  /// Version behind it.
+  /// Version after it.
   public var destination: String
   /// In the order of the plan.
   public var objects: [Objects]
   /// Source objects that no entity mapping names.
   public var unmapped: UInt64
-  /// Objects that policies and rules made besides, by the root entity of their table.
+  /// Objects that policies and rules created in addition, by the root entity of their table.
   public var made: [String: UInt64] = [:]
   /// Of relationships with a table of their own, and of those with cleared references.
   public var links: [Links]
@@ -96,18 +96,19 @@ extension StepAccount {
   /// What did not arrive, and why.
   var notes: [String] {
     var notes = objects.filter { $0.leftOut > 0 }.map {
-      "\($0.leftOut) of \($0.read) objects of \($0.source) were left out by \($0.rule ?? $0.mapping)"
+      "\($0.leftOut.grouped) of \($0.read.grouped) objects of \($0.source) were left out by \($0.rule ?? $0.mapping)"
     }
     for object in objects where object.rejected > 0 {
-      notes.append("\(object.rejected) of \(object.read) objects of \(object.source) were rejected")
+      notes.append("\(object.rejected.grouped) of \(object.read.grouped) objects of \(object.source) were rejected")
     }
     for link in links where link.leftOut > 0 {
-      notes.append("\(link.leftOut) of \(link.read) links of \(link.relationship) were left out with their objects")
+      notes.append(
+        "\(link.leftOut.grouped) of \(link.read.grouped) links of \(link.relationship) were left out with their objects")
     }
-    let also = objects.contains { $0.rejected > 0 } ? " or that were rejected" : ""
+    let also = objects.contains { $0.rejected > 0 } ? " or rejected" : ""
     for link in links where link.cleared > 0 {
       notes.append(
-        "\(link.cleared) references of \(link.relationship) led to objects that policies left out\(also), and became NULL"
+        "\(link.cleared.grouped) references of \(link.relationship) were cleared: their objects were left out\(also)"
       )
     }
     return notes + versions.flatMap(\.notes)
@@ -115,12 +116,12 @@ extension StepAccount {
 
   /// The sums in words.
   public var summary: String {
-    func sum(_ numbers: [UInt64]) -> UInt64 { numbers.reduce(0, &+) }
+    func sum(_ numbers: [UInt64]) -> String { numbers.reduce(0, &+).grouped }
     var parts = [
-      "\(sum(objects.map(\.read)) &+ unmapped) objects read", "\(sum(objects.map(\.written))) written",
-      "\(sum(objects.map(\.leftOut)) &+ unmapped) left out", "\(sum(objects.map(\.rejected))) rejected",
+      "\(sum(objects.map(\.read) + [unmapped])) objects read", "\(sum(objects.map(\.written))) written",
+      "\(sum(objects.map(\.leftOut) + [unmapped])) left out", "\(sum(objects.map(\.rejected))) rejected",
     ]
-    if !made.isEmpty { parts.append("\(sum(Array(made.values))) made besides") }
+    if !made.isEmpty { parts.append("\(sum(Array(made.values))) created") }
     if !links.isEmpty {
       parts.append("\(sum(links.map(\.written))) links written, \(sum(links.map { $0.leftOut &+ $0.cleared })) left out")
     }

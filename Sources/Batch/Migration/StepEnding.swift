@@ -8,7 +8,7 @@ extension StepRunner {
     return state
   }
 
-  /// Are keys or values of written rows changed at the end? Index entries that were collected are worth nothing then.
+  /// Whether keys or values of written rows are changed at the end. Index entries that were collected are worth nothing then.
   var isWrittenAgain: Bool { patches.count > 0 || lost != nil }
 
   private var lost: LostReferences? {

@@ -16,7 +16,7 @@ final class StepOutput {
   private let keepsDigests: Bool
   private var finished: [(rows: UInt64, largest: Int64)]?
 
-  /// Makes the file anew, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of `source`.
+  /// Makes the file again, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of `source`.
   init(
     path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, keepsDigests: Bool = false, files: StepFiles,
     from source: DatabaseSnapshot, restoring: StepRestart?, watcher: (any PartWatcher)? = nil
@@ -122,7 +122,7 @@ final class StepOutput {
       path: path, fileSystem: fileSystem, header: header, pageCount: database.writer.nextPage - 1)
   }
 
-  /// Has a table no row so far, not even one that waits in a spool?
+  /// Whether a table has no row so far, not even one that waits in a spool.
   var isEmpty: [Bool] { builders.indices.map { builders[$0].rowCount == 0 && spools[$0]?.isEmpty ?? true } }
 
   /// What the tables must be found to hold, by name, where digests are kept.

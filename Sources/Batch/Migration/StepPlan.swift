@@ -35,7 +35,7 @@ final class StepPlan {
   let carried: CarriedObjects
   let lookups: [Lookup]
   let graph: SourceGraph
-  /// What makes the store's rows to those of the version that the mappings read; nil where they are.
+  /// What makes the store's rows to those of the version that the mappings read; nil if they are.
   let passed: PassedRows?
   /// The store's own version, and where its tables and columns are.
   let origin: StoreBinding
@@ -109,7 +109,7 @@ extension StepPlan {
   /// The mappings that rows are counted by: the step's own, then those of the steps that are passed, the last one first.
   var allMappings: [CompiledMapping] { mappings + (passed?.plan.allMappings ?? []) }
 
-  /// May policies, or relationships that expressions fill, add links to join tables?
+  /// Whether policies, or relationships that expressions fill, may add links to join tables.
   var mayAddLinks: Bool { mappings.contains { $0.policy != nil } || late.contains { !$0.isEmpty } }
 
   /// The number of the first carried table.
@@ -122,7 +122,7 @@ struct MappingDraft {
   var source: SourceEntity
   var destination: DestinationEntity
   var offset: Int64
-  /// Does another scan write to its table before? Then its keys move by as many as those are, which may be none.
+  /// Whether another scan writes to its table before. Then its keys move by the number of those rows, which may be 0.
   var isBehindOthers = false
   var policy: (any EntityMigrationPolicy)?
   var filter: MappingFilter?

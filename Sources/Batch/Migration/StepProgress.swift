@@ -45,7 +45,7 @@ extension StepRunner {
     }
   }
 
-  /// The tables are complete. Only the last step has indexes: behind another one the rows of the next come.
+  /// The tables are complete. Only the last step has indexes: after another one the rows of the next come.
   private func advanceToIndexes(_ progress: inout MigrationProgress) {
     if job.hasIndexes { progress.advance(.indexes, to: 0) } else { progress.advance(.changes(step: job.number), to: 1) }
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Has a step read a sample of its source, and keeps what its units did with it and how long they took.
+/// Makes a step read a sample of its source, and keeps what its units did with it and how long they took.
 final class StepRehearsal: Sendable {
   /// What a unit had done at one moment.
   struct Mark: Sendable {

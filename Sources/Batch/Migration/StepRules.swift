@@ -13,7 +13,7 @@ struct StepRules {
     setFromOutside = Set(drafts.drafts.flatMap { Self.computed($0) }.compactMap { Self.inverse($0, drafts.layout.model) })
   }
 
-  /// By Z_ENT; nil where nothing is demanded. An inferred step asks for the values alone that it makes required: of a store that is there they
+  /// By Z_ENT; nil if nothing is demanded. An inferred step asks for the values alone that it makes required: of a store that is there they
   /// were counted before it began, of what a step with mapping models made they were not.
   func byNumber() throws -> [ObjectRules?] {
     guard mode != .none, !drafts.step.isIdentity else { return [] }
@@ -80,7 +80,7 @@ struct StepRules {
     }
   }
 
-  /// Are the objects at the other end made by another run? Their keys are NULL in this one.
+  /// Whether another run makes the objects at the other end. Their keys are NULL in this one.
   private func leadsToSkipped(_ relationship: RelationshipDescription) -> Bool {
     drafts.drafts.contains { draft in
       draft.mapping.isSkipped && drafts.layout.model.isKind(draft.destination.name, of: relationship.destinationEntity)
@@ -139,7 +139,7 @@ extension StepRunner {
     for (table, columns) in sought.sorted(by: { $0.key < $1.key }) { try check(table, columns, snapshot) }
   }
 
-  /// Is it not known yet whether a required value is there? Links to objects that were set aside are counted, and no errors.
+  /// Whether it is not known yet if a required value is there. Links to rejected objects are counted, and are no errors.
   private func isOpen(_ rule: ObjectRules.Column, in entity: DestinationEntity, _ lost: [String: UInt64]) -> Bool {
     guard rule.required != nil else { return false }
     guard case .toOne(let owner, let name) = plan.layout.entityTables[entity.table].columns[rule.column].role,

@@ -13,23 +13,23 @@ final class StepRunner {
     var files: StepFiles
     var header: DatabaseHeader
     var metadata: StoreMetadata
-    /// Is this the last step? Only then indexes are built: nobody searches a store between two steps.
+    /// Whether this is the last step. Only then indexes are built: nobody searches a store between two steps.
     var hasIndexes: Bool
     var indexBuilding = IndexBuilding.engine
     /// What the header says at the end, also where it says another thing while the step works.
     var version: DatabaseHeader.Version
     var monitor: RunMonitor
-    /// Is it kept what the tables must be found to hold, for the proof?
+    /// Whether to keep a digest of each table, for the verification.
     var keepsDigests = false
-    /// Is told what is finished; nil for nobody.
+    /// Hears what is finished; nil for nobody.
     var watcher: (any PartWatcher)?
-    /// Takes objects that cannot be migrated; nil where such a one ends the run.
+    /// Takes objects that cannot be migrated; nil if such a one ends the run.
     var rejects: RejectLog?
-    /// Is told what becomes of objects; nil for nobody.
+    /// Hears what becomes of objects; nil for nobody.
     var objectWatcher: (any ObjectWatcher)?
-    /// Has the step read a sample alone; nil for all rows.
+    /// Makes the step read only a sample; nil for all rows.
     var rehearsal: StepRehearsal?
-    /// Is the source a part of a store, which lacks what may set values?
+    /// Whether the source is a part of a store, which lacks what may set values.
     var isExcerpt = false
     /// Rows of the source's tables, where a step before wrote them.
     var sourceRows: [String: UInt64] = [:]
@@ -69,7 +69,7 @@ final class StepRunner {
     let state = restart?.state ?? StepState(plan: plan)
     isResumed = restart != nil
     (rowsBefore, rowsAtStart) = (job.monitor.progress.rows, state.rowsRead)
-    // When the tables are complete, look-ups and changes are not needed any more; older checkpoints still name their files.
+    // When the tables are complete, look-ups and changes are no longer needed; older checkpoints still name their files.
     let needsLogs = state.phase == .units
     lookups = try LookupTable(
       needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files,
@@ -247,7 +247,7 @@ private struct ScannedPage: Sendable {
   let bytesRead: UInt64
 }
 
-/// Finished records of one page of rows, with the mark of a checkpoint behind them.
+/// Finished records of one page of rows, with the mark of a checkpoint after them.
 private struct Parcel: Sendable {
   let records: RecordPage
   let mark: CheckpointMark?

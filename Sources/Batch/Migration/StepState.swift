@@ -1,6 +1,6 @@
 import Streams
 
-/// Where a step stands and everything the transformation has to know to go on from there (I11).
+/// Where a step stands and everything the transformation has to know to continue from there (I11).
 struct StepState: Equatable {
   /// What a step does one after the other.
   enum Phase: UInt8 {
@@ -52,7 +52,7 @@ struct StepState: Equatable {
   var patchLength: UInt64 = 0
   var patchCount: UInt64 = 0
   var spools: [RecordSpool.State] = []
-  /// Were changes to written objects applied? Then the working file is the one that ``PatchPass`` made.
+  /// Whether changes to written objects were applied. Then the working file is the one that ``PatchPass`` made.
   var isPatched = false
   /// Rows of every table once the tables are complete: entity tables, then join tables.
   var tableRows: [UInt64] = []
@@ -163,7 +163,7 @@ extension StepState {
     return Dictionary(found) { $1 }
   }
 
-  /// The rows that a state tells, read without its plan: for a look at a run.
+  /// The rows that a state counts, read without its plan: for a look at a run.
   static func rowsRead(from reader: inout ByteReader) throws -> UInt64 {
     _ = try reader.readUInt8()
     _ = try reader.readInt()

@@ -1,6 +1,6 @@
 import Streams
 
-/// The work of a step's units, foreseen before the first row: bytes are known, rows are presumed by a page of each table.
+/// The work of a step's units, estimated before the first row: bytes are known, rows are presumed by a page of each table.
 struct StepWork {
   private(set) var total = 0.0
   /// The work of the units that are done.

@@ -60,7 +60,7 @@ struct IndexEntries {
     memory = SortMemory(byteCount: files.budget.sortBytes)
   }
 
-  /// Begins those of a table's indexes that are not before `first`; nil where there are none.
+  /// Begins those of a table's indexes that are not before `first`; nil if there are none.
   mutating func begin(table: String, from first: Int = 0) -> TableKeys? {
     let found = indexes.indices.filter { $0 >= first && indexes[$0].table == table }
     for position in found {

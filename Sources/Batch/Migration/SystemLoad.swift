@@ -17,7 +17,7 @@ public struct SystemLoad: Sendable {
     (self.processors, self.read) = (max(1, processors), read)
   }
 
-  /// Do others want the machine? Trap 9: where that cannot be known, they do.
+  /// Whether others want the machine. Trap 9: if that cannot be known, they do.
   public var isBusy: Bool {
     let stalls = ["/proc/pressure/io", "/proc/pressure/cpu"].compactMap { read($0).flatMap(Self.stall) }
     if !stalls.isEmpty { return stalls.contains { $0 > Self.stallLimit } }

@@ -11,9 +11,9 @@ final class TablePass {
     var index: Int
     // The plan keeps mappings and recipes as long as there are passes.
     var mapping: Unmanaged<CompiledMapping>
-    /// For rows that need no object; nil where all do.
+    /// For rows that need no object; nil if all do.
     fileprivate var recipe: Unmanaged<RecordProgram>?
-    /// For rows whose rules need no object; nil where all do.
+    /// For rows whose rules need no object; nil if all do.
     fileprivate var rules: Unmanaged<RuleRecipe>?
     /// The table's number in the output.
     fileprivate var table: Int
@@ -24,12 +24,12 @@ final class TablePass {
   let table: Int
   let entityPosition: Int
   private let locator: RecordLocator
-  /// By Z_ENT: the ways of the entity's rows in this pass; nil where the table has no such entity.
+  /// By Z_ENT: the ways of the entity's rows in this pass; nil if the table has no such entity.
   private let ways: UnsafeMutableBufferPointer<UnsafeMutableBufferPointer<Way>?>
   /// Rows that were migrated by recipe, by mapping.
   private let kept: UnsafeMutableBufferPointer<UInt64>
   private var ruleRecipes: [RuleRecipe] = []
-  /// Counts what the table holds; nil where another pass does.
+  /// Counts what the table holds; nil if another pass does.
   let tally: TableTally?
   private let row: RecordDecoder
 

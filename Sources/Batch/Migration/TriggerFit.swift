@@ -1,11 +1,11 @@
-/// Does the text of a trigger still fit the new version? It is never run, and not understood beyond its names: every table that it names must
+/// Whether the text of a trigger still fits the new version. It is never run, and not understood beyond its names: every table that it names must
 /// still hold the same objects, every column of these tables that it names must mean what it meant, and the attribute that it derives must be
 /// derived as before. Core Data's own text holds no entity numbers, others' may (B.8).
 struct TriggerFit {
   /// Why a trigger is left out.
   enum Misfit: String, CaseIterable {
     case gone = "triggers that refer to what the new version does not have"
-    case derivation = "triggers of attributes that are not derived any more, or in another way"
+    case derivation = "triggers of attributes that are no longer derived, or are derived in another way"
     case number = "triggers that compare entity numbers, which change,"
   }
 
@@ -38,7 +38,7 @@ struct TriggerFit {
     }
   }
 
-  /// Names of columns that mean nothing, or something else, in the new version; nil where the table goes or gets other objects.
+  /// Names of columns that mean nothing, or something else, in the new version; nil if the table goes or gets other objects.
   private static func lost(of table: StoreBinding.Table, _ drafts: StepDraft) -> Set<String>? {
     let tables = drafts.layout.entityTables
     let sources = drafts.graph.binding.tables.map(\.layout.name)
@@ -71,7 +71,7 @@ struct TriggerFit {
     return found
   }
 
-  /// Why a trigger is left out; nil where it is kept.
+  /// Why a trigger is left out; nil if it is kept.
   func misfit(_ row: SchemaRow) -> Misfit? {
     let name = NameOrder.folded(row.name)
     let derivation = derivations.filter { name.hasPrefix($0.key) }.max { $0.key.utf8.count < $1.key.utf8.count }
@@ -86,13 +86,5 @@ struct TriggerFit {
     // Any such number may be compared with Z_ENT, in whatever way.
     let hasMoved = tokens.contains { if case .literal(let text) = $0 { moved.contains(text) } else { false } }
     return hasMoved && names.contains("z_ent") ? .number : nil
-  }
-}
-
-extension AttributeDescription {
-  /// Is the attribute derived, and from the same as another one?
-  func isDerived(like other: AttributeDescription) -> Bool {
-    derivationExpression != nil && derivationExpression == other.derivationExpression
-      && derivationFilter ?? "" == other.derivationFilter ?? ""
   }
 }

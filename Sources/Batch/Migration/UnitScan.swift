@@ -2,13 +2,13 @@ import Streams
 
 /// The pieces of a table that a rehearsal reads.
 struct RowSample: Sendable, Equatable {
-  /// Rowids behind which pieces begin, ascending; nil for the table's beginning.
+  /// Rowids after which pieces begin, ascending; nil for the table's beginning.
   var beginnings: [Int64?]
   /// Rows of a piece.
   var rows: Int
 }
 
-/// The rows that a unit reads: all of a table behind the last one that a checkpoint names, or pieces of it. One thread at a time.
+/// The rows that a unit reads: all of a table after the last one that a checkpoint names, or pieces of it. One thread at a time.
 final class UnitScan: @unchecked Sendable {
   // Sendable: the reading thread of the pipeline has it alone while that runs.
   private let open: (Int64?) throws -> RowScan
@@ -19,7 +19,7 @@ final class UnitScan: @unchecked Sendable {
   private var last: Int64?
   private var bytesBefore: UInt64 = 0
 
-  /// Prepares a scan; `open` makes one that begins behind a rowid.
+  /// Prepares a scan; `open` makes one that begins after a rowid.
   init(after row: Int64?, sample: RowSample?, open: @escaping (Int64?) throws -> RowScan) throws {
     self.open = open
     rowsOfPiece = sample?.rows ?? .max

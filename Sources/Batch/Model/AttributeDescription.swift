@@ -26,7 +26,7 @@ public struct AttributeDescription: Sendable, Equatable {
   public var name: String
   /// The type; ``AttributeType/undefined`` only for transient attributes.
   public var type: AttributeType
-  /// May the value be nil?
+  /// Whether the value may be nil.
   public var isOptional = true
   /// A transient attribute has no column and takes no part in version hashes.
   public var isTransient = false
@@ -34,7 +34,7 @@ public struct AttributeDescription: Sendable, Equatable {
   public var isReadOnly = false
   /// The value of a new object; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   public var defaultValue: Value?
-  /// The digits of a decimal default that ``defaultValue`` cannot hold exactly; nil where it can.
+  /// The digits of a decimal default that ``defaultValue`` cannot hold exactly; nil if it can.
   public var exactDefaultValue: String?
   /// The smallest value; of a string the least number of characters, of a date seconds since 2001. No influence on hashes.
   /// A decimal that no Double holds exactly stands here as text.
@@ -45,9 +45,9 @@ public struct AttributeDescription: Sendable, Equatable {
   public var regularExpression: String?
   /// Further conditions of validation, in predicate format; only models made in code or compiled have them.
   public var validationPredicates: [String] = []
-  /// May large values live in files beside the store?
+  /// Whether large values may live in files beside the store.
   public var allowsExternalBinaryDataStorage = false
-  /// Is the value kept in history after a deletion?
+  /// Whether the value is kept in history after a deletion.
   public var preservesValueInHistoryOnDeletion = false
   /// The name of the value transformer of a transformable attribute.
   public var valueTransformerName: String?
@@ -57,15 +57,15 @@ public struct AttributeDescription: Sendable, Equatable {
   public var derivationExpression: String?
   /// The predicate that limits what a derivation counts or sums, in predicate format; takes part in version hashes (A.4).
   public var derivationFilter: String?
-  /// May the value be encrypted in CloudKit?
+  /// Whether the value may be encrypted in CloudKit.
   public var allowsCloudEncryption = false
-  /// Does Xcode make a property of a plain number type for it? Nil where the model does not say. No influence on stores.
+  /// Whether Xcode makes a property of a plain number type for it. Nil if the model does not say. No influence on stores.
   public var usesScalarValueType: Bool?
-  /// Is the value copied into the external records that Spotlight reads (`storedInTruthFile`)?
+  /// Whether the value is copied into the external records that Spotlight reads (`storedInTruthFile`).
   public var isStoredInExternalRecord = false
-  /// Does Spotlight index it?
+  /// Whether Spotlight indexes it.
   public var isIndexedBySpotlight = false
-  /// Does it take part in Sync Services? Nil where the model does not say.
+  /// Whether it takes part in Sync Services. Nil if the model does not say.
   public var isSyncable: Bool?
   /// The name of the composite that a composite attribute uses, where the model names its composites.
   public var compositeName: String?
@@ -82,11 +82,19 @@ public struct AttributeDescription: Sendable, Equatable {
   /// XML attributes of the model file that are not understood, by name.
   public var unknown: [String: String] = [:]
 
-  /// Makes an attribute, an optional one unless told otherwise.
+  /// Makes an attribute, an optional one unless stated otherwise.
   public init(name: String, type: AttributeType, isOptional: Bool = true, defaultValue: Value? = nil) {
     self.name = name
     self.type = type
     self.isOptional = isOptional
     self.defaultValue = defaultValue
+  }
+}
+
+extension AttributeDescription {
+  /// Whether the attribute is derived, and from the same as another one.
+  func isDerived(like other: AttributeDescription) -> Bool {
+    derivationExpression != nil && derivationExpression == other.derivationExpression
+      && derivationFilter ?? "" == other.derivationFilter ?? ""
   }
 }

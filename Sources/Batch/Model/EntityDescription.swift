@@ -12,7 +12,7 @@ public struct EntityDescription: Sendable, Equatable {
       public var expressionType: AttributeType?
       /// `Binary` or `RTree`.
       public var type = "Binary"
-      /// Ascending order?
+      /// Ascending order.
       public var isAscending = true
       /// Makes an element.
       public init(property: String, type: String = "Binary", isAscending: Bool = true) {
@@ -65,7 +65,7 @@ public struct EntityDescription: Sendable, Equatable {
   public var versionHashModifier: String?
   /// What Xcode makes of the entity's class: `class`, `category`, or nil for nothing.
   public var codeGenerationType: String?
-  /// Does it take part in Sync Services? Nil where the model does not say.
+  /// Whether it takes part in Sync Services. Nil if the model does not say.
   public var isSyncable: Bool?
   /// The expression of the name that Spotlight shows for an object.
   public var coreSpotlightDisplayNameExpression: String?

@@ -21,7 +21,7 @@ final class EntityTexts: Sendable {
     var entities: [Parsed]
   }
 
-  /// Reads the entities of a file; nil where it has to be read as a whole, to find its faults too.
+  /// Reads the entities of a file; nil if it has to be read as a whole, to find its faults too.
   func outline(of data: Data, path: String) -> Outline? {
     guard XMLEncoding.problem(of: data) == nil else { return nil }
     return data.withUnsafeBytes { bytes -> Outline? in
@@ -59,7 +59,7 @@ struct EntityTextFinder {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// The entities' ranges in order; nil where the file is not that simple.
+  /// The entities' ranges in order; nil if the file is not that simple.
   mutating func find() -> [Range<Int>]? {
     var found: [Range<Int>] = []
     while let start = next(UInt8(ascii: "<")) {
@@ -78,7 +78,7 @@ struct EntityTextFinder {
     return found
   }
 
-  /// Where the entity that begins here ends; nil where it does not, or holds another one.
+  /// Where the entity that begins here ends; nil if it does not, or holds another one.
   private mutating func end(of start: Int) -> Int? {
     guard let close = tagEnd(start) else { return nil }
     position = close + 1

@@ -4,15 +4,15 @@ public struct FetchedPropertyDescription: Sendable, Equatable {
   public var name: String
   /// What it fetches.
   public var fetchRequest: FetchRequestDescription
-  /// May it be empty?
+  /// Whether it may be empty.
   public var isOptional = true
-  /// Is it transient?
+  /// Whether it is transient.
   public var isTransient = false
-  /// Is it read-only?
+  /// Whether it is read-only.
   public var isReadOnly = false
-  /// Does Spotlight index it?
+  /// Whether Spotlight indexes it.
   public var isIndexedBySpotlight = false
-  /// Does it take part in Sync Services? Nil where the model does not say.
+  /// Whether it takes part in Sync Services. Nil if the model does not say.
   public var isSyncable: Bool?
   /// The identifier by which a renamed property is found; nil means the name.
   public var renamingIdentifier: String?
@@ -32,7 +32,7 @@ public struct FetchedPropertyDescription: Sendable, Equatable {
 
 /// A fetch request of a model, as NSFetchRequest describes it: a template, or what a fetched property fetches.
 public struct FetchRequestDescription: Sendable, Equatable {
-  /// The name of the entity; nil where the model names none.
+  /// The name of the entity; nil if the model names none.
   public var entity: String?
   /// The predicate, in predicate format; nil for all objects.
   public var predicate: String?
@@ -44,15 +44,15 @@ public struct FetchRequestDescription: Sendable, Equatable {
   public var fetchBatchSize = 0
   /// NSFetchRequestResultType: 0 objects, 1 their identifiers, 2 dictionaries, 4 their number.
   public var resultType = 0
-  /// Are objects of sub-entities fetched as well?
+  /// Whether objects of sub-entities are fetched as well.
   public var includesSubentities = true
-  /// Are the values read at once?
+  /// Whether the values are read at once.
   public var includesPropertyValues = true
-  /// Do unsaved changes count?
+  /// Whether unsaved changes count.
   public var includesPendingChanges = true
-  /// Do objects come without values?
+  /// Whether objects come without values.
   public var returnsObjectsAsFaults = true
-  /// Does a value come once only?
+  /// Whether each value comes only once.
   public var returnsDistinctResults = false
   /// XML attributes of the model file that are not understood, by name.
   public var unknown: [String: String] = [:]

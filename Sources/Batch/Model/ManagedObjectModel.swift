@@ -17,9 +17,9 @@ public struct ManagedObjectModel: Sendable, Equatable {
   public var fetchRequestTemplates: [String: FetchRequestDescription] = [:]
   /// Named composites, as the model file defines them; an attribute that uses one holds its elements itself.
   public var composites: [String: CompositeDescription] = [:]
-  /// Is the model meant for CloudKit?
+  /// Whether the model is meant for CloudKit.
   public var isUsedWithCloudKit = false
-  /// Is the model meant for SwiftData?
+  /// Whether the model is meant for SwiftData.
   public var isUsedWithSwiftData = false
   /// XML attributes of the model file that concern Xcode or are not understood, by name.
   public var unknown: [String: String] = [:]
@@ -45,7 +45,7 @@ public struct ManagedObjectModel: Sendable, Equatable {
   /// The entity of that name.
   public func entity(_ name: String) -> EntityDescription? { positions[name].map { sorted[$0] } }
 
-  /// Is there an entity of that name?
+  /// Whether there is an entity of that name.
   func hasEntity(_ name: String) -> Bool { positions[name] != nil }
 
   /// The name of the entity's parent, whether that exists or not.
@@ -81,7 +81,7 @@ public struct ManagedObjectModel: Sendable, Equatable {
     entities.filter { $0.superentity == name }.map(\.name)
   }
 
-  /// Is `name` the entity `ancestor` or below it?
+  /// Whether `name` is the entity `ancestor` or below it.
   public func isKind(_ name: String, of ancestor: String) -> Bool {
     guard name != ancestor else { return true }
     var position = positions[name]

@@ -10,7 +10,7 @@ public struct ModelProblem: Sendable, Equatable, Codable, CustomStringConvertibl
 
   /// How much it matters.
   public var severity: Severity
-  /// The entity; nil where the model as a whole is concerned.
+  /// The entity; nil if the model as a whole is concerned.
   public var entity: String?
   /// The property, index or the like inside the entity.
   public var property: String?

@@ -106,7 +106,7 @@ struct ModelCheck {
     return found
   }
 
-  /// Configurations, templates, and what the file holds besides.
+  /// Configurations, templates, and what the file holds in addition.
   private func wholeProblems() -> [ModelProblem] {
     var found: [ModelProblem] = []
     for (name, members) in model.configurations.sorted(by: { $0.key < $1.key }) {

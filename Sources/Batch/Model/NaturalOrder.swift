@@ -1,6 +1,6 @@
 /// The order in which people number versions: runs of digits compare by value, so "Model 2" comes before "Model 10".
 enum NaturalOrder {
-  /// Does `left` come before `right`? Upper and lower case differ only where nothing else does.
+  /// Whether `left` comes before `right`. Upper and lower case differ only if nothing else does.
   static func precedes(_ left: String, _ right: String) -> Bool {
     let pieces = (pieces(of: left), pieces(of: right))
     for (a, b) in zip(pieces.0, pieces.1) where a != b { return precedes(a, b) }

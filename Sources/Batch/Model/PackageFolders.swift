@@ -48,7 +48,7 @@ enum PackageFolders {
       }
   }
 
-  /// Throws `noSuchFile` where nothing is at the path.
+  /// Throws `noSuchFile` if nothing is at the path.
   static func refuseMissing(_ path: String) throws {
     guard !FileManager.default.fileExists(atPath: path) else { return }
     throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path", path: path)

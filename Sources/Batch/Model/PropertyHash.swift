@@ -14,7 +14,7 @@ extension ManagedObjectModel {
     return nil
   }
 
-  /// Is the relationship, which the entity declares, its own inverse? Then the inverse is not hashed (A.3).
+  /// Whether the relationship, which the entity declares, is its own inverse. Then the inverse is not hashed (A.3).
   func isOwnInverse(_ relationship: RelationshipDescription, declaredBy owner: String) -> Bool {
     guard relationship.inverseName == relationship.name else { return false }
     let destination = relationship.destinationEntity

@@ -20,9 +20,9 @@ public struct RelationshipDescription: Sendable, Equatable {
   public var maxCount: Int32
   /// Hashed as written (A.3).
   public var minCount: Int32 = 0
-  /// Is the to-many ordered?
+  /// Whether the to-many is ordered.
   public var isOrdered = false
-  /// May it be empty?
+  /// Whether it may be empty.
   public var isOptional = true
   /// A transient relationship has no column and takes no part in version hashes.
   public var isTransient = false
@@ -36,11 +36,11 @@ public struct RelationshipDescription: Sendable, Equatable {
   public var versionHashModifier: String?
   /// An old-style index on this relationship.
   public var isIndexed = false
-  /// Is it copied into the external records that Spotlight reads (`storedInTruthFile`)?
+  /// Whether it is copied into the external records that Spotlight reads (`storedInTruthFile`).
   public var isStoredInExternalRecord = false
-  /// Does Spotlight index it?
+  /// Whether Spotlight indexes it.
   public var isIndexedBySpotlight = false
-  /// Does it take part in Sync Services? Nil where the model does not say.
+  /// Whether it takes part in Sync Services. Nil if the model does not say.
   public var isSyncable: Bool?
   /// Conditions of validation, in predicate format; only models made in code or compiled have them.
   public var validationPredicates: [String] = []

@@ -33,7 +33,7 @@ struct SHA256 {
     }
   }
 
-  /// Takes in whole blocks. Written so that it is quick where nothing is optimized, too: tests hash much.
+  /// Takes in whole blocks. Written so that it is quick if nothing is optimized, too: tests hash much.
   private mutating func compress(_ bytes: UnsafePointer<UInt8>, count: Int) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { room in
       guard let words = room.baseAddress else { return }
@@ -66,6 +66,7 @@ struct SHA256 {
     }
   }
 
+  /// The 64 steps, eight at a time: the working variables change their roles from step to step instead of their places.
   private static func round(
     _ words: UnsafeMutablePointer<UInt32>, _ constants: UnsafePointer<UInt32>, _ state: UnsafeMutablePointer<UInt32>
   ) {
@@ -73,15 +74,31 @@ struct SHA256 {
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     var t = 0
     while t < 64 {
-      let s1 = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
-      let first = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ constants[t] &+ words[t]
-      let s0 = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
-      let second = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
-      (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
-      t &+= 1
+      step(a, b, c, &d, e, f, g, &h, constants[t] &+ words[t])
+      step(h, a, b, &c, d, e, f, &g, constants[t &+ 1] &+ words[t &+ 1])
+      step(g, h, a, &b, c, d, e, &f, constants[t &+ 2] &+ words[t &+ 2])
+      step(f, g, h, &a, b, c, d, &e, constants[t &+ 3] &+ words[t &+ 3])
+      step(e, f, g, &h, a, b, c, &d, constants[t &+ 4] &+ words[t &+ 4])
+      step(d, e, f, &g, h, a, b, &c, constants[t &+ 5] &+ words[t &+ 5])
+      step(c, d, e, &f, g, h, a, &b, constants[t &+ 6] &+ words[t &+ 6])
+      step(b, c, d, &e, f, g, h, &a, constants[t &+ 7] &+ words[t &+ 7])
+      t &+= 8
     }
     (state[0], state[1], state[2], state[3]) = (state[0] &+ a, state[1] &+ b, state[2] &+ c, state[3] &+ d)
     (state[4], state[5], state[6], state[7]) = (state[4] &+ e, state[5] &+ f, state[6] &+ g, state[7] &+ h)
+  }
+
+  /// One step of FIPS 180-4, 6.2.2: `d` becomes the next step's e, `h` its a. The choices are written with one operation less than there.
+  @inline(__always)
+  private static func step(
+    _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32, _ h: inout UInt32,
+    _ word: UInt32
+  ) {
+    let s1 = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
+    let first = h &+ s1 &+ (g ^ (e & (f ^ g))) &+ word
+    let s0 = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
+    d = d &+ first
+    h = first &+ s0 &+ ((a & b) | (c & (a | b)))
   }
 
   /// The first 32 bits of the fractional parts of the square roots of the first 8 primes.

@@ -107,7 +107,7 @@ enum XMLFile {
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
-      // The parser mends what it can and goes on: without this a file that was cut off would pass for a small model.
+      // The parser repairs what it can and continues: without this a file that was cut off would pass for a small model.
       guard failure == nil else { return }
       failure = error
       line = parser.lineNumber

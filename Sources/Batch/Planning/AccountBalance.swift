@@ -3,10 +3,10 @@ struct AccountBalance {
   private static let words: [(AccountLine.Fate, String)] = [
     (.carried, "carried"), (.renamed, "renamed"), (.converted, "converted"), (.computed, "computed"),
     (.policy, "left to policies"),
-    (.replaced, "set anew"), (.dropped, "dropped"), (.lost, "lost"),
+    (.replaced, "replaced"), (.dropped, "dropped"), (.lost, "lost"),
   ]
 
-  /// `577 objects (570 carried, 7 dropped), 3204 values (3204 carried), 500 links (500 dropped)`; nil where nothing was counted.
+  /// `577 objects (570 carried, 7 dropped), 3204 values (3204 carried), 500 links (500 dropped)`; nil if nothing was counted.
   let text: String?
 
   init(_ account: VersionAccount) {
@@ -25,15 +25,15 @@ struct AccountBalance {
       (lines.reduce(UInt64(0)) { $0 &+ ($1.fate == fate ? ($1.count ?? 0) &- ($1.isGone ? 0 : $1.leftOut ?? 0) : 0) }, word)
     }
     shares.append((leftOut, "left out"))
-    return "\(sum) \(unit) (\(shares.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")))"
+    return "\(sum.grouped) \(unit) (\(shares.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")))"
   }
 }
 
 extension VersionAccount {
-  /// What was counted, and where it goes: a line for people. Nil where nothing was counted.
+  /// What was counted, and where it goes: a line for people. Nil if nothing was counted.
   public var balance: String? { AccountBalance(self).text.map { "\(source) to \(destination): \($0)" } }
 
-  /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil where nothing can be inferred.
+  /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil if nothing can be inferred.
   public static func foreseen(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ reader: StoreReader? = nil
   ) throws -> VersionAccount? {

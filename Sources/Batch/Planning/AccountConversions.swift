@@ -21,12 +21,12 @@ extension AccountLines {
 }
 
 extension [AttributeType] {
-  /// May a number of the first type be another one behind the last?
+  /// Whether a number of the first type may be another one after the last.
   fileprivate var mayChange: Bool { zip(self, dropFirst()).contains { !$0.fits(into: $1) } }
 }
 
 extension AttributeType {
-  /// Holds another type every number of this one?
+  /// Whether another type holds every number of this one.
   fileprivate func fits(into other: AttributeType) -> Bool {
     guard self != other, isNumeric, other.isNumeric else { return true }
     switch (self, other) {

@@ -44,13 +44,13 @@ public struct AccountLine: Sendable, Hashable, Codable {
   public var by: String?
   /// Of a relationship whose links another line counts: that line, as `Book.author`.
   public var countedAs: String?
-  /// Objects, values that are not null, or links; nil where nobody counted, and of indexes and triggers.
+  /// Objects, values that are not null, or links; nil if nobody counted, and of indexes and triggers.
   public var count: UInt64?
-  /// Of converted values those that are not the same number behind it.
+  /// Of converted values those that are not the same number after it.
   public var changed: UInt64?
   /// Of an entity's objects those that no mapping took: filters, policies and rejects left them out.
   public var leftOut: UInt64?
-  /// What may leave objects of the entity out; nil where a mapping takes all.
+  /// What may leave objects of the entity out; nil if a mapping takes all.
   public var leftOutBy: Rule?
 
   init(_ kind: Kind, _ entity: String, _ name: String? = nil, _ fate: Fate, to: [String] = [], by: String? = nil) {
@@ -60,10 +60,10 @@ public struct AccountLine: Sendable, Hashable, Codable {
   /// By which ``LossConsent/dropped`` names it: `Book`, or `Book.title`.
   public var path: String { name.map { "\(entity).\($0)" } ?? entity }
 
-  /// Is it gone behind the step?
+  /// Whether it is gone after the step.
   var isGone: Bool { fate == .dropped || fate == .lost || fate == .replaced }
 
-  /// Holds it data of its own, and not a second view of another line's?
+  /// Whether it holds data of its own, and is not a second view of another line's.
   var holdsData: Bool { [.entity, .attribute, .relationship].contains(kind) && countedAs == nil }
 
   /// As a note names it.
@@ -86,7 +86,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
       case .relationship: "link"
       default: "value"
       }
-    return "\(count) \(count == 1 ? unit : unit + "s") of \(path)"
+    return "\(count.grouped) \(count == 1 ? unit : unit + "s") of \(path)"
   }
 }
 
@@ -94,7 +94,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
 public struct VersionAccount: Sendable, Hashable, Codable {
   /// The version before.
   public var source: String
-  /// The version behind.
+  /// The version after.
   public var destination: String
   /// In the order of the model, each entity with what it has.
   public var lines: [AccountLine]
@@ -111,10 +111,12 @@ public struct VersionAccount: Sendable, Hashable, Codable {
     return [
       list(gone.filter { $0.fate == .dropped }, \.amount).map { "\(pair) drops \($0)" },
       list(gone.filter { $0.fate == .lost }, \.amount).map { "\(pair) loses \($0)" },
-      list(gone.filter { $0.fate == .replaced }, \.amount).map { "\(pair) sets anew \($0)" },
+      list(gone.filter { $0.fate == .replaced }, \.amount).map { "\(pair) replaces \($0)" },
       list(lines.filter { $0.fate == .policy && $0.count != 0 && $0.countedAs == nil }, \.amount)
-        .map { "\(pair) leaves to policies, whose code may read it or not: \($0)" },
-      list(lines.filter { ($0.changed ?? 0) > 0 }) { "\($0.changed ?? 0) of \($0.amount)" }.map { "\(pair) changes \($0)" },
+        .map { "\(pair) leaves to policies, whose code may or may not read it: \($0)" },
+      list(lines.filter { ($0.changed ?? 0) > 0 }) { "\(($0.changed ?? 0).grouped) of \($0.amount)" }.map {
+        "\(pair) changes \($0)"
+      },
       list(lines.filter { [.index, .constraint, .trigger].contains($0.kind) && $0.isGone }, \.thing).map {
         "\(pair) drops \($0)"
       },
@@ -123,7 +125,7 @@ public struct VersionAccount: Sendable, Hashable, Codable {
 }
 
 extension [AccountLine] {
-  /// The lines without those of properties whose entity has a line here: what goes with its entity is told with it.
+  /// The lines without those of properties whose entity has a line here: what goes with its entity is listed with it.
   var toldWithEntities: [AccountLine] {
     let entities = Set(filter { $0.kind == .entity }.map(\.entity))
     return filter { $0.kind == .entity || !entities.contains($0.entity) }

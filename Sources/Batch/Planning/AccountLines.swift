@@ -106,7 +106,7 @@ struct AccountLines {
       }, by: names(taken))
   }
 
-  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil where it does not read it alone.
+  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil if it does not read it alone.
   func target(
     of path: String, in property: PropertyMapping, _ mapping: EntityMapping
   ) -> (name: String, path: String, types: [AttributeType])? {
@@ -138,7 +138,7 @@ struct AccountLines {
       || mapping.rules?.names.contains(name) == true
   }
 
-  /// Does the mapping say another value for the same name?
+  /// Whether the mapping says another value for the same name.
   private func sets(_ mapping: EntityMapping, _ name: String) -> Bool {
     (mapping.attributeMappings + mapping.relationshipMappings).contains { $0.name == name && $0.valueExpression != nil }
       || mapping.rules?.attributes.contains { $0.name == name } == true
@@ -158,7 +158,7 @@ struct AccountLines {
     if !to.isEmpty {
       line.fate = to.contains { $0.hasSuffix(".\(relationship.name)") } ? .carried : .renamed
     } else if ends.isEmpty || ends.allSatisfy(\.isSkipped) {
-      // Links to objects that go are told with these objects.
+      // Links to objects that go are listed with these objects.
       (line.fate, line.by) = (.dropped, "the objects of \(other)")
     } else if let inverse = relationship.inverseName, let end = ends.first(where: { !carriers($0, inverse).isEmpty }) {
       (line.fate, line.to) = (.carried, carriers(end, inverse).map { "\(end.destinationEntity ?? "").\($0)" })
@@ -200,7 +200,7 @@ struct AccountLines {
     return concrete(inverse, of: other)
   }
 
-  /// The line of a property: an abstract entity has none, but those of its kind have; nil where none has objects.
+  /// The line of a property: an abstract entity has none, but those of its kind have; nil if none has objects.
   private func concrete(_ property: String, of entity: String) -> String? {
     step.source.entities.first { !$0.isAbstract && step.source.isKind($0.name, of: entity) }.map { "\($0.name).\(property)" }
   }

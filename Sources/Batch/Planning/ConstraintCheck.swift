@@ -31,7 +31,7 @@ struct ConstraintCheck {
   private let reader: StoreReader
   private let binding: StoreBinding
 
-  /// Nil where a value is not stored.
+  /// Nil if a value is not stored.
   init?(_ constraint: NewConstraints.Constraint, _ reader: StoreReader, _ binding: StoreBinding) throws {
     (self.reader, self.binding) = (reader, binding)
     let readings = try constraint.shares.map { try Self.reading($0, binding) }
@@ -52,7 +52,7 @@ struct ConstraintCheck {
     return parts.count == share.values.count ? Reading(entity: entity, parts: parts) : nil
   }
 
-  /// The one table whose columns are compared as they are; nil where there are several, or values change.
+  /// The one table whose columns are compared as they are; nil if there are several, or values change.
   private var plain: (table: TableSchema, columns: [String])? {
     guard let first = readings.first,
       readings.allSatisfy({ $0.entity.table == first.entity.table && $0.parts == first.parts })
@@ -66,10 +66,10 @@ struct ConstraintCheck {
     return (schema, columns)
   }
 
-  /// Tells checks of the same values from others.
+  /// Identifies checks of the same values.
   var identity: [String] { readings.map { "\($0.entity.name) \($0.parts)" } }
 
-  /// Does the store keep the constraint already?
+  /// Whether the store keeps the constraint already.
   func isKept(by indexes: [IndexSchema]) -> Bool {
     guard let (table, columns) = plain else { return false }
     return indexes.contains { index in
@@ -78,7 +78,7 @@ struct ConstraintCheck {
     }
   }
 
-  /// The query that lists objects with equal values; nil where no simple one does.
+  /// The query that lists objects with equal values; nil if no simple one does.
   var query: String? {
     guard let (table, columns) = plain else { return nil }
     let list = columns.joined(separator: ", ")
@@ -97,7 +97,7 @@ struct ConstraintCheck {
       path: path, fileSystem: LocalFileSystem())
     let keys = TableKeys([sorter])
     for table in Set(readings.map(\.entity.table)).sorted() {
-      // The run tells of a value that is too long.
+      // The run reports a value that is too long.
       guard try add(table, to: keys) else { return Equal() }
     }
     var equal = Equal()

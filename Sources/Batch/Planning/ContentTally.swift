@@ -4,7 +4,7 @@ import Streams
 struct ContentTally: Equatable {
   /// By Z_ENT: objects, then for each column of their table how many have NULL in it.
   private(set) var numbers: [Int: [UInt64]] = [:]
-  /// By `Entity.attribute`: converted values that are not the same number behind it.
+  /// By `Entity.attribute`: converted values that are not the same number after it.
   private(set) var changed: [String: UInt64] = [:]
   /// By Z_ENT: objects that no mapping took.
   private(set) var leftOut: [Int: UInt64] = [:]

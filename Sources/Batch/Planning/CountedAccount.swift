@@ -26,7 +26,7 @@ extension VersionAccount {
       line.changed = tally.changed[line.path]
     default:
       guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
-      // Which of several entities an owner in another table is of, its key does not tell: the first counts all.
+      // Which of several entities an owner in another table is of, its key does not show: the first counts all.
       switch storage {
       case .ownKey:
         line.count = entity.relationships[line.name ?? ""]?.keyPosition.map { tally.values(entity.number, column: $0) } ?? 0

@@ -54,7 +54,7 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
     orphanExamples = Array(unseen.sorted().prefix(Self.exampleLimit))
   }
 
-  /// Has a store's model an attribute whose values may lie outside?
+  /// Whether a store's model has an attribute whose values may lie outside.
   static func hasValues(_ binding: StoreBinding) -> Bool {
     binding.tables.contains { !columns($0, binding.layout.model).isEmpty }
   }

@@ -8,7 +8,7 @@ struct InferenceChoice {
   private let ways: [InferencePath: Entities]
   /// By entity of the last version, the entity whose objects it gets.
   private let pairs: [String: String]
-  /// What keeps most: of one way, or of both together. Nil where they cannot be combined.
+  /// What keeps most: of one way, or of both together. Nil if they cannot be combined.
   private(set) var best: Entities?
 
   init(direct: InferredTrail, stepwise: InferredTrail) {
@@ -24,7 +24,7 @@ struct InferenceChoice {
 
   func entities(_ way: InferencePath) -> Entities { ways[way] ?? [:] }
 
-  /// The way that gives what keeps most, step by step where both do; nil where neither gives all of it.
+  /// The way that gives what keeps most, step by step where both do; nil if neither gives all of it.
   var bestWay: InferencePath? {
     guard let best else { return nil }
     return InferencePath.all.first { InferenceDifference.names(entities($0), best, in: last).isEmpty }
@@ -92,7 +92,7 @@ struct InferenceChoice {
       guard let some = stepwise ?? direct else { continue }
       var entity = InferredTrail.Entity(source: source, attributes: some.attributes, relationships: [:])
       if let direct, stepwise != nil {
-        // The same values, but wider: what version by version fills in where there are none is filled in all the same.
+        // The same values, but wider: what version by version fills in if there are none is filled in all the same.
         for path in some.attributes.keys where isDirect(.destination(last.declared(path, of: name))) {
           entity.attributes[path] = direct.attributes[path]?.filled(like: some.attributes[path])
         }
@@ -141,7 +141,7 @@ struct InferenceChoice {
     }
   }
 
-  /// Go the objects that a relationship leads to where another one can lead?
+  /// Whether the objects that a relationship leads to go where another one can lead.
   private func leads(_ source: String, _ entity: InferredTrail.Entity?, to relationship: RelationshipDescription) -> Bool {
     guard let other = first.relationship(source, of: entity?.source ?? "")?.destinationEntity else { return false }
     let heirs = pairs.filter { first.isKind($0.value, of: other) }.keys

@@ -2,9 +2,9 @@
 public struct InferenceDifference: Sendable, Hashable, Codable {
   /// The version before the steps.
   public var source: String
-  /// The version behind them.
+  /// The version after them.
   public var destination: String
-  /// What differs, in the version behind: `Book`, or `Book.pages`.
+  /// What differs, in the version after them: `Book`, or `Book.pages`.
   public var name: String
   /// Which way is taken for it.
   public var taken: InferencePath
@@ -20,7 +20,7 @@ public struct InferenceDifference: Sendable, Hashable, Codable {
     let (own, other) = taken == .direct ? (direct, stepwise) : (stepwise, direct)
     let ways = taken == .direct ? ("directly", "step by step") : ("step by step", "directly")
     let loss = lost == nil ? "" : ", which is lost"
-    return "\(source) to \(destination): \(name) is inferred \(ways.0), \(own) (\(ways.1) \(other)\(loss))"
+    return "\(source) to \(destination): \(name) is inferred \(ways.0), \(own) (\(ways.1): \(other)\(loss))"
   }
 }
 
@@ -78,7 +78,7 @@ extension InferenceDifference {
       }
     }
 
-    /// Is it the same but for what objects without value get?
+    /// Whether it is the same, except for what objects without a value get.
     func isAlike(_ other: Origin) -> Bool {
       guard case .attribute(.source(let name, let types, _), let entity) = self else { return self == other }
       guard case .attribute(.source(name, types, _), entity) = other else { return false }

@@ -1,4 +1,4 @@
-/// How inferred steps behind each other are made.
+/// How consecutive inferred steps are made.
 public enum InferencePath: String, Sendable, Codable {
   /// By inference from the first version to the last, as Core Data infers.
   case direct
@@ -64,7 +64,7 @@ enum InferredRanks {
     Set(other.filter { $0.value < taken[$0.key] ?? .max }.keys)
   }
 
-  /// Loses the first nothing that the second keeps, and keeps more?
+  /// Whether the first loses nothing that the second keeps, and keeps more.
   static func isBetter(_ first: [String: Int], than second: [String: Int]) -> Bool {
     lost(first, second).isEmpty && !lost(second, first).isEmpty
   }
@@ -85,7 +85,7 @@ enum InferredRanks {
 }
 
 extension ManagedObjectModel {
-  /// Is an attribute computed by Core Data, whatever it held before?
+  /// Whether Core Data computes an attribute, whatever it held before.
   func isDerived(_ path: String, of entity: String) -> Bool { attribute(path, of: entity)?.derivationExpression != nil }
 
   /// A property with the entity that declares it, as `Book.title`; `path` may lead into a composite attribute.

@@ -11,7 +11,7 @@ struct InferredRequirements {
     var entity: String
     var name: String
     var version: String
-    /// Does its default value fill in what is missing?
+    /// Whether its default value fills in what is missing.
     var isFilled = false
   }
 
@@ -23,7 +23,7 @@ struct InferredRequirements {
     for (step, layout) in zip(path, layouts) where !step.isIdentity {
       guard step.isInferred, let model = step.mappingModels.first else { return }
       for mapping in model.entityMappings { add(mapping, step, composition) }
-      // What objects look like behind a step that cannot be composed is not known before it is made.
+      // What objects look like after a step that cannot be composed is not known before it is made.
       guard (try? composition.append(model.entityMappings, to: layout)) != nil else { return }
     }
   }
@@ -90,7 +90,7 @@ struct InferredRequirements {
     }
     return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in
       "\(requirement.entity).\(requirement.name) is required in \(requirement.version): \(count) "
-        + "\(count == 1 ? "object that has no value gets its" : "objects that have no value get its") default"
+        + "\(count == 1 ? "object without a value gets the" : "objects without a value get the") default"
     }
   }
 }

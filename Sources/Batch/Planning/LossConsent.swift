@@ -1,4 +1,4 @@
-/// What somebody allows a migration to lose, besides what the version history of the model drops.
+/// What somebody allows a migration to lose, apart from what the version history of the model drops.
 public struct LossConsent: Sendable, Equatable, Codable {
   /// Everything.
   public var isAll: Bool

@@ -1,4 +1,4 @@
-/// What an entity mapping writes and which finished objects it reads, as far as models, mapping and declarations tell.
+/// What an entity mapping writes and which finished objects it reads, as far as models, mapping and declarations show.
 struct MappingFootprint: Sendable {
   /// The mapping.
   let mapping: EntityMapping
@@ -10,7 +10,7 @@ struct MappingFootprint: Sendable {
   var makes: Set<String> = []
   /// Entities that its policy looks up or waits for, as they are declared.
   var reads: Set<String> = []
-  /// Has it a policy that declares neither reads nor writes? Then it is kept together with its mapping model.
+  /// Whether it has a policy that declares neither reads nor writes. Then it is kept together with its mapping model.
   var isAlone = false
   /// Relationships that it carries over, with the destination entity: their keys move by arithmetic.
   var carried: [(relationship: String, destination: String)] = []
@@ -42,7 +42,7 @@ struct FootprintReader {
     self.joins = joins
   }
 
-  /// In the order of the mapping models and of their mappings. Throws `missingPolicy`, and `badMapping` where a policy declares what the
+  /// In the order of the mapping models and of their mappings. Throws `missingPolicy`, and `badMapping` if a policy declares what the
   /// model does not have.
   func read() throws -> [MappingFootprint] {
     var found: [MappingFootprint] = []
@@ -136,7 +136,7 @@ struct FootprintReader {
     return expression.carriedRelationship != nil
   }
 
-  /// Both sides of a many-to-many relationship tell of the same links: the one that names the table writes them, else the other.
+  /// Both sides of a many-to-many relationship have the same links: the one that names the table writes them, else the other.
   private func carryLinks(_ found: inout [MappingFootprint]) {
     var writers: [Int: (named: [Int], other: [Int])] = [:]
     for (index, footprint) in found.enumerated() {

@@ -23,7 +23,7 @@ public struct MappingSplit: Sendable, Equatable, Codable {
     public var writes: [String]
     /// What it reads of other parts.
     public var reads: [Read]
-    /// Does the run leave it out?
+    /// Whether the run leaves it out.
     public var isSkipped = false
 
     /// The numbers of the parts that have to be finished before, rising.
@@ -102,13 +102,13 @@ public struct MappingSplit: Sendable, Equatable, Codable {
       graph.makers[reader].sorted().filter { maker in
         maker > reader && part[maker] != part[reader] && graph.nodes[maker].model == graph.nodes[reader].model
       }.map {
-        "\(graph.nodes[reader].mapping.name) looks up what \(graph.nodes[$0].mapping.name) makes later in the same mapping model; put that first"
+        "\(graph.nodes[reader].mapping.name) looks up what \(graph.nodes[$0].mapping.name) creates later in the same mapping model; put \(graph.nodes[$0].mapping.name) first"
       }
     }
     let mayMake = graph.nodes.contains(where: \.isAlone)
     let missing = graph.nodes.indices.flatMap { index in
       (mayMake ? [] : graph.missing(index)).map {
-        "\(graph.nodes[index].mapping.name) looks up \($0), and no entity mapping makes such objects"
+        "\(graph.nodes[index].mapping.name) looks up \($0), but no entity mapping creates such objects"
       }
     }
     return SplitProof(graph: graph).problems(given) + late + missing

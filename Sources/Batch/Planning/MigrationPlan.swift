@@ -18,7 +18,7 @@ public struct MigrationPlan: Sendable {
   public var sourceVersion: ManagedObjectModel
   /// The version to reach.
   public var targetVersion: ManagedObjectModel
-  /// Which version follows which, by checksums; nil where the bundles or stages say it.
+  /// Which version follows which, by checksums; nil if the bundles or stages say it.
   var successors: [String: String]?
   /// Steps; empty when nothing is to be done. The mapping models of a step stand in the order in which they run.
   public var steps: [MigrationStep]
@@ -67,7 +67,7 @@ public struct MigrationPlanner: Sendable {
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that can be
   /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made. `inference` says
-  /// whether inferred steps behind each other are made as they are, or as one past the versions between; nil for what loses no value
+  /// whether consecutive inferred steps are made as they are, or as one past the versions between; nil for what loses no value
   /// that the other keeps. Stages are passed as they are.
   public init(
     library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true,
@@ -86,7 +86,7 @@ public struct MigrationPlanner: Sendable {
   ///
   /// Throws ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
   ///
-  /// `countsRows` may be false where nobody wants to know: counting reads the whole store. `checksValues` may be false where it
+  /// `countsRows` may be false if nobody wants to know: counting reads the whole store. `checksValues` may be false where it
   /// was done before: whether an inferred step would leave required attributes without value is found by reading rows.
   public func plan(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true, checksValues: Bool = true
@@ -181,7 +181,8 @@ public struct MigrationPlanner: Sendable {
     let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
     guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else { return nil }
     return try? MigrationStep.inferred(
-      from: source, start, to: destination, end, reason: "inferred past the versions between, as it cannot be version by version")
+      from: source, start, to: destination, end,
+      reason: "inferred directly, past the versions between, because it cannot be inferred version by version")
   }
 
   /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version that is missing, and

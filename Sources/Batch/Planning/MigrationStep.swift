@@ -6,7 +6,7 @@ public struct MigrationStep: Sendable, Equatable {
   public let destination: ManagedObjectModel
   /// The mapping models of the step; they cover disjoint parts.
   public internal(set) var mappingModels: [MappingModel]
-  /// Was the mapping model inferred from the two versions?
+  /// Whether the mapping model was inferred from the two versions.
   public let isInferred: Bool
   /// Why this step was chosen, for a plan that people read.
   public let reason: String
@@ -14,13 +14,13 @@ public struct MigrationStep: Sendable, Equatable {
   public let passedVersions: [String]
   /// Steps that the same pass makes before, row by row: the versions between are in no file.
   public let passed: [MigrationStep]
-  /// Does the step go forward in the version history of a bundle? What its destination lacks was dropped by the model's author then.
+  /// Whether the step goes forward in the version history of a bundle. What its destination lacks was then dropped by the model's author.
   var isHistory = true
 
   /// The version of the store that the step reads.
   public var origin: ManagedObjectModel { passed.first?.source ?? source }
 
-  /// Does the step lead from a version to itself? Then every row is written again, and all that the model does not know is kept.
+  /// Whether the step leads from a version to itself. Then every row is written again, and all that the model does not know is kept.
   public var isIdentity: Bool { source == destination }
 
   /// Makes a step.

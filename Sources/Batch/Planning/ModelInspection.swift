@@ -4,7 +4,7 @@ public struct ModelInspection: Sendable, Codable {
   public struct Version: Sendable, Codable {
     /// The name.
     public var name: String
-    /// Is it the version that the bundle names as the current one?
+    /// Whether it is the version that the bundle names as the current one.
     public var isCurrent: Bool
     /// Entities, abstract ones too.
     public var entities: Int
@@ -22,9 +22,9 @@ public struct ModelInspection: Sendable, Codable {
     public var from: String
     /// The version after it.
     public var to: String
-    /// Are all version hashes equal? Then stores of the one are stores of the other.
+    /// Whether all version hashes are equal. Then stores of the one are stores of the other.
     public var isEqual: Bool
-    /// Can a mapping model be inferred (E.1, E.2)?
+    /// Whether a mapping model can be inferred (E.1, E.2).
     public var isInferable: Bool
     /// Why not, one sentence for each entity or property.
     public var reasons: [String]
@@ -34,7 +34,7 @@ public struct ModelInspection: Sendable, Codable {
   public var name: String
   /// Its path.
   public var path: String
-  /// The version that it names as the current one; nil where it names none.
+  /// The version that it names as the current one; nil if it names none.
   public var currentVersion: String?
   /// Its versions, in order.
   public var versions: [Version]

@@ -27,7 +27,7 @@ struct NewConstraints {
     guard let last = path.lastIndex(where: { !$0.isIdentity && adds($0) }) else { return }
     var composition = MappingComposition(source)
     for (step, layout) in zip(path[...last], layouts) where !step.isIdentity {
-      // What objects look like behind a step that cannot be composed is not known before it is made.
+      // What objects look like after a step that cannot be composed is not known before it is made.
       guard (try? composition.append(step.mappingModels.flatMap(\.entityMappings), to: layout)) != nil else { return }
       guard adds(step) else { continue }
       for entity in step.destination.entities {
@@ -40,7 +40,7 @@ struct NewConstraints {
     }
   }
 
-  /// Nil where a property is a relationship, or is computed.
+  /// Nil if a property is a relationship, or is computed.
   private static func shares(
     _ entity: String, _ properties: [String], _ layout: StoreLayout, _ composition: MappingComposition
   ) -> [Share]? {

@@ -12,7 +12,7 @@ public struct PartSelection: Sendable, Equatable, Codable {
   /// Selects parts by name; all of them without names.
   public init(only: [String] = [], skip: [String] = []) { (self.only, self.skip) = (only, skip) }
 
-  /// Is nothing left out?
+  /// Whether nothing is left out.
   public var isAll: Bool { only.isEmpty && skip.isEmpty }
 
   /// The steps, with the entity mappings of the parts that are left out marked. Throws `refused` for a name that no part has, and for a
@@ -58,7 +58,7 @@ public struct PartSelection: Sendable, Equatable, Codable {
         return "part \(index + 1).\(part.number) is skipped (\(part.entityMappings.joined(separator: ", ")))\(empty)"
       }
       return notes
-        + (lost.isEmpty ? [] : ["relationships to objects of skipped parts become NULL: \(lost.joined(separator: ", "))"])
+        + (lost.isEmpty ? [] : ["references to objects of skipped parts are cleared: \(lost.joined(separator: ", "))"])
     }
   }
 }

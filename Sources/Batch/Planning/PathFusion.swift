@@ -1,4 +1,4 @@
-/// Makes one pass of steps behind each other, wherever that gives the same store, to the byte, as one after the other.
+/// Joins consecutive steps in one pass, wherever that gives the same store, to the byte, as one step after the other.
 ///
 /// A pass has stages. Of steps whose values can be followed back, one stage is made (``MappingComposition``); the next stage sees the
 /// rows of the version before, which are made on the way (``PassedStep``).
@@ -8,13 +8,13 @@ struct PathFusion {
 
   /// The steps, some of them made of several.
   private(set) var steps: [MigrationStep] = []
-  /// Why steps behind each other stay apart.
+  /// Why consecutive steps stay apart.
   private(set) var notes: [String] = []
 
   private let path: [MigrationStep]
   /// The layouts of all versions of the path.
   private let layouts: [StoreLayout]
-  /// The pass at hand: its stages, the last of which may go on, and the steps that each is made of.
+  /// The pass at hand: its stages, the last of which may still grow, and the steps that each is made of.
   private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
   private var stretch: Stretch?
 
@@ -35,12 +35,12 @@ struct PathFusion {
     }
     if let stranger = Self.stranger(in: schema, source) {
       steps = path
-      notes = ["the steps are made one after the other, because the store has \(stranger), which no model knows"]
+      notes = ["each step takes a pass of its own, because the store has \(stranger), which no model knows"]
       return
     }
     for (index, step) in path.enumerated() {
       if isStaged, !step.isInferred {
-        if index > 0 { note(step, "takes a pass of its own: it is a custom stage") }
+        if index > 0 { note(step, "takes a pass of its own, because it is a custom stage") }
         closePass(before: index)
         steps.append(step)
       } else {
@@ -62,7 +62,7 @@ struct PathFusion {
     }
     closeStretch(before: index)
     if let reason = reasonToEnd() {
-      note(step, "begins another pass: \(reason)")
+      note(step, "needs another pass, because \(reason)")
       closePass(before: index)
     }
     var composition = MappingComposition(layouts[index])
@@ -73,15 +73,15 @@ struct PathFusion {
     }
   }
 
-  /// Why the pass at hand cannot go on behind its last stage; nil where it can.
+  /// Why the pass at hand cannot continue after its last stage; nil if it can.
   private func reasonToEnd() -> String? {
     guard let (last, range) = stages.last else { return nil }
     let mappings = last.mappingModels.flatMap(\.entityMappings)
     let step = PassedStep(mappings, from: layouts[range.lowerBound], to: layouts[range.upperBound])
     if let obstacle = step.obstacle() {
-      return "what \(last.source.name) to \(last.destination.name) makes is known when all its rows are read, as \(obstacle)"
+      return "in \(last.source.name) to \(last.destination.name) \(obstacle)"
     }
-    return stages.count > Self.mostPassed ? "the pass before sees \(Self.mostPassed) versions between already" : nil
+    return stages.count > Self.mostPassed ? "the pass before it spans \(Self.mostPassed) versions already" : nil
   }
 
   private mutating func closeStretch(before end: Int) {

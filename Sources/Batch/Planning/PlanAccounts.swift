@@ -4,10 +4,10 @@ import Streams
 struct PlanAccounts {
   /// For each version but the last one, in the order of the path.
   private(set) var accounts: [VersionAccount]
-  /// Objects of the store by entity; empty where nothing is counted.
+  /// Objects of the store by entity; empty if nothing is counted.
   private(set) var rows: [MigrationPlan.EntityRows] = []
 
-  /// Looks at the steps; with `counts` reads the whole store. What later versions hold is told as far as inferred steps leave no doubt.
+  /// Looks at the steps; with `counts` reads the whole store. What later versions hold is said as far as inferred steps leave no doubt.
   init(_ steps: [MigrationStep], _ reader: StoreReader, _ binding: StoreBinding, counts: Bool) throws {
     let stages = steps.flatMap { $0.passed + [$0] }
     let lines = stages.map(AccountLines.init)

@@ -1,4 +1,4 @@
-/// Chooses how inferred steps behind each other are made: version by version, by inference from the first version to the last, or by
+/// Chooses how consecutive inferred steps are made: version by version, by inference from the first version to the last, or by
 /// one step that takes of both what keeps the store's values.
 struct RunInference {
   /// The path, with the steps that were chosen.
@@ -13,7 +13,7 @@ struct RunInference {
   /// A path that leaves nothing to choose.
   init(steps: [MigrationStep], notes: [String] = []) { (self.steps, self.notes, way) = (steps, notes, nil) }
 
-  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` where inference is
+  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` if inference is
   /// to be direct and cannot be.
   init(_ path: [MigrationStep], way: InferencePath?) throws {
     (steps, notes, self.way) = ([], [], way)
@@ -43,14 +43,14 @@ struct RunInference {
     if best == nil, let combined = choice.combined {
       var both = model
       both.entityMappings = choice.entityMappings(combined)
-      steps.append(step(run, both, "inferred past the versions between and version by version, each where it keeps values"))
+      steps.append(step(run, both, "inferred directly or version by version, whichever keeps the values"))
       return tell(choice, combined, .stepwise)
     }
     let taken = best ?? choice.betterWay
-    steps += taken == .direct ? [step(run, model, "inferred past the versions between")] : run
+    steps += taken == .direct ? [step(run, model, "inferred directly, past the versions between")] : run
     tell(choice, choice.entities(taken), taken)
     if best == nil, taken == .stepwise {
-      notes.append("\(choice.first.name) to \(choice.last.name): what both ways keep cannot be kept in one step")
+      notes.append("\(choice.first.name) to \(choice.last.name): no single step can keep all that the two ways keep")
     }
   }
 

@@ -9,7 +9,7 @@ struct StagedPath {
     let checksum: String
     /// The stage, from 1.
     let stage: Int
-    /// Names of mapping models for a custom stage; nil where the step is inferred.
+    /// Names of mapping models for a custom stage; nil if the step is inferred.
     let mappingModels: [String]?
   }
 

@@ -1,5 +1,5 @@
-/// Compares the tables of a store with those that a version asks for, entity by entity: the version hashes tell that an
-/// entity differs, its columns tell in what.
+/// Compares the tables of a store with those that a version asks for, entity by entity: the version hashes show that an
+/// entity differs, its columns show in what.
 struct StoreColumns {
   let layout: StoreLayout
   let schema: StoreSchema

@@ -1,8 +1,8 @@
 import Streams
 
-/// What a store says of itself: what its metadata and tables tell, and with its model what they mean. Read-only (trap 1).
+/// What a store says of itself: what its metadata and tables say, and with its model what they mean. Read-only (trap 1).
 public struct StoreInspection: Sendable, Codable {
-  /// An entity as Z_PRIMARYKEY and its table tell it.
+  /// An entity as Z_PRIMARYKEY and its table show it.
   public struct Entity: Sendable, Codable {
     /// The name.
     public var name: String
@@ -12,13 +12,13 @@ public struct StoreInspection: Sendable, Codable {
     public var parent: Int64
     /// Objects of exactly this entity; nil when its table is missing or damaged.
     public var rows: UInt64?
-    /// Does a sample of pages tell ``rows``?
+    /// Whether ``rows`` is an estimate from a sample of pages.
     public var isEstimate = false
     /// Z_MAX.
     public var largestKey: Int64
     /// The version hash in hexadecimal; nil when the metadata has none.
     public var versionHash: String?
-    /// Has it no objects of its own? Nil when no model says so.
+    /// Whether it has no objects of its own. Nil if no model says so.
     public var isAbstract: Bool?
     /// Own properties and where they are; empty when no model says so.
     public var properties: [Property] = []
@@ -57,9 +57,9 @@ public struct StoreInspection: Sendable, Codable {
     public var kind: Kind
     /// The relationship, of a join table.
     public var relationship: String?
-    /// Its rows; nil where they cannot be counted.
+    /// Its rows; nil if they cannot be counted.
     public var rows: UInt64?
-    /// Does a sample of pages tell ``rows``?
+    /// Whether ``rows`` is an estimate from a sample of pages.
     public var isEstimate = false
   }
 
@@ -104,9 +104,9 @@ public struct StoreInspection: Sendable, Codable {
   public var triggers: [String]
   /// Columns that the model does not know, as `ZBOOK.ZOLD`.
   public var unknownColumns: [String]
-  /// Values outside the store; nil where the model has none or there is no model.
+  /// Values outside the store; nil if the model has none or there is no model.
   public var externalData: ExternalDataSurvey?
-  /// Were values outside the store not looked for, as nobody asked to count?
+  /// Whether values outside the store were not looked for, because nobody asked to count.
   public var skipsExternalData = false
   /// Bytes of a database page.
   public var pageSize: Int
@@ -122,7 +122,7 @@ public struct StoreInspection: Sendable, Codable {
   public var walFrames: Int
   /// Bytes of a -journal file beside the store, 0 without.
   public var journalBytes: UInt64
-  /// What contradicts itself or is damaged: such a store cannot be migrated before that is mended.
+  /// What contradicts itself or is damaged: such a store cannot be migrated before that is repaired.
   public var problems: [String]
   /// What a migration has to look out for.
   public var traps: [String]

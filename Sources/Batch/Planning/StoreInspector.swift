@@ -5,7 +5,7 @@ struct StoreInspector {
   let reader: StoreReader
   let models: ModelLibrary?
   let fileSystem: any FileSystem
-  /// Is every row counted? Else tables are looked at by samples of their pages.
+  /// Whether every row is counted. Otherwise the numbers are estimated from samples of the tables' pages.
   private let counts: Bool
   private let samplePages: Int
 
@@ -190,7 +190,7 @@ struct StoreInspector {
 extension StoreInspection {
   /// Inspects a store; `models` may be nil: then the store's own cached model says what its tables mean, where it has one.
   ///
-  /// Rows are counted in stores of up to ``mostCounted`` bytes, and with `counts` in all. In larger ones a sample of pages tells how many
+  /// Rows are counted in stores of up to ``mostCounted`` bytes, and with `counts` in all. In larger ones a sample of pages gives an estimate of how many
   /// there are, and values outside the store are not looked for: that takes less than a second whatever the size.
   ///
   /// Throws ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
@@ -203,7 +203,7 @@ extension StoreInspection {
     self = try inspector.inspect()
   }
 
-  /// What the file and its metadata tell without a model.
+  /// What the file and its metadata say without a model.
   fileprivate init(_ reader: StoreReader) {
     let (snapshot, metadata) = (reader.snapshot, reader.metadata)
     path = reader.path
@@ -252,7 +252,7 @@ private struct StoreTraps {
       texts.append("columns that the model does not know: \(inspection.unknownColumns.joined(separator: ", "))")
     }
     if inspection.modelSource == nil {
-      texts.append("no model is known, so that rows of join tables and properties cannot be told: give --models")
+      texts.append("no model is known, so links and properties are not shown: give --models")
     }
     if inspection.skipsExternalData { texts.append("values outside the store were not looked for: give --count") }
     return texts + (inspection.externalData?.notes ?? [])

@@ -18,7 +18,7 @@ final class TableTally {
   private var numbers: [Int] = []
   /// By Z_ENT; empty where no entity of the table has one.
   private let conversions: [[Conversion]]
-  /// Has somebody to look into values, for which `row` is needed? Read for every row.
+  /// Whether somebody must look into values, for which `row` is needed. Read for every row.
   let looksIntoValues: Bool
   private var changed: [String: UInt64] = [:]
   private var leftOut: [Int: UInt64] = [:]

@@ -15,7 +15,7 @@ struct VersionGraph {
   /// Mapping models that fit no pair, with the reason.
   private(set) var unused: [String] = []
 
-  /// `successors` tells by checksums which version follows which; without it the next one of the same bundle does.
+  /// `successors` says by checksums which version follows which; without it the next one of the same bundle does.
   init(library: ModelLibrary, successors: [String: String]?) {
     versions = library.versions
     hashes = library.hashes
@@ -50,13 +50,13 @@ struct VersionGraph {
   /// All versions with these hashes: an author may publish a version that changes nothing.
   func places(_ hashes: [String: [UInt8]]) -> [Int] { self.hashes.indices.filter { self.hashes[$0] == hashes } }
 
-  /// The version that inference leads to from here, unless the target lies behind.
+  /// The version that inference leads to from here, unless the target comes before it.
   func successor(of place: Int, targets: [Int]) -> Int? {
     guard let next = next[place], !targets.contains(place) else { return nil }
     return next
   }
 
-  /// Does a version come before another in the order, some versions between or none?
+  /// Whether a version comes before another in the order, with any number of versions between.
   func precedes(_ earlier: [String: [UInt8]], _ later: [String: [UInt8]]) -> Bool {
     places(earlier).contains { start in
       var (place, count) = (next[start], 0)
@@ -68,7 +68,7 @@ struct VersionGraph {
     }
   }
 
-  /// The steps that inference makes one after the other from here to a target, but for those that have mapping models.
+  /// The steps that inference makes one after the other from here to a target, except for those that have mapping models.
   func successors(of place: Int, targets: [Int]) -> [Pair] {
     var (pairs, place) = ([Pair](), place)
     while pairs.count < versions.count, let next = successor(of: place, targets: targets) {
@@ -106,14 +106,14 @@ struct VersionGraph {
     versions.indices.filter { Self.fits(versions[$0].name, hashes[$0], known, name, checksum, entities) }
   }
 
-  /// Does a mapping model lead to a version?
+  /// Whether a mapping model leads to a version.
   static func leads(_ mapping: MappingModel, to version: ManagedObjectModel) -> Bool {
     fits(
       version.name, version.versionHashes, mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
       mapping.entityMappings.compactMap(\.destinationEntity))
   }
 
-  /// Is a version the one that a mapping model knows by hashes, name or checksum?
+  /// Whether a version is the one that a mapping model knows by hashes, name or checksum.
   private static func fits(
     _ version: String, _ hashes: [String: [UInt8]], _ known: [String: [UInt8]], _ name: String?, _ checksum: String?,
     _ entities: [String]

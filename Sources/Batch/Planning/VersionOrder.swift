@@ -1,6 +1,6 @@
 /// Which version follows which, where no mapping model says so: inference goes from a version to the next one.
 public enum VersionOrder: Sendable {
-  /// Tells which of the other versions of the library follows `current`; nil where none does. It is asked once for every version
+  /// Says which of the other versions of the library follows `current`; nil if none does. It is called once for every version
   /// when a migration is planned; a resumed run keeps the answers.
   public typealias Rule =
     @Sendable (_ current: ManagedObjectModel, _ candidates: [ManagedObjectModel]) throws -> ManagedObjectModel?
@@ -18,9 +18,9 @@ public enum VersionOrder: Sendable {
   /// Stages: they alone say which versions are passed, and how.
   case stages(StagedMigration)
 
-  /// Checksums of versions, each with that of the version that follows (A.6); nil where the bundles or stages say it.
+  /// Checksums of versions, each with that of the version that follows (A.6); nil if the bundles or stages say it.
   ///
-  /// Throws ``BatchError`` (`noModel`) where the order names a version that is not there, or is ambiguous.
+  /// Throws ``BatchError`` (`noModel`) if the order names a version that is not there, or is ambiguous.
   func successors(in library: ModelLibrary) throws -> [String: String]? {
     switch self {
     case .names, .stages: nil
@@ -31,7 +31,7 @@ public enum VersionOrder: Sendable {
     }
   }
 
-  /// The stages, where there are any.
+  /// The stages, if there are any.
   var stages: StagedMigration? {
     if case .stages(let staged) = self { staged } else { nil }
   }

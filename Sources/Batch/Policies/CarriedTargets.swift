@@ -13,10 +13,10 @@ struct CarriedTargets {
   /// By the object's Z_ENT; the first that takes it counts.
   let candidates: [[Candidate]]
 
-  /// Can anything be left out?
+  /// Whether anything can be left out.
   var hasFilters: Bool { candidates.contains { $0.contains { $0.filter != nil } } }
 
-  /// What became of an object; nil where no mapping took it, or where its row is missing.
+  /// What became of an object; nil if no mapping took it, or if its row is missing.
   func target(_ key: Int64) throws -> KeyMap.Target? {
     guard let object = try graph.object(expected, key: key), object.entity.number < candidates.count else { return nil }
     return try candidates[object.entity.number].first { try $0.filter?.takes(object) ?? true }?.target

@@ -24,7 +24,7 @@ enum ColumnSource {
   case unfit(Int, String)
 }
 
-/// What a column tells of an object that a key leads to.
+/// What a column says of an object that a key leads to.
 enum CarriedPart {
   case key
   case entity
@@ -33,7 +33,7 @@ enum CarriedPart {
 }
 
 extension ColumnSource {
-  /// The part of a recipe that gives the same bytes; nil where there is none.
+  /// The part of a recipe that gives the same bytes; nil if there is none.
   var piece: RecordProgram.Piece? {
     switch self {
     case .value(let value): .constant(value)
@@ -68,7 +68,7 @@ extension AttributeType {
 }
 
 extension [AttributeType] {
-  /// The integers that are stored in the same bytes under each of these types, one after the other; nil where none need be.
+  /// The integers that are stored in the same bytes under each of these types, one after the other; nil if none need be.
   fileprivate var unchanged: ClosedRange<Int64>? {
     zip(self, dropFirst()).reduce(Int64.min...Int64.max) { range, pair in
       guard let range, let next = pair.1.unchanged(from: pair.0) else { return nil }
@@ -83,18 +83,18 @@ struct KeyMap {
     var offset: Int64
     var number: Int
   }
-  /// Objects of an entity, by Z_ENT, and its sub-entities, whose rows tell which of them they are.
+  /// Objects of an entity, by Z_ENT, and its sub-entities, whose rows show which of them they are.
   struct Owners {
     var graph: SourceGraph
     var number: Int
   }
   /// Position of the column with the source's Z_ENT of the object; nil when all belong to one entity.
   var entityPosition: Int?
-  /// Targets by the source's Z_ENT; nil where no mapping carries the entity.
+  /// Targets by the source's Z_ENT; nil if no mapping carries the entity.
   var byNumber: [Target?]
   /// The target when all belong to one entity.
   var single: Target?
-  /// Where keys lead when nothing in their own row tells the entity.
+  /// Where keys lead when nothing in their own row holds the entity.
   var owners: Owners?
 
   func target(of key: Int64, _ row: RecordDecoder) throws -> Target? {
@@ -104,7 +104,7 @@ struct KeyMap {
     return byNumber[Int(number)]
   }
 
-  /// Do all keys stay as they are?
+  /// Whether all keys stay as they are.
   var isIdentity: Bool {
     guard entityPosition == nil else { return false }
     return single?.offset == 0

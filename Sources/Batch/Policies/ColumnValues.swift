@@ -17,7 +17,7 @@ struct ColumnValues: ~Copyable {
   private var bytes: UnsafeMutableRawPointer?
   private var capacity = 0
   private var used = 0
-  /// Has no column a value?
+  /// Whether no column has a value.
   private(set) var isEmpty = true
   /// A bit for each of the first 64 columns that has a value; nil when a later one has.
   private(set) var changed: UInt64? = 0
@@ -111,7 +111,7 @@ struct ColumnValues: ~Copyable {
 
   private static func length(_ type: UInt64) -> Int { SerialType.length(type) ?? LongValue.length }
 
-  /// The value of a column; nil where it has none. Throws for a long value that `row` cannot read.
+  /// The value of a column; nil if it has none. Throws for a long value that `row` cannot read.
   func value(_ column: Int, _ row: RecordDecoder) throws -> Value? {
     let slot = slots[column]
     switch slot.type {
@@ -125,10 +125,10 @@ struct ColumnValues: ~Copyable {
     }
   }
 
-  /// Is the column's value NULL? Nil where it has none.
+  /// Whether the column's value is NULL. Nil if it has none.
   func isNull(_ column: Int) -> Bool? { isUnset(column) ? nil : slots[column].type == SerialType.null }
 
-  /// Has the column no value?
+  /// Whether the column has no value.
   func isUnset(_ column: Int) -> Bool { slots[column].type == Self.unset }
 
   /// The serial type of a column's text or blob, and its bytes; nil for everything else. Valid until the next change.

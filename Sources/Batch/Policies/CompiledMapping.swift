@@ -93,13 +93,13 @@ final class CompiledMapping: @unchecked Sendable {
     return RecordProgram(pieces, rules)
   }
 
-  /// May the policy write objects of an entity, by Z_ENT?
+  /// Whether the policy may write objects of an entity, by Z_ENT.
   func mayWrite(_ number: Int) -> Bool { mayWrite.map { $0[number] } ?? true }
 
-  /// Do rows need no object, as far as the mapping is concerned?
+  /// Whether rows need no object, as far as the mapping is concerned.
   var isPlain: Bool { policy == nil && expressions.isEmpty }
 
-  /// Is anything evaluated for every object?
+  /// Whether anything is evaluated for every object.
   var hasExpressions: Bool { !expressions.isEmpty }
 
   /// Migrates a row without policy and without objects of its own. False when the row needs them.
@@ -114,7 +114,7 @@ final class CompiledMapping: @unchecked Sendable {
     return true
   }
 
-  /// Has a column of a row no value?
+  /// Whether a column of a row has no value.
   func isNull(_ column: Int, row: RecordDecoder, rowid: Int64) throws -> Bool {
     let position = borrowed[column]
     if position >= 0, position < row.columnCount { return row.type(position) == SerialType.null }
@@ -189,7 +189,7 @@ final class CompiledMapping: @unchecked Sendable {
     }
   }
 
-  /// Does the mapping take this object?
+  /// Whether the mapping takes this object.
   func takes(_ source: SourceObject) throws -> Bool { try filter?.takes(source) ?? true }
 
   /// Sets what expressions give in a new object; all other columns are taken from the row when it is written.

@@ -8,7 +8,7 @@ indirect enum CompiledPredicate {
   /// A comparison with a regular expression that is the same for all objects.
   case matches(CompiledExpression, Predicate.Modifier, TextPattern)
 
-  /// Does it hold? Throws ``ExpressionDamage`` for values that cannot be compared.
+  /// Whether it holds. Throws ``ExpressionDamage`` for values that cannot be compared.
   func holds(_ scope: ExpressionScope) throws -> Bool {
     switch self {
     case .truth(let value): return value
@@ -28,7 +28,7 @@ indirect enum CompiledPredicate {
 }
 
 extension Predicate.Modifier {
-  /// Does it hold for the value, for any of its members, or for all?
+  /// Whether it holds for the value, for any of its members, or for all.
   fileprivate func holds(_ value: ExpressionValue, _ body: (ExpressionValue) throws -> Bool) throws -> Bool {
     switch self {
     case .direct: try body(value)
@@ -43,7 +43,7 @@ struct MappingFilter {
   private let predicate: CompiledPredicate
   private let name: String
 
-  /// Understands the mapping's filter predicate; nil where it has none. Throws `badMapping`.
+  /// Understands the mapping's filter predicate; nil if it has none. Throws `badMapping`.
   /// That of a mapping which the run skips takes nothing.
   init?(_ mapping: EntityMapping, source: SourceEntity, graph: SourceGraph) throws {
     name = mapping.name
@@ -65,7 +65,7 @@ struct MappingFilter {
     }
   }
 
-  /// Does the mapping take the object?
+  /// Whether the mapping takes the object.
   func takes(_ source: SourceObject) throws -> Bool {
     do { return try predicate.holds(ExpressionScope(source: source)) } catch let damage as ExpressionDamage {
       throw BatchError(

@@ -87,7 +87,7 @@ indirect enum CompiledRuleValue {
 }
 
 extension RuleType {
-  /// Nil where the value is none of this type.
+  /// Nil if the value is none of this type.
   fileprivate func cast(_ value: Value) -> Value? {
     switch self {
     case .text: CompiledRuleValue.text(value).map { .text($0) }

@@ -1,5 +1,5 @@
 extension EntityMigrationPolicy {
-  /// The destination entities that the policy may write in this mapping: what it declares and the mapping's own; nil where it
+  /// The destination entities that the policy may write in this mapping: what it declares and the mapping's own; nil if it
   /// declares nothing.
   func declaredWrites(for mapping: EntityMapping) -> [String]? {
     let writes = writes(for: mapping)
@@ -9,14 +9,14 @@ extension EntityMigrationPolicy {
 }
 
 extension CompiledMapping {
-  /// May the policy look for objects by an attribute? Those of its own entity it may, and what it waits for as a whole.
+  /// Whether the policy may look for objects by an attribute. Those of its own entity it may, and what it waits for as a whole.
   func mayRead(_ entity: String, _ attribute: String) -> Bool {
     lookups.contains { $0.entity == entity && $0.attribute == attribute } || reads.contains(entity) || entity == destination.name
   }
 }
 
 extension MigrationManager {
-  /// Throws `policyFailed` where the policy at work declares what it writes, and the entity is not part of it. A link of a many-to-many
+  /// Throws `policyFailed` if the policy at work declares what it writes, and the entity is not part of it. A link of a many-to-many
   /// relationship has two entities, of which one is enough.
   func checkDeclared(_ entity: DestinationEntity, or other: DestinationEntity? = nil) throws {
     try currentCompiled?._withUnsafeGuaranteedRef { mapping in
@@ -27,7 +27,7 @@ extension MigrationManager {
     }
   }
 
-  /// Throws `policyFailed` where the policy at work looks for objects of an entity that is not its own, by a look-up that another one
+  /// Throws `policyFailed` if the policy at work looks for objects of an entity that is not its own, by a look-up that another one
   /// declares: nothing then says that those objects are made before.
   func checkDeclaredRead(_ entity: String, _ attribute: String) throws {
     guard let compiled = currentCompiled else { return }

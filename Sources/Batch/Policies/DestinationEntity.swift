@@ -52,7 +52,7 @@ final class DestinationEntity: @unchecked Sendable {
     ancestors = layout.model.ancestors(of: name).compactMap { layout.entityNumbers[$0.name] }
   }
 
-  /// Is the entity that one, by Z_ENT, or below it?
+  /// Whether the entity is that one, by Z_ENT, or below it.
   func isKind(of number: Int) -> Bool { self.number == number || ancestors.contains(number) }
 
   /// Where the attribute of a name is stored; nil when there is none.

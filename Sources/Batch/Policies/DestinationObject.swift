@@ -21,7 +21,7 @@ public final class DestinationObject {
   @exclusivity(unchecked) private var isOpen = false
   /// Values that were set, as stored; the mapping or the entity's defaults decide about the others.
   @exclusivity(unchecked) private var columns: ColumnValues
-  /// Was no column set?
+  /// Whether no column was set.
   var isUnchanged: Bool { columns.isEmpty }
   /// The columns that were set.
   var setColumns: Set<Int> { Set((0..<entity.columnCount).filter { !columns.isUnset($0) }) }
@@ -62,7 +62,7 @@ public final class DestinationObject {
     return entity.template[column]
   }
 
-  /// Throws `policyFailed` where the open object is not as the model demands.
+  /// Throws `policyFailed` if the open object is not as the model demands.
   func check() throws {
     try rules?._withUnsafeGuaranteedRef {
       try $0.check(by: manager.mappingName, isNull: { try isNull($0) }, value: { try stored($0) })

@@ -20,10 +20,10 @@ public protocol EntityMigrationPolicy: Sendable {
   /// ``reads(for:)``, where the policy does not say: it may then write anything, and its mapping model cannot be split. Where it
   /// says something, anything else that it writes is an error.
   func writes(for mapping: EntityMapping) -> [String]
-  /// Destination entities whose objects must be finished before, besides those that it looks up. To look for objects of an entity that is
+  /// Destination entities whose objects must be finished before, apart from those that it looks up. To look for objects of an entity that is
   /// neither its own nor declared, here or in ``lookups(for:)``, is an error.
   func reads(for mapping: EntityMapping) -> [String]
-  /// Does ``createRelationships(forDestination:in:manager:)`` do anything? If so the rows are read a second time.
+  /// Whether ``createRelationships(forDestination:in:manager:)`` does anything. If so the rows are read a second time.
   var createsRelationships: Bool { get }
 
   /// Called once before the mapping's first object.
@@ -113,7 +113,7 @@ public struct PolicyRegistry: Sendable {
 
   /// The version of the policy or of the rules; nil when the mapping has neither or is skipped. Throws `missingPolicy`.
   public func version(for mapping: EntityMapping) throws -> String? {
-    // What is skipped may be mended meanwhile.
+    // What is skipped may be corrected meanwhile.
     guard !mapping.isSkipped else { return nil }
     if mapping.rules != nil { return RulePolicy.version }
     guard let name = mapping.policyClassName else { return nil }

@@ -20,7 +20,7 @@ struct ExpressionCompiler {
   var destination: DestinationEntity?
   /// Attributes of the destination that are set before the one at hand.
   var earlier: Set<String> = []
-  /// Are objects of the step there already? Then `$destination` is one, and its values are not known any more.
+  /// Whether objects of the step are there already. Then `$destination` is one, and its values are no longer known.
   var isLate = false
   /// Source and destination entity of the step's entity mappings, by name.
   var mappings: [String: (source: String?, destination: String?)] = [:]
@@ -33,7 +33,7 @@ struct ExpressionCompiler {
     (self.graph, self.mapping, self.source) = (graph, mapping, source)
   }
 
-  /// Gives a name to a source object that is at hand besides: the first of the scope's bound ones.
+  /// Gives a name to a source object that is at hand in addition: the first of the scope's bound ones.
   mutating func bind(_ name: String, _ entity: SourceEntity) { bound.append((name, .source(entity))) }
 
   mutating func compile(_ expression: Expression) throws -> Compiled {

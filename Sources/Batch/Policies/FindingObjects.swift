@@ -45,7 +45,7 @@ extension MigrationManager {
     return made.map { SpillingMap.Entry(key: $0.key, entity: UInt32($0.entity.number)) }
   }
 
-  /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil where it is NULL.
+  /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil if it is NULL.
   /// Quicker than with the value itself, which is not read.
   public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?

@@ -3,17 +3,17 @@
 /// An object that stands for a source object keeps its key, moved by an offset where rows of several source tables (or of one
 /// table several times) come together in one destination table: the offset is the sum of the largest keys of those before.
 /// So destination keys follow from source keys by arithmetic, no association has to be kept, and rows arrive in key order.
-/// Objects that a policy makes besides get the keys above.
+/// Objects that a policy makes in addition get the keys above.
 struct KeyAssignment: Sendable {
   /// The first new key of every table: entity tables, then join tables, whose rows are just counted.
   var firstNewKeys: [Int64]
-  /// Does the table hold rows that keep their keys? Then further ones wait in a spool until those are written.
+  /// Whether the table holds rows that keep their keys. Then further ones wait in a spool until those are written.
   var kept: [Bool]
 
   /// The last of the numbers counts places in ordered relationships.
   var orderSlot: Int { firstNewKeys.count - 1 }
   func keepsKeys(table: Int) -> Bool { kept[table] }
-  /// The number by which records for a table's spool are told from records for the table.
+  /// The number by which records for a table's spool are distinguished from records for the table.
   static func spoolNumber(_ table: Int) -> Int { firstSpool + table }
   /// The table whose spool a number means; nil for a table's own number.
   static func spoolTable(_ number: Int) -> Int? { number < firstSpool ? nil : number - firstSpool }

@@ -1,4 +1,4 @@
-/// The links that policies add to one join table, as far as it tells whether any of them may be there twice.
+/// The links that policies add to one join table, as far as it shows whether any of them may be there twice.
 ///
 /// Within a call no link is made twice. Where the calls' keys of one side ascend, no two calls make the same link.
 struct LinkOrder {
@@ -18,7 +18,7 @@ struct LinkOrder {
   /// Links that were added.
   private(set) var count: UInt64 = 0
 
-  /// May two of them be the same?
+  /// Whether two of them may be the same.
   var mayRepeat: Bool { !source.ascends && !destination.ascends }
 
   mutating func add(source: Int64, destination: Int64, call: UInt64) {
@@ -39,7 +39,7 @@ struct AddedLinks {
   /// Those of the call at work.
   private var made: [Link] = []
   private var calls: UInt64 = 0
-  /// For every join table: may they have made a link that is there already?
+  /// For every join table, whether they may have made a link that is there already.
   private var orders: [LinkOrder]
 
   init(joins: Int) { orders = Array(repeating: LinkOrder(), count: joins) }
@@ -68,7 +68,7 @@ struct AddedLinks {
     calls += 1
   }
 
-  /// May a join table of so many rows hold a link twice: by several calls, or because the source had it?
+  /// Whether a join table of so many rows may hold a link twice: by several calls, or because the source had it.
   func mayRepeat(_ join: Int, rows: UInt64) -> Bool {
     orders[join].count > 0 && (orders[join].mayRepeat || rows > orders[join].count)
   }

@@ -15,7 +15,7 @@ final class LookupTable {
   /// Seconds that look-ups beyond memory took in this process, about.
   var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
 
-  /// Makes the look-ups, empty or from the states that a checkpoint tells.
+  /// Makes the look-ups, empty or from the states that a checkpoint names.
   init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws {
     self.model = model
     self.lookups = lookups
@@ -36,7 +36,7 @@ final class LookupTable {
     self.feeding = NameTable(feeding)
   }
 
-  /// Does any look-up want objects of this entity?
+  /// Whether any look-up wants objects of this entity.
   func wants(_ entity: String) -> Bool { feeding[entity] != nil }
 
   /// The look-ups that objects of an entity feed.
@@ -91,7 +91,7 @@ final class LookupTable {
     return try keyed(.text(String(decoding: bytes, as: UTF8.self)), body)
   }
 
-  /// Is this a text of ASCII alone, which needs no repair?
+  /// Whether this is a text of ASCII alone, which needs no repair.
   @inline(__always)
   static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var (offset, bits) = (0, UInt64(0))

@@ -9,7 +9,7 @@ public final class MigrationManager {
 
   let layout: StoreLayout
   let byNumber: [DestinationEntity?]
-  // Asked with every row: without counting references to what `byNumber` and `bySource` hold.
+  // Used for every row: without counting references to what `byNumber` and `bySource` hold.
   private let entities: NameTable<Unmanaged<DestinationEntity>>
   private let firstBySource: UnsafeMutableBufferPointer<Unmanaged<CompiledMapping>?>
   let keys: KeyAssignment
@@ -28,7 +28,7 @@ public final class MigrationManager {
   let locator = RecordLocator(columnCount: 0)
   @exclusivity(unchecked) var isLocated = false
 
-  /// Can what a call makes be taken back?
+  /// Whether what a call makes can be taken back.
   @exclusivity(unchecked) var canReject = false
   /// Objects that the call at work has made to be found, where it can be taken back.
   @exclusivity(unchecked) var madeKeys: [MadeKey] = []
@@ -55,11 +55,11 @@ public final class MigrationManager {
   @exclusivity(unchecked) var lastRead: (mapping: Int, entity: String, attribute: String)?
   @exclusivity(unchecked) private(set) var currentCompiled: Unmanaged<CompiledMapping>?
   private let mappings: [CompiledMapping]
-  /// For every entity, by number: do look-ups want its objects?
+  /// For every entity, by number, whether look-ups want its objects.
   private let feedsLookups: [Bool]
   /// What ends the migration when the call at work returns.
   @exclusivity(unchecked) private(set) var cancellation: (any Error)?
-  /// Was the object made that stands for the source object?
+  /// Whether the object that stands for the source object was made.
   @exclusivity(unchecked) var hasPrimary = false
   /// Those with a name of their own.
   let compiled: NameTable<CompiledMapping>
@@ -166,7 +166,7 @@ public final class MigrationManager {
     }
   }
 
-  /// A place behind all places given out before: what is added later comes later.
+  /// A place after all places given out before: what is added later comes later.
   func nextOrder() -> Int64 {
     let slot = keys.orderSlot
     nextKeys[slot] += 1
@@ -201,7 +201,7 @@ public final class MigrationManager {
     return madeOne
   }
 
-  /// Makes the source object for a row; one that nobody refers to any more is used again.
+  /// Makes the source object for a row; one that nobody refers to any longer is used again.
   @inline(__always)
   func withSource<R>(for mapping: CompiledMapping, key: Int64, _ body: (SourceObject) throws -> R) rethrows -> R {
     let number = mapping.source.number
@@ -259,7 +259,7 @@ public final class MigrationManager {
     }
   }
 
-  /// Lets go of all objects, which hold on to the manager. No call may follow.
+  /// Releases all objects, which hold on to the manager. No call may follow.
   func forgetObjects() {
     objects.removeAll()
     sources.update(repeating: nil)

@@ -19,7 +19,7 @@ final class ObjectRules: @unchecked Sendable {
     /// The column, and the property with its entity.
     var column: Int
     var property: String
-    /// When a value must be there; nil where none must.
+    /// When a value must be there; nil if none must.
     var required: Moment?
     /// What a value must be like; nil for anything.
     var values: ValueRule?
@@ -42,7 +42,7 @@ final class ObjectRules: @unchecked Sendable {
     required = Set(columns.filter { $0.required == .made }.map(\.column))
   }
 
-  /// Can records with these columns be made without a look at their values? `constant` gives the value that a column has in all of them.
+  /// Whether records with these columns can be made without a look at their values. `constant` gives the value that a column has in all of them.
   func allowsRecipes(_ constant: (Int) -> Value?) -> Bool {
     columns.allSatisfy { rule in
       guard let values = rule.values else { return true }
@@ -50,7 +50,7 @@ final class ObjectRules: @unchecked Sendable {
     }
   }
 
-  /// Throws `policyFailed`, naming property and rule, where a new object is not as the model demands. `mapping` is the entity mapping's name.
+  /// Throws `policyFailed`, naming property and rule, if a new object is not as the model demands. `mapping` is the entity mapping's name.
   func check(by mapping: String?, isNull: (Int) throws -> Bool, value: (Int) throws -> Value) throws {
     for rule in columns {
       if rule.required == .made, try isNull(rule.column) { throw Self.missing(rule.property, mapping) }

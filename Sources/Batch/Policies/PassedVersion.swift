@@ -8,14 +8,14 @@ protocol PassedVersion: AnyObject {
   func origin(_ root: UInt32) -> (root: UInt32, isWithoutRowid: Bool)?
   /// Makes rows of a table of some rows of its origin, in their order; `rows` is emptied first.
   func make(_ page: RowPage, of root: UInt32, into rows: RowPage) throws
-  /// Makes one row of a table; nil where no mapping takes the origin's row. The record is valid until the next call.
+  /// Makes one row of a table; nil if no mapping takes the origin's row. The record is valid until the next call.
   func make(_ key: Int64, _ record: UnsafeRawBufferPointer, of root: UInt32) throws -> UnsafeRawBufferPointer?
   /// The largest key that the entity table may have given out.
   func largestKey(_ root: UInt32) throws -> Int64
 }
 
 extension SourceGraph {
-  /// Where the rows of a table are read from: the store's own table; nil where the version at hand begins without rows.
+  /// Where the rows of a table are read from: the store's own table; nil if the version at hand begins without rows.
   func origin(_ root: UInt32, isWithoutRowid: Bool) -> (root: UInt32, isWithoutRowid: Bool)? {
     guard let passed else { return (root, isWithoutRowid) }
     return passed.origin(root)

@@ -13,7 +13,7 @@ final class PatchLog {
   private var pending: [UInt8] = []
   private let encoder = RecordEncoder()
 
-  /// Makes an empty log, or goes on with one whose length and count a checkpoint tells.
+  /// Makes an empty log, or continues one whose length and count a checkpoint names.
   init(path: String, fileSystem: any FileSystem, restoring state: (length: UInt64, count: UInt64)?) throws {
     file = try fileSystem.open(path, state == nil ? .create : .updateOrCreate)
     length = state?.length ?? 0

@@ -101,7 +101,7 @@ final class RelationRun {
     }
   }
 
-  /// Loads a block and some behind it, and proves each.
+  /// Loads a block and some after it, and proves each.
   private func load(block first: Int) throws {
     let loaded = min(Self.windowBlocks, blocks - first)
     let length = loaded * Self.blockLength
@@ -120,7 +120,7 @@ final class RelationRun {
     (windowStart, windowCount) = (first * Self.pairsPerBlock, pairs.reduce(0, +))
   }
 
-  /// The pairs of a block; nil where it is not what was written.
+  /// The pairs of a block; nil if it is not what was written.
   private static func pairs(_ block: UnsafeRawBufferPointer, number: Int, isLast: Bool) -> Int? {
     let place = pairsPerBlock * pairLength
     let check = UInt64(littleEndian: block.load(fromByteOffset: place + 8, as: UInt64.self))

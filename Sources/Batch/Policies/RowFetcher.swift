@@ -4,7 +4,7 @@ import Streams
 final class RowFetcher {
   /// Longer records are not kept.
   private static let longest = 256
-  /// What an object takes besides its record and the places of its columns.
+  /// What an object takes apart from its record and the places of its columns.
   private static let overhead = 192
   private let lookup: RowLookup
   /// Makes rows of a version between of those that are looked up.

@@ -138,7 +138,7 @@ struct CompiledObjectRule {
     if link.isToMany { try row.object.add(object, to: link.name) } else { try row.object.set(link.name, to: object) }
   }
 
-  /// Nil where nothing is found, or where the value that it is found by is NULL.
+  /// Nil if nothing is found, or if the value that it is found by is NULL.
   private func object(_ row: RuleRow) throws -> DestinationObject? {
     guard let key else { return try row.manager.insert(entity: entity) }
     if kind == .findOrCreate, case .attribute(let origin, let ofItem) = key.value, origin.type == key.stored.type {

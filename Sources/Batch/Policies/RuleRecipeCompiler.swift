@@ -8,7 +8,7 @@ struct RuleRecipeCompiler {
 
   init(mapping: CompiledMapping, manager: MigrationManager) { (self.mapping, self.manager) = (mapping, manager) }
 
-  /// Nil where some rule does more than to make or find objects by a row's own values, and to link them.
+  /// Nil if some rule does more than to make or find objects by a row's own values, and to link them.
   mutating func compile() throws -> RuleRecipe? {
     guard let program = (mapping.policy?.policy as? RulePolicy)?.program, let own = mapping.recipe, mapping.filter == nil,
       !mapping.hasExpressions, !manager.lookups.wants(mapping.destination.name), program.attributes.isEmpty,
@@ -56,7 +56,7 @@ struct RuleRecipeCompiler {
     return made
   }
 
-  /// Where a new object's columns come from; nil where recipes cannot say that.
+  /// Where a new object's columns come from; nil if recipes cannot say that.
   private func pieces(_ rule: CompiledObjectRule, _ entity: DestinationEntity) -> [RecordProgram.Piece]? {
     var pieces = entity.template.map { RecordProgram.Piece.constant($0) }
     pieces[0] = .constant(.null)

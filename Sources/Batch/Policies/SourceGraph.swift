@@ -17,7 +17,7 @@ final class SourceGraph {
   let rowLimit: Int
   /// Reads what rows of the source refer to. For the transforming thread alone.
   let longValues: LongValueReader
-  /// What makes the rows of the reader's store to rows of the version at hand; nil where they are.
+  /// What makes the rows of the reader's store to rows of the version at hand; nil if they are.
   let passed: (any PassedVersion)?
 
   init(
@@ -79,7 +79,7 @@ final class SourceGraph {
     return fetcher
   }
 
-  /// Lets go of the objects that were fetched: they hold on to the graph.
+  /// Releases the objects that were fetched: they hold on to the graph.
   func forgetObjects() {
     fetcherReferences.update(repeating: nil)
     fetchers = Array(repeating: nil, count: fetchers.count)
@@ -143,11 +143,11 @@ final class SourceGraph {
     var owner: Place
     var other: Place
     var order: Int?
-    /// Is it a join table that is kept as an index?
+    /// Whether it is a join table that is kept as an index.
     var isWithoutRowid = false
   }
 
-  /// Where a row of ``pairScan(_:isOrdered:)`` tells the place of the owner among the objects that the other leads to.
+  /// Where a row of ``pairScan(_:isOrdered:)`` holds the place of the owner among the objects that the other leads to.
   func inverseOrder(_ storage: RelationshipStorage) -> Int? {
     switch storage {
     case .join(let table, let ownerIsSource):

@@ -108,7 +108,7 @@ public final class SourceObject {
   }
 
   /// Where a to-one relationship leads, the entity by Z_ENT, read from this row alone; nil when the relationship is a to-many, or when only the
-  /// other row tells its entity.
+  /// other row holds its entity.
   func target(_ name: String) throws -> (entity: Int, key: Int64?)? {
     guard let relationship = entity.relationship(name) else { throw unknown("relationship", name) }
     guard let position = relationship.pointee.keyPosition else { return nil }

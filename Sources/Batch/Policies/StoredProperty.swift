@@ -3,7 +3,7 @@ struct StoredAttribute: Sendable {
   /// Position in the source's record, or the destination's column.
   var position: Int
   var type: AttributeType
-  /// May values lie in files beside the store? Then each begins with a byte that tells.
+  /// Whether values may lie in files beside the store. Then each begins with a byte that says so.
   var isExternal: Bool
 }
 
@@ -14,7 +14,7 @@ struct StoredRelationship: Sendable {
   /// The destination's Z_ENT.
   var destinationNumber: Int
   var inverse: String?
-  /// Does the other side hold a key as well?
+  /// Whether the other side holds a key as well.
   var hasToOneInverse: Bool
   var isOrdered: Bool
   /// Where the source's records have a to-one's key, and the number of the entity that it leads to; for sources alone.
@@ -23,7 +23,7 @@ struct StoredRelationship: Sendable {
 }
 
 extension StoreLayout {
-  /// The relationships of an entity that are stored, by name. `positions` tells of a source's tables where columns stand in records.
+  /// The relationships of an entity that are stored, by name. `positions` says of a source's tables where columns stand in records.
   func storedRelationships(of entity: String, positions: [[Int]]? = nil) -> NameTable<StoredRelationship> {
     var found: [String: StoredRelationship] = [:]
     for relationship in model.relationships(of: entity) {

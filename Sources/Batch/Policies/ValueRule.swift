@@ -9,7 +9,7 @@ struct ValueRule {
   private let maximum: Double?
   private let pattern: NSRegularExpression?
 
-  /// Nil where the model demands nothing. Throws `badModel` for a pattern that cannot be read.
+  /// Nil if the model demands nothing. Throws `badModel` for a pattern that cannot be read.
   init?(_ attribute: AttributeDescription, of entity: String) throws {
     (isText, isDate) = ([.string, .uri].contains(attribute.type), attribute.type == .date)
     guard isText || isDate || attribute.type.isNumeric else { return nil }
@@ -35,7 +35,7 @@ struct ValueRule {
     return number.map { type == .float ? Double(Float($0)) : $0 }
   }
 
-  /// What is wrong with a value, without the value; nil where nothing is.
+  /// What is wrong with a value, without the value; nil if nothing is.
   func problem(_ value: Value) -> String? {
     switch value {
     case .text(let text) where isText: problem(text)

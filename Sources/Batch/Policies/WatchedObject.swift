@@ -2,7 +2,7 @@
 struct WatchedObject {
   var entity: String
   var key: Int64
-  /// Is it the one that stands for the source object?
+  /// Whether it is the one that stands for the source object.
   var isOwn: Bool
   /// Columns that expressions, rules or the policy set.
   var columns: Set<Int>

@@ -19,16 +19,16 @@ final class CopyBuffer: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var rows: UInt64 = 0
   /// The rowid of the last one.
   var lastRow: Int64 = 0
-  /// What is behind the rows: columns in which one had no value, and the like.
+  /// What is after the rows: columns in which one had no value, and the like.
   var remarks = LoadRemarks()
   /// Bytes of the source's pages that were read up to here.
   var bytesRead: UInt64 = 0
 
-  /// A value that is sent from where it lies, behind so many bytes of the buffer.
+  /// A value that is sent from where it lies, after so many bytes of the buffer.
   struct Insertion {
     var offset: Int
     var value: OutsideValue
-    /// Is it yet to be looked at whether PostgreSQL takes it for text?
+    /// Whether it must still be checked if PostgreSQL takes it for text.
     var isText: Bool
   }
 
@@ -55,7 +55,7 @@ final class CopyBuffer: @unchecked Sendable {
   /// The bytes written.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
-  /// Is NULL the field that begins there?
+  /// Whether the field that begins there is NULL.
   func isNull(at place: Int) -> Bool { memory.loadUnaligned(fromByteOffset: place, as: Int32.self) == -1 }
 
   func reset() {
@@ -131,7 +131,7 @@ final class CopyBuffer: @unchecked Sendable {
 
 /// A text or blob that is sent piece by piece.
 enum OutsideValue {
-  /// In the store, but for so many bytes at its beginning.
+  /// In the store, except for so many bytes at its beginning.
   case stored(LongValue, skipped: Int)
   /// In a file beside the store.
   case file(path: String, bytes: Int)
@@ -170,7 +170,7 @@ struct LoadRemarks: Equatable, Codable {
 
 /// A row of binary COPY as digests know it.
 enum CopyRow {
-  /// The key by which a row is told: its first field, where that is a number of 64 bits.
+  /// The key by which a row is named: its first field, where that is a number of 64 bits.
   @inline(__always)
   static func key(_ row: UnsafeRawBufferPointer) -> Int64 {
     guard row.count >= 14 else { return 0 }

@@ -26,7 +26,7 @@
     let PQgetResult: PQgetResultFunction
     let PQfreemem: PQfreememFunction
 
-    /// Throws `refused` where the library is not installed.
+    /// Throws `refused` if the library is not installed.
     static let loaded = Result<Libpq, BatchError> { () throws(BatchError) in try Libpq() }
 
     private init() throws(BatchError) {

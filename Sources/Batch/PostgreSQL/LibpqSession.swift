@@ -164,7 +164,7 @@
           + "of a password are written %2F, %40, %3A, %25 and %3F. Nothing was written")
     }
 
-    /// libpq keeps no code of a connection that was refused: of what matters, its words tell.
+    /// libpq keeps no code of a connection that was refused: what matters is in its words.
     private static func state(ofFailed message: String) -> String {
       if message.contains("password authentication failed") || message.contains("no password supplied") { return "28P01" }
       if message.contains("no pg_hba.conf entry") { return "28000" }

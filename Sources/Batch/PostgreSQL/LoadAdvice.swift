@@ -47,7 +47,7 @@ struct LoadAdvice {
 }
 
 extension LoadPlan {
-  /// The command that begins the load anew; nil where it was not begun by a command, or where another option is among its own.
+  /// The command that begins the load again; nil if it was not begun by a command, or if another option is among its own.
   var command: String? {
     guard let arguments, !arguments.isEmpty else { return nil }
     let standard = PostgresOptions()

@@ -11,10 +11,10 @@ struct LoadBook {
   struct Unit: Equatable {
     /// The table, by its place in the schema.
     var table = 0
-    /// The rowid behind which the part begins, and the one with which it ends; nil for the table's own beginning and end.
+    /// The rowid after which the part begins, and the one with which it ends; nil for the table's own beginning and end.
     var after: Int64?
     var upTo: Int64?
-    /// Behind which row of the source it goes on; nil at the beginning.
+    /// The row of the source after which it continues; nil at the beginning.
     var position: Int64?
     /// Rows of it that are in PostgreSQL's table.
     var rows: UInt64 = 0
@@ -32,13 +32,13 @@ struct LoadBook {
 
   let session: any PostgresSession
   let schema: PostgresSchema
-  /// What tells the load from any other: its store and its tables.
+  /// What distinguishes the load from any other: its store and its tables.
   let identity: String
 
   private var statements: PostgresStatements { PostgresStatements(schema: schema) }
   private var name: String { "\(PostgresNames.quoted(schema.options.schema)).\(Self.table)" }
 
-  /// Is there one? Throws `refused` where it is another load's.
+  /// Whether there is one. Throws `refused` if it belongs to another load.
   func exists() throws -> Bool {
     guard try isThere(Self.table) else { return false }
     let found = try session.rows("SELECT name FROM \(name) WHERE unit = -1").first?.first.flatMap(\.self)
@@ -57,10 +57,10 @@ struct LoadBook {
     ).isEmpty == false
   }
 
-  /// Are all tables of the load there?
+  /// Whether all tables of the load are there.
   func hasTables() throws -> Bool { try schema.tables.map(\.name).allSatisfy(isThere) }
 
-  /// Throws `refused` where one of the load's tables is there.
+  /// Throws `refused` if one of the load's tables is there.
   func refuseTakenNames() throws {
     let taken = try schema.tables.map(\.name).filter(isThere)
     guard taken.isEmpty else {
@@ -71,7 +71,7 @@ struct LoadBook {
     }
   }
 
-  /// Makes all tables and the book, in one transaction. Throws `refused` where one of the tables is there.
+  /// Makes all tables and the book, in one transaction. Throws `refused` if one of the tables is there.
   func create(_ units: [Unit]) throws {
     try refuseTakenNames()
     try session.execute("BEGIN")
@@ -79,7 +79,7 @@ struct LoadBook {
     try session.execute("COMMIT")
   }
 
-  /// Has the server make everything that will be made, without a row, and take it back: what it refuses it refuses now.
+  /// Creates everything on the server that will be created, without a row, and undoes it: what the server refuses, it refuses now.
   func rehearse() throws {
     try refuseTakenNames()
     try session.execute("BEGIN")
@@ -149,7 +149,7 @@ struct LoadBook {
       hint: "Drop the tables of the load and \(name), and load again")
   }
 
-  /// Notes how far a unit is, within the transaction that brought it there. Throws `leaseHeld` where the book has other rows by now.
+  /// Notes how far a unit is, within the transaction that brought it there. Throws `leaseHeld` if the book has other rows by now.
   func note(_ unit: Unit, _ number: Int, rowsBefore: UInt64) throws {
     let state = State(digest: unit.digest.words.map(String.init), remarks: unit.remarks)
     let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)

@@ -2,10 +2,10 @@ import Foundation
 import Streams
 
 /// What a load keeps beside the store that it is of: `.<store>.godwit-postgres`, with a job directory of its own, in which what was asked for
-/// and the model are, and the migrated store where there is one. It goes when the load is finished.
+/// and the model are, and the migrated store if there is one. It goes when the load is finished.
 struct LoadFolder {
   let path: String
-  /// Has the lease, the plan, and what a running load says of itself.
+  /// The lease, the plan, and what a running load says of itself.
   let job: JobDirectory
   private let fileSystem: any FileSystem
 
@@ -21,14 +21,14 @@ struct LoadFolder {
   var store: String { FilePaths.join(path, "store.sqlite") }
   private var model: String { job.file("model") }
 
-  /// The run that migrates the store; nil where none is under way.
+  /// The run that migrates the store; nil if none is under way.
   func migration() throws -> JobDirectory? {
     guard try exists() else { return nil }
     let found = try JobDirectory(destination: store)
     return try found.exists(fileSystem) ? found : nil
   }
 
-  /// Is there a load of this store?
+  /// Whether there is a load of this store.
   func exists() throws -> Bool {
     guard let status = try fileSystem.statusOfName(path) else { return false }
     guard status.isDirectory, status.owner == geteuid() else {
@@ -94,7 +94,7 @@ struct LoadFolder {
     try write(plan)
   }
 
-  /// The objects that the migration in front set aside, by their list, where a process died before it had noted them; nil where there are none.
+  /// The objects that the migration in front set aside, by their list, where a process died before it had noted them; nil if there are none.
   func rejects() throws -> RejectReport? {
     let start = FilePaths.name(of: store) + ".rejects-"
     let name = try fileSystem.list(path).first { $0.hasPrefix(start) && $0.hasSuffix(".jsonl") }

@@ -17,7 +17,7 @@ struct LoadPlan: Codable, Equatable {
   var format = Self.currentFormat
   /// Absolute path of the store that was named.
   var source: String
-  /// Is it migrated first? Then the migrated store is loaded.
+  /// Whether it is migrated first. Then the migrated store is loaded.
   var isMigrated: Bool
   var sourceVersion: String
   var version: String
@@ -28,11 +28,11 @@ struct LoadPlan: Codable, Equatable {
   var seconds: Double?
   var bytes: UInt64?
   var verification: VerificationMode
-  /// Has the server the tables and the book? Then one without them is another server.
+  /// Whether the server has the tables and the book. Then one without them is another server.
   var isOnServer = false
   /// What was loaded and proved: then the book on the server is all that is left.
   var outcome: PostgresLoad.Outcome?
-  /// What the named store was when its rows began to be loaded; nil where a migrated one is loaded, which nobody else writes.
+  /// What the named store was when its rows began to be loaded; nil if a migrated one is loaded, which nobody else writes.
   var state: StoreState?
   /// Nil as long as the migration is not finished.
   var migrated: Migrated?
@@ -58,7 +58,7 @@ struct LoadPlan: Codable, Equatable {
 }
 
 extension StoreState {
-  /// Is it the state of a store that may have been copied in between? Archives keep whole seconds only.
+  /// Whether it is the state of a store that may have been copied in between. Archives keep whole seconds only.
   func isSame(as earlier: StoreState) -> Bool {
     let second: Int64 = 1_000_000_000
     let isTime = modified == earlier.modified || (modified % second == 0 && modified / second == earlier.modified / second)

@@ -1,7 +1,7 @@
 import Streams
 import Synchronization
 
-/// Tells a monitor how far a load is.
+/// Reports the progress of a load to a monitor.
 final class LoadProgress: Sendable {
   private struct State {
     var bytesRead: UInt64 = 0
@@ -59,7 +59,7 @@ final class LoadProgress: Sendable {
 
   func begin(_ constraint: PostgresConstraint, _ number: Int, of count: Int) {
     monitor.update { progress in
-      progress.begin("making keys and indexes: \(constraint.name)")
+      progress.begin("creating keys and indexes: \(constraint.name)")
       progress.advance(.indexes, to: Double(number) / Double(max(1, count)))
     }
   }
@@ -83,7 +83,7 @@ final class LoadProgress: Sendable {
   }
 }
 
-/// Since when a server has been away: since the first failure behind its last work.
+/// Since when a server has been away: since the first failure after its last work.
 final class Absence: Sendable {
   private let beginning = Mutex<ContinuousClock.Instant?>(nil)
 

@@ -16,7 +16,7 @@ struct LoadProof {
   /// The first server that finds a range of rows by their places.
   private static let rangeVersion = 140_000
 
-  /// Throws `mismatch`, naming table and, where one or two rows differ, their keys. `told` hears how many more rows were read, on several
+  /// Throws `mismatch`, naming table and, if one or two rows differ, their keys. `told` hears how many more rows were read, on several
   /// threads.
   func prove(_ unit: LoadBook.Unit, _ told: @escaping @Sendable (UInt64) -> Void) throws {
     let table = unit.table

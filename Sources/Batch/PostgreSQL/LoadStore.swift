@@ -6,7 +6,7 @@ final class LoadStore: @unchecked Sendable {
   let reader: StoreReader
   let binding: StoreBinding
   let fileSystem: any FileSystem
-  /// What tells it from every other store.
+  /// What distinguishes it from every other store.
   let fingerprint: [UInt8]
   private let externalData: ExternalDataFolder
 
@@ -74,7 +74,7 @@ final class LoadStore: @unchecked Sendable {
     }
   }
 
-  /// A file with an external value; nil where it is missing. A name comes from the store, and leads to no other folder.
+  /// A file with an external value; nil if it is missing. A name comes from the store, and leads to no other folder.
   func externalFile(_ name: String) throws -> (path: String, bytes: Int)? {
     guard !name.contains("/"), !name.contains("\0") else { return nil }
     let path = FilePaths.join(externalData.files, name)

@@ -9,7 +9,7 @@ extension MigrationJob {
     return (PostgresStatements(schema: schema).script, schema.notes)
   }
 
-  /// The server that a request's mapping files name for its result; nil where none does. Nothing is written.
+  /// The server that a request's mapping files name for its result; nil if none does. Nothing is written.
   public func destination(of request: Request) throws -> PostgresDestination? {
     guard try request.mappings.contains(where: MappingModelReader.namesDestination) else { return nil }
     return try plan(request).destination
@@ -17,7 +17,7 @@ extension MigrationJob {
 
   /// Migrates a store, if its version is not the target's, and loads the result into PostgreSQL. The store itself stays as it is.
   ///
-  /// On return all rows, keys and indexes are durable on the server and, but for ``VerificationMode/none``, read back and compared; its
+  /// On return all rows, keys and indexes are durable on the server and, except for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
   /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``. Throws as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be
   /// reached or has such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
@@ -31,7 +31,7 @@ extension MigrationJob {
     try refuseSecondLoad(folder, request)
     let plan = try self.plan(request)
     let load = try LoadPlan(request, plan, options, server)
-    // Hours later would be late.
+    // After hours of work it would be too late.
     try refuseServer(load, plan, server)
     let lease = try folder.begin()
     defer { lease.release() }
@@ -65,13 +65,13 @@ extension MigrationJob {
     )
   }
 
-  /// Did a load end before anything was migrated? Then there is nothing to go on with.
+  /// Whether a load ended before anything was migrated. Then there is nothing to resume.
   private func hasDoneNothing(_ folder: LoadFolder) throws -> Bool {
     guard try folder.read().plan.isMigrated, try fileSystem.status(folder.store) == nil else { return false }
     return try folder.migration().map { try !isBegun($0) } ?? true
   }
 
-  /// Goes on with an interrupted load; nil where there is none of this store. `server` has a password that the first command's had, too;
+  /// Resumes an interrupted load; nil if there is none of this store. `server` has a password that the first command's had, too;
   /// without it libpq asks its environment.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
@@ -101,7 +101,7 @@ extension MigrationJob {
     return try finish(folder, lease, server ?? PostgresServer(url: plan.server), migrated, makeMonitor)
   }
 
-  /// How far the load of a store is; nil where there is none. Nothing is written, and no server is asked.
+  /// How far the load of a store is; nil if there is none. Nothing is written, and no server is asked.
   public func loadStatus(_ path: String) throws -> JobStatus? {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
     if try folder.migration() != nil { return try status(folder.store) }
@@ -114,7 +114,7 @@ extension MigrationJob {
     return status
   }
 
-  /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false where there is no load.
+  /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false if there is no load.
   public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return false }
     try order(try folder.migration() ?? folder.job, path, change)
@@ -169,7 +169,7 @@ extension MigrationJob {
     return report(plan, migrated ?? earlier, rejects: rejects, rowsLoaded: monitor.progress.rows)
   }
 
-  /// Has the folder say that the server has the load's tables, once it has; where it takes none, the folder goes.
+  /// Notes in the folder that the server has the load's tables, once it has; if it takes none, removes the folder.
   private func note(_ begun: LoadPlan, in folder: LoadFolder, whenBegun load: inout PostgresLoad, _ pulse: RunPulse) {
     load.didBegin = { try folder.write(begun) }
     load.wasTurnedAway = {

@@ -16,7 +16,7 @@ struct PostgresIndexPlanner {
     model.entities = model.entities.map { entity in
       let trees = entity.indexes.filter(\.isRTree)
       guard !trees.isEmpty else { return entity }
-      notes += trees.map { "\($0.name) of \(entity.name) is not made: it is an R-tree" }
+      notes += trees.map { "\($0.name) of \(entity.name) is not created: it is an R-tree" }
       var entity = entity
       entity.indexes.removeAll { index in trees.contains(index) }
       return entity
@@ -31,7 +31,7 @@ struct PostgresIndexPlanner {
   private mutating func add(_ index: IndexLayout) {
     let candidates = tables.indices.lazy.compactMap { [self] table in columns(index, in: table).map { (table, $0) } }
     guard let (table, columns) = candidates.first else {
-      notes.append("\(index.name) is not made: its columns are not all in one table")
+      notes.append("\(index.name) is not created: its columns are not all in one table")
       return
     }
     let name = ([tables[table].name] + columns.map { tables[table].columns[$0].name }).joined(separator: "_")
@@ -43,7 +43,7 @@ struct PostgresIndexPlanner {
     indexes[indexes.count - 1].name = names.take(name + (index.isUnique ? "_key" : "_idx"))
   }
 
-  /// The places of an index's columns in a table; nil where one of them is not there.
+  /// The places of an index's columns in a table; nil if one of them is not there.
   private func columns(_ index: IndexLayout, in place: Int) -> [Int]? {
     let table = tables[place]
     let found: [Int?]

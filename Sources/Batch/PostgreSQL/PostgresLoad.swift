@@ -1,7 +1,7 @@
 import Glibc
 import Streams
 
-/// Loads a store into PostgreSQL: tables, rows in transactions, keys and indexes, and the proof. All of it goes on where it stopped: what is
+/// Loads a store into PostgreSQL: tables, rows in transactions, keys and indexes, and the proof. All of it can be resumed where it stopped: what is
 /// done is noted on the server in the transaction that did it.
 struct PostgresLoad {
   let schema: PostgresSchema
@@ -10,9 +10,9 @@ struct PostgresLoad {
   let proves: Bool
   let rowLimit: Int
   let monitor: RunMonitor
-  /// Was there a load before this process? Then a server that cannot be reached is one that is away.
+  /// Whether there was a load before this process. Then a server that cannot be reached is one that is away.
   var isBegun = false
-  /// Seconds for which a server may be away, counted from the first failure behind the last progress.
+  /// Seconds for which a server may be away, counted from the first failure after the last progress.
   var patience = 60.0
   /// Sessions that load and prove at a time: one is busy with its server's processor most of the time.
   var sessions = 2
@@ -36,7 +36,7 @@ struct PostgresLoad {
     }
   }
 
-  /// Were tables and book made already? Then a server without them is another one.
+  /// Whether tables and book were made already. Then a server without them is another one.
   var expectsBook = false
   /// Called when they are there.
   var didBegin: () throws -> Void = {}
@@ -69,7 +69,7 @@ struct PostgresLoad {
   /// Loads what is not loaded yet. On return all rows, keys and indexes are durable on the server, and proved; the book of the load is
   /// there still: see ``finish()``.
   ///
-  /// Throws ``BatchError``: `refused` for a server that does not let anybody in or has such tables, `stopped` where the load can go on
+  /// Throws ``BatchError``: `refused` for a server that does not let anybody in or has such tables, `stopped` if the load can be resumed
   /// later, `mismatch`, `failed` for a value that does not fit, `leaseHeld`.
   func run() throws -> Outcome {
     try withSession { session, absence in try attempt(LoadBook(session: session, schema: schema, identity: identity), absence) }
@@ -217,7 +217,7 @@ struct PostgresLoad {
       notes.append("\(table.name): values are missing that the model requires: \(list); these columns are not NOT NULL")
     }
     let lost = units.reduce(0) { $0 + $1.remarks.lostFiles }
-    if lost > 0 { notes.append("\(lost) values have no file beside the store any more: they are NULL") }
+    if lost > 0 { notes.append("\(lost.grouped) values are NULL, because their files beside the store are missing") }
     return notes
   }
 

@@ -56,7 +56,7 @@ struct PostgresNameBook {
   /// Gives out none of `used`.
   init(used: Set<String> = []) { self.used = used }
 
-  /// `wanted`, or the first of `others` that is free, or one with a number behind it; of a name that is too long, its beginning and a
+  /// `wanted`, or the first of `others` that is free, or one with a number after it; of a name that is too long, its beginning and a
   /// hash of the whole.
   mutating func take(_ wanted: String, or others: [String] = []) -> String {
     for name in ([wanted] + others).map(Self.shortened) where used.insert(name).inserted { return name }

@@ -22,7 +22,7 @@ enum PostgresType: String, Sendable, Codable {
     }
   }
 
-  /// Can a value be longer than a few bytes?
+  /// Whether a value can be longer than a few bytes.
   var isLong: Bool { self == .text || self == .bytea }
 }
 
@@ -47,7 +47,7 @@ struct PostgresColumn: Sendable, Equatable {
   var source: Source
   /// The property, for messages.
   var property: String
-  /// Does the model want a value in every row?
+  /// Whether the model wants a value in every row.
   var isRequired = false
   /// The table whose key it holds, by its place in the schema.
   var references: Int?

@@ -18,7 +18,7 @@ struct PostgresSchemaPlanner {
     let layout: StoreLayout
     do { layout = try StoreLayout(model: model) } catch let error as BatchError where error.code == .refused {
       layout = try StoreLayout(model: model, purpose: .reading)
-      notes.append("no index of the model is made: \(error.message)")
+      notes.append("no index of the model is created: \(error.message)")
     }
     var planner = PostgresSchemaPlanner(layout: layout, options: options)
     planner.notes = notes
@@ -105,7 +105,7 @@ struct PostgresSchemaPlanner {
     }
   }
 
-  /// Nil for what a foreign key and the other table tell: the entity of a to-one's object.
+  /// Nil for what a foreign key and the other table show: the entity of a to-one's object.
   private func column(_ column: Column, _ place: Int, of entity: String) -> PostgresColumn? {
     let name = isSnakeCase ? snakeCase(column.role) : column.name
     func made(_ type: PostgresType, _ property: String, isExternal: Bool = false, isRequired: Bool = false) -> PostgresColumn {

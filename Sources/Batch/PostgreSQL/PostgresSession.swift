@@ -21,16 +21,16 @@ struct PostgresError: Error, CustomStringConvertible {
   /// The code (PostgreSQL, Appendix A), empty where the connection itself failed.
   var state: String
   var message: String
-  /// Is the connection gone, or was there none?
+  /// Whether the connection is gone, or never existed.
   var isConnectionLost: Bool
 
   var description: String { state.isEmpty ? message : "\(message) (\(state))" }
 
-  /// May the same work well a little later, without anybody doing anything: the server restarts, or is full of others?
+  /// Whether the same work may succeed a little later without anybody's help: the server restarts, or is full of others.
   var isPassing: Bool {
     isConnectionLost || ["57P01", "57P02", "57P03", "53300", "40001", "40P01", "55P03"].contains(state) || state.hasPrefix("08")
   }
-  /// Is it the server's room that is short: disk or memory?
+  /// Whether the server is short of room: disk or memory.
   var isOutOfRoom: Bool { ["53100", "53200", "53000"].contains(state) }
 }
 
@@ -46,7 +46,7 @@ enum SessionSettings {
 
   static func apply(to session: any PostgresSession) throws {
     try session.execute(all.map { "SET \($0)" }.joined(separator: "; "))
-    // Nor does it go on for long with a statement that nobody waits for, if it can look: from 14 on, not on all systems.
+    // Nor does it stay for long with a statement that nobody waits for, if it can look: from 14 on, not on all systems.
     _ = try? session.rows(
       "SELECT set_config(name, '5s', false) FROM pg_catalog.pg_settings WHERE name = 'client_connection_check_interval'")
   }

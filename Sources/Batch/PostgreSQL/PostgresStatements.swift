@@ -14,7 +14,7 @@ struct PostgresStatements {
   /// `CREATE SCHEMA`, for one that may be missing.
   var createSchema: String { "CREATE SCHEMA IF NOT EXISTS \(PostgresNames.quoted(schema.options.schema))" }
 
-  /// `CREATE TABLE`: columns, types, and what must not be NULL. Keys and indexes come behind the rows.
+  /// `CREATE TABLE`: columns, types, and what must not be NULL. Keys and indexes come after the rows.
   func createTable(_ table: Int) -> String {
     let columns = schema.tables[table].columns.map {
       "  \(PostgresNames.quoted($0.name)) \($0.type.rawValue)\($0.isRequired ? " NOT NULL" : "")"
@@ -80,7 +80,7 @@ struct PostgresStatements {
   }
 }
 
-/// A statement that comes behind the rows.
+/// A statement that comes after the rows.
 struct PostgresConstraint: Sendable, Equatable {
   enum Kind: Sendable, Equatable {
     case primaryKey, index, unique, foreignKey, validation, statistics

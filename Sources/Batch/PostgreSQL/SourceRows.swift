@@ -19,7 +19,7 @@ struct SourceRows: Sendable {
       rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold)
   }
 
-  /// Is that the first row behind another one also for who looks it up, nil at the end? Damaged keys of interior pages would hide rows
+  /// Whether that is also the first row after another one when it is looked up, nil at the end. Damaged keys of interior pages would hide rows
   /// where a part or another attempt begins. Throws `badStore`.
   func expect(_ row: Int64?, after last: Int64?) throws {
     let page = RowPage()
@@ -43,7 +43,7 @@ final class PartScan {
 
   var bytesRead: UInt64 { scan.bytesRead }
 
-  /// The rows behind one, up to another one; nil for the table's beginning and end.
+  /// The rows after one, up to another one; nil for the table's beginning and end.
   init(_ rows: SourceRows, after: Int64?, upTo last: Int64?) throws {
     (self.rows, self.last) = (rows, last)
     scan = try rows.scan(after: after)

@@ -1,7 +1,7 @@
 import Streams
 
 /// Loads the rows of one unit: a thread reads pages of rows, the caller's encodes them, another one sends them and commits. After an
-/// interruption it goes on behind the last row that was committed (I14).
+/// interruption it continues after the last row that was committed (I14).
 struct TableLoad {
   let store: LoadStore
   let book: LoadBook
@@ -18,7 +18,7 @@ struct TableLoad {
     var bytesRead: UInt64
   }
 
-  /// Loads all rows behind the unit's position; all of them are durable on return. `told` hears how many more bytes of the source were
+  /// Loads all rows after the unit's position; all of them are durable on return. `told` hears how many more bytes of the source were
   /// read and rows sent, on another thread.
   func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void) throws {
     let source = SourceRows(store, book.schema.tables[unit.table], rowLimit: rowLimit)
@@ -116,7 +116,7 @@ private final class TableWriter {
   }
 }
 
-/// What stands before and behind the rows of binary COPY (PostgreSQL, "COPY", Binary Format).
+/// What stands before and after the rows of binary COPY (PostgreSQL, "COPY", Binary Format).
 enum CopyFormat {
   static let signature: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0]
   /// The signature, no flags, no extension.

@@ -1,4 +1,4 @@
-/// Tells whether PostgreSQL takes bytes for text: UTF-8 without NUL (PostgreSQL, "Character Types").
+/// Whether PostgreSQL takes bytes for text: UTF-8 without NUL (PostgreSQL, "Character Types").
 enum TextCheck {
   enum Result {
     case good, notUTF8, hasNul
@@ -40,7 +40,7 @@ struct TextPieces {
 
   mutating func add(_ piece: UnsafeRawBufferPointer) -> TextCheck.Result {
     let bytes = rest + piece
-    // What begins within the last three bytes may go on.
+    // What begins within the last three bytes may continue.
     var end = bytes.count
     for back in 1...3 where back <= bytes.count {
       let byte = bytes[bytes.count - back]

@@ -21,10 +21,10 @@ struct SampleSettings {
   let distinct: UInt64?
   /// What every text begins with.
   let prefix: [UInt8]
-  /// May the value be missing?
+  /// Whether the value may be missing.
   let hasGaps: Bool
 
-  /// May values lie at the borders of the type? Not where their number or their beginning is given.
+  /// Whether values may lie at the limits of the type. Not if their number or their beginning is given.
   let hasEdges: Bool
 
   /// Reads an attribute's entries. Throws ``BatchError`` (`badModel`).

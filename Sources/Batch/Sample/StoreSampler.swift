@@ -9,7 +9,7 @@ import Streams
 /// `godwit.sample.null` = `never` and `godwit.sample.edges` = `never`.
 ///
 /// One value in 64 lies at a border of its type: the least and greatest numbers, empty and long texts, letters of every kind.
-/// Optional attributes and to-ones are NULL in one row of 16, required ones only where nothing can stand there: the
+/// Optional attributes and to-ones are NULL in one row of 16, required ones only if nothing can stand there: the
 /// destination has no object, none is left in a one-to-one, or distinct values have run out. Derived attributes are
 /// NULL.
 public struct StoreSampler: Sendable {

@@ -3,7 +3,7 @@ extension StoreLayout {
   /// names, texts and order, and columns that the model does not know are among them.
   ///
   /// Throws ``BatchError`` (`refused`) when a table does not begin with Core Data's three columns, or when a join table has a
-  /// column that cannot be told from its model.
+  /// column that does not follow from its model.
   func adopting(_ binding: StoreBinding, schema: StoreSchema) throws -> StoreLayout {
     let tables = try binding.tables.map(Self.adopted)
     let joins = binding.joins.map { bound in

@@ -55,7 +55,7 @@ struct ColumnPlanner {
     /// The property's place among the entity's attributes, or relationships.
     var place: Int
 
-    /// Is it about another property?
+    /// Whether it is about another property.
     func isOfAnother(_ other: Claim) -> Bool { place != other.place || (type == nil) != (other.type == nil) }
   }
 

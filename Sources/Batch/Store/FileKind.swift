@@ -1,6 +1,6 @@
 import Streams
 
-/// What a file is that somebody took for an SQLite store, told by its first bytes.
+/// What a file is that somebody took for an SQLite store, by its first bytes.
 enum FileKind {
   case empty
   case xmlStore
@@ -19,7 +19,7 @@ enum FileKind {
     return of(head, size: size)
   }
 
-  /// Does a file begin as an SQLite database does?
+  /// Whether a file begins as an SQLite database does.
   static func isDatabase(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {
     try head(path, fileSystem).bytes.starts(with: "SQLite format 3\0".utf8)
   }
@@ -62,7 +62,7 @@ enum FileKind {
     return deviation < 400
   }
 
-  /// What to tell a person: what the file is, and what to do.
+  /// What a person has to know: what the file is, and what to do.
   var explanation: (message: String, hint: String) {
     switch self {
     case .empty: ("the file is empty", "Check the path of the store, or restore it from a backup")

@@ -4,9 +4,9 @@ enum FrameworkTables {
   static let changes = "achange"
   private static let history: Set<String> = [changes, "atransaction", "atransactionstring"]
 
-  /// Is it one of persistent history?
+  /// Whether it is one of persistent history.
   static func isHistory(_ name: String) -> Bool { history.contains(name) }
 
-  /// Is it one of CloudKit's mirroring?
+  /// Whether it is one of CloudKit's mirroring.
   static func isCloudKit(_ name: String) -> Bool { name.hasPrefix("ansck") }
 }

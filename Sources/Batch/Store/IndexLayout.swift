@@ -4,7 +4,7 @@ public struct IndexLayout: Sendable, Hashable {
   public struct Column: Sendable, Hashable {
     /// The column's name.
     public let name: String
-    /// Descending order?
+    /// Descending order.
     public let isDescending: Bool
     /// The collation that the text names; nil means the default, which is BINARY too.
     public let collation: String?
@@ -16,7 +16,7 @@ public struct IndexLayout: Sendable, Hashable {
   public let table: String
   /// The columns, in order.
   public let columns: [Column]
-  /// Does it keep a uniqueness constraint?
+  /// Whether it keeps a uniqueness constraint.
   public let isUnique: Bool
   /// The predicate that limits the index in the model, for reports. The index here holds *all* rows: it answers the
   /// same queries, and predicate format is not SQL.

@@ -9,7 +9,7 @@ struct IndexPlanner {
   private var trees: Set<String> = []
   private let hasRTrees: Bool
 
-  /// `hasRTrees`: can SQLite hold R-trees?
+  /// `hasRTrees`: whether SQLite can hold R-trees.
   init(
     model: ManagedObjectModel, numbering: EntityNumbering, hasRTrees: Bool = RTreeLayout.isPossible,
     columnName: @escaping (_ property: String, _ entity: String) -> String?

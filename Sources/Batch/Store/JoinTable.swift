@@ -14,7 +14,7 @@ public struct JoinTable: Sendable, Hashable {
   public let sourceOrderColumn: String?
   /// `Z_FOK_` + ``destinationColumn``: position of the destination in ``relationship``, when that is ordered.
   public let destinationOrderColumn: String?
-  /// Do both ends lie in the same entity? Then real stores disagree about which side names the table.
+  /// Whether both ends lie in the same entity. Then real stores disagree about which side names the table.
   public let isSelfReferencing: Bool
   /// The name it has when the other side names it; nil unless self-referencing.
   public let otherName: String?

@@ -9,7 +9,7 @@ public struct RTreeLayout: Sendable, Hashable {
   public let entity: String
   /// The table of these objects.
   public let table: String
-  /// Z_ENT of these objects; nil where they are all rows of the table.
+  /// Z_ENT of these objects; nil if they are all rows of the table.
   public let entityNumbers: [Int]?
   /// The table's columns that are indexed, in order.
   public let columns: [String]
@@ -43,7 +43,7 @@ public struct RTreeLayout: Sendable, Hashable {
   /// All tables that it takes.
   var tableNames: [String] { [name] + shadowTables.map(\.name) }
 
-  /// Is a virtual table this one, whatever its spacing and quotes? Only such a text is ever run.
+  /// Whether a virtual table is this one, whatever its spacing and quotes. Only such a text is ever run.
   func isMade(by row: SchemaRow) -> Bool {
     guard NameOrder.folded(row.name) == NameOrder.folded(name), let sql = row.sql else { return false }
     func plain(_ text: String) -> [SQLTokens.Token] {
@@ -80,7 +80,7 @@ extension RTreeLayout {
     }
   }
 
-  /// Has the system's SQLite the module that R-trees need?
+  /// Whether the system's SQLite has the module that R-trees need.
   static let isPossible: Bool = {
     guard let queue = try? DatabaseQueue(configuration: GuardedConnection.configuration) else { return false }
     defer { try? queue.close() }
@@ -89,6 +89,6 @@ extension RTreeLayout {
 }
 
 extension EntityDescription.FetchIndex {
-  /// Is it an R-tree?
+  /// Whether it is an R-tree.
   var isRTree: Bool { elements.contains { $0.type.lowercased() == "rtree" } }
 }

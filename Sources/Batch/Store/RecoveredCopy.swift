@@ -15,7 +15,7 @@ final class RecoveredCopy: Sendable {
   private static let suffixes = ["", "-wal", "-journal"]
 
   /// Copies and recovers; nil when no change is unfinished. `folder` is made for the copy, in the temporary directory without
-  /// one. Throws ``BatchError`` (`refused`) where there is no room, and `badStore` where SQLite cannot recover.
+  /// one. Throws ``BatchError`` (`refused`) if there is no room, and `badStore` where SQLite cannot recover.
   init?(of path: String, _ fileSystem: any FileSystem, locking: Streams.DatabaseSnapshot.Locking, folder: String?) throws {
     guard try Self.isHot(path + "-journal", fileSystem) else { return nil }
     source = try Streams.DatabaseSnapshot.hold(path, fileSystem, locking)

@@ -22,7 +22,7 @@ struct RelationshipShape {
     model.ancestors(of: name).last { Self.declares($0, property) }?.name ?? name
   }
 
-  /// Does an ancestor declare the property too? Then it has its column there (B.4).
+  /// Whether an ancestor declares the property too. Then it has its column there (B.4).
   func isInherited(_ property: String, by entity: String) -> Bool {
     model.ancestors(of: entity).contains { Self.declares($0, property) }
   }

@@ -8,6 +8,6 @@ public enum RelationshipStorage: Sendable, Hashable {
   case inverseKey(table: Int, column: Int, orderColumn: Int?)
   /// A key in the destination's row that belongs to this relationship: a to-many without inverse.
   case ownerKey(table: Int, column: Int, orderColumn: Int?)
-  /// Rows of a join table: a many-to-many. `ownerIsSource` tells which of its columns holds the owner.
+  /// Rows of a join table: a many-to-many. `ownerIsSource` says which of its columns holds the owner.
   case join(table: Int, ownerIsSource: Bool)
 }

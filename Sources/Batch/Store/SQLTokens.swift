@@ -60,7 +60,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
 
   private func isDigit(at index: Int) -> Bool { index < bytes.count && (0x30...0x39).contains(bytes[index]) }
 
-  /// A point belongs to a number, and a sign does behind an exponent.
+  /// A point belongs to a number, and a sign does after an exponent.
   private func continuesNumber(from start: Int) -> Bool {
     let byte = bytes[position]
     if byte == UInt8(ascii: ".") { return true }

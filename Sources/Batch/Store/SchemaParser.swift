@@ -17,7 +17,7 @@ final class SchemaParser {
     let queue = try DatabaseQueue(configuration: configuration)
     defer { try? queue.close() }
     try queue.inDatabase { database in
-      // Tables first: the file lists an index before its table when the table was made anew.
+      // Tables first: the file lists an index before its table when the table was rebuilt.
       let accepted = rows.filter { $0.type == "table" && create($0, in: database) }
       let withoutRowid = try Set(
         String.fetchAll(database, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND wr").map(

@@ -3,9 +3,9 @@ import Streams
 /// Opens a store that was written by others. One with a hot rollback journal is recovered on a private copy, since recovering
 /// it in its place would write to it (I1).
 public enum SourceStore {
-  /// What to tell of a store that was opened on a recovered copy.
+  /// The note on a store that was opened on a recovered copy.
   public static let recoveryNote =
-    "the store has the rollback journal of an unfinished change: it was taken back on a private copy, the store is as it was"
+    "the store has the rollback journal of an unfinished change: the change was undone on a private copy, and the store is as it was"
 
   /// Opens a store for reading. `copyFolder` is where a recovered copy goes, the temporary directory without it; `logs` knows the
   /// store's `-wal` file from an earlier opening. Throws

@@ -72,7 +72,7 @@ public struct StoreMetadata: Sendable, Hashable {
   /// What a person should know of a store that a framework wrote which is newer than all whose stores were seen; else nil.
   var newerFramework: String? {
     guard let frameworkVersion, frameworkVersion > Self.freshFrameworkVersion else { return nil }
-    return "framework \(frameworkVersion) wrote the store, which is newer than any that this program was tried with"
+    return "framework \(frameworkVersion) wrote the store, which is newer than any that this program was tested with"
   }
 
   /// The framework that wrote the store last; nil when it does not say.

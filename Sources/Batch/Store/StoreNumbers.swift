@@ -21,7 +21,7 @@ struct StoreNumbers {
     }
   }
 
-  /// Can names that contradict the model be left by renames (B.3), as where A became B and B became C? Then a name is there that the model has
+  /// Whether renames can have left names that contradict the model (B.3), as when A became B and B became C. Then a name is there that the model has
   /// not, and all rows have the numbers and the parents that the model gives.
   private func mayBeRenamed(_ own: EntityNumbering) -> Bool {
     let parents = Dictionary(rows.map { ($0.entityNumber, $0.superNumber) }) { first, _ in first }

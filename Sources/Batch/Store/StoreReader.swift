@@ -28,7 +28,7 @@ public final class StoreReader: Sendable {
   public let metadataProblem: BatchError?
   /// Rows of Z_PRIMARYKEY.
   public let primaryKeys: [PrimaryKey]
-  /// Is this a private copy on which an unfinished change was taken back? See ``SourceStore/recoveryNote``.
+  /// Whether this is a private copy on which an unfinished change was undone. See ``SourceStore/recoveryNote``.
   public var isRecovered: Bool { recovered != nil }
   private let recovered: RecoveredCopy?
 

@@ -2,7 +2,7 @@ import Streams
 
 /// Rows and bytes of an entity table by a sample of its pages.
 public struct TableEstimate: Sendable, Equatable {
-  /// What is told of one entity.
+  /// What is known of one entity.
   public struct Share: Sendable, Equatable {
     /// Its objects.
     public var rows: UInt64
@@ -12,7 +12,7 @@ public struct TableEstimate: Sendable, Equatable {
 
   /// By Z_ENT.
   public private(set) var entities: [Int64: Share] = [:]
-  /// Was the whole table read?
+  /// Whether the whole table was read.
   public private(set) var isExact: Bool
 
   /// Pages of a level that are read of each of so many tables: a store with many of them takes not much longer.

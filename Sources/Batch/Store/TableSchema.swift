@@ -37,9 +37,9 @@ public struct ColumnSchema: Sendable, Hashable {
   /// The value of a record that ends before this column, affinity applied; nil when there is no default (then it is
   /// NULL).
   public let defaultValue: Value?
-  /// Is there a default that is no literal? Then the value of a short record is not known and it must not be read.
+  /// Whether there is a default that is no literal. Then the value of a short record is not known and it must not be read.
   public let hasUnknownDefault: Bool
-  /// Is it another name of the rowid? Its record holds NULL.
+  /// Whether it is another name of the rowid. Its record holds NULL.
   public let isRowidAlias: Bool
 }
 
@@ -52,7 +52,7 @@ public struct TableSchema: Sendable, Hashable {
   public let rootPage: UInt32
   /// The columns in their physical order.
   public let columns: [ColumnSchema]
-  /// Is it kept as an index, in the order of its primary key?
+  /// Whether it is kept as an index, in the order of its primary key.
   public let isWithoutRowid: Bool
   /// The text that made it.
   public let sql: String
@@ -70,7 +70,7 @@ public struct IndexSchema: Sendable, Hashable {
   public struct Key: Sendable, Hashable {
     /// The column; nil stands for the rowid.
     public let column: String?
-    /// Descending order?
+    /// Descending order.
     public let isDescending: Bool
     /// The collation's name.
     public let collation: String
@@ -82,7 +82,7 @@ public struct IndexSchema: Sendable, Hashable {
   public let table: String
   /// The root page.
   public let rootPage: UInt32
-  /// Does it keep values unique?
+  /// Whether it keeps values unique.
   public let isUnique: Bool
   /// The declared keys, without the rowid that ends every entry.
   public let columns: [Key]

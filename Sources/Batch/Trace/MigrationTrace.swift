@@ -96,7 +96,7 @@ extension MigrationJob {
 }
 
 extension ObjectTrace.Step {
-  /// What there is behind the step: objects that stand for those before it, then those that were made besides, each once.
+  /// What there is after the step: objects that stand for those before it, then those that were created in addition, each once.
   var objects: [ObjectTrace.Object] {
     let takings = passages.flatMap(\.takings)
     let all = takings.compactMap(\.object) + takings.flatMap { $0.made.map(\.object) }

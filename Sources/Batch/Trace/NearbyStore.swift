@@ -45,7 +45,7 @@ struct NearbyStore {
     for name in object.entity.relationships.names {
       guard let relationship = object.entity.relationships[name] else { continue }
       if relationship.keyPosition != nil {
-        // The row of the other tells its entity.
+        // The row of the other holds its entity.
         if let other = try object.object(relationship) { found.append((other.entity.number, other.key)) }
       } else if withMembers {
         let members = try graph.keys(of: relationship, named: name, owner: object)

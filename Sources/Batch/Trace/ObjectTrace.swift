@@ -6,7 +6,7 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
     public var entity: String
     /// Its key (Z_PK).
     public var key: Int64
-    /// Is the key that of a whole run? That of an object that a policy or a rule makes follows from the objects before it.
+    /// Whether the key is that of a whole run. The key of an object that a policy or a rule creates follows from the objects before it.
     public var isExact = true
   }
 
@@ -16,7 +16,7 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
     public var name: String
     /// The attribute's type, or `to-one` or `to-many` with the entity.
     public var type: String
-    /// Where it comes from; nil for a property of a source object, and of one that was made besides.
+    /// Where it comes from; nil for a property of a source object, and of one that was created in addition.
     public var origin: String?
     /// The value, where values were asked for; a long one is shortened.
     public var value: String?
@@ -44,17 +44,17 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
     public var policy: String?
     /// What became of the object.
     public var outcome: Outcome
-    /// By which rule; nil where there is none.
+    /// By which rule; nil if there is none.
     public var reason: String?
     /// The object that stands for it.
     public var object: Object?
     /// The properties of that.
     public var properties: [Property] = []
-    /// Objects that were made besides, in order.
+    /// Objects that were created in addition, in order.
     public var made: [Made] = []
   }
 
-  /// An object that a policy or a rule made besides.
+  /// An object that a policy or a rule created in addition.
   public struct Made: Sendable, Codable, Equatable {
     /// The object.
     public var object: Object
@@ -78,7 +78,7 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
     public var from: String
     /// The version after.
     public var to: String
-    /// Is it inferred?
+    /// Whether it is inferred.
     public var isInferred: Bool
     /// Why it was chosen.
     public var reason: String
@@ -90,7 +90,7 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
   public struct Found: Sendable, Codable, Equatable {
     /// The object.
     public var object: Object
-    /// Is it there?
+    /// Whether it is there.
     public var isThere: Bool
     /// Attributes with other values than were predicted.
     public var differing: [String]
@@ -110,10 +110,10 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
   public var properties: [Property]
   /// How many other objects were migrated with it, because it leads to them.
   public var near: Int
-  /// Were there more?
+  /// Whether there were more.
   public var isCutOff: Bool
-  /// The steps; empty where nothing is to be done.
+  /// The steps; empty if nothing is to be done.
   public var steps: [Step]
-  /// What a finished store has of it; nil where none was named.
+  /// What a finished store has of it; nil if none was named.
   public var found: [Found]?
 }

@@ -60,7 +60,7 @@ struct ObjectTracer {
   private static func reason(_ object: ObjectTrace.Object, _ step: MigrationStep) -> String {
     let mappings = step.mappingModels.flatMap(\.entityMappings)
     let removing = mappings.first { $0.sourceEntity == object.entity && $0.destinationEntity == nil }
-    return removing.map { "\($0.name) leaves the objects of its entity behind" } ?? "no entity mapping names its entity"
+    return removing.map { "\($0.name) drops the objects of its entity" } ?? "no entity mapping names its entity"
   }
 
   private func taking(

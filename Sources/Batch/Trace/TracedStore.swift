@@ -17,13 +17,13 @@ struct TracedStore {
     graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: files.budget.rowLimit)
   }
 
-  /// The object of an entity or its sub-entities; nil where there is none.
+  /// The object of an entity or its sub-entities; nil if there is none.
   func object(_ entity: String, key: Int64) throws -> SourceObject? {
     guard let found = graph.entities[entity], let object = try graph.object(found.number, key: key) else { return nil }
     return model.isKind(object.entity.name, of: entity) ? object : nil
   }
 
-  /// What an object has. `origin` tells where a property comes from; keys from `firstNew` on, by table, are those of objects made besides.
+  /// What an object has. `origin` says where a property comes from; keys from `firstNew` on, by table, are those of objects created in addition.
   func properties(
     of object: SourceObject, withValues: Bool, firstNew: [Int64] = [], origin: (_ name: String, _ isAttribute: Bool) -> String?
   ) throws -> [ObjectTrace.Property] {

@@ -47,7 +47,7 @@ final class CheckBoard: Sendable {
 
   private let path: String
   private let monitor: RunMonitor?
-  /// Was every cell of the file found to lie within its page, so that SQLite need not look again at each page that it reads?
+  /// Whether every cell of the file was found to lie within its page, so that SQLite need not look again at each page that it reads.
   private let knowsCells: Bool
   private let checks: [StoreCheck]
   private let order: [Int]

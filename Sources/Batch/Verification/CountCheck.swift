@@ -64,7 +64,7 @@ struct CountCheck: Sendable {
 }
 
 extension CheckPlan {
-  /// Counts in the to-many relationships that the model limits; `objects` tells how many there are of each entity. A relationship
+  /// Counts in the to-many relationships that the model limits; `objects` says how many there are of each entity. A relationship
   /// that is its own inverse is left out: which column its owners are in is not known.
   func countChecks(_ objects: [String: UInt64]) -> [StoreCheck] {
     layout.entityNames.flatMap { entity in

@@ -5,7 +5,7 @@ import Streams
 public struct ExternalDataPlaces: Sendable, Equatable {
   /// The folder under the name that the store has, or is about to get.
   public var folder: ExternalDataFolder
-  /// The folder of the store that it was made from; nil where that is not known.
+  /// The folder of the store that it was made from; nil if that is not known.
   public var source: ExternalDataFolder?
 
   /// The folder of a store, and that of its source.
@@ -52,7 +52,7 @@ struct ExternalDataCheck: Sendable {
     var (missing, before, different) = (KeyTally(), KeyTally(), KeyTally())
     var report = ExternalDataReport()
     let name = StoreConnection.quoted(column)
-    // SQLite tells type and length of a value without reading its pages.
+    // SQLite gives type and length of a value without reading its pages.
     let sql =
       "SELECT \(table.rowid), \(name) FROM \(table.quoted) NOT INDEXED WHERE typeof(\(name)) = 'blob' AND length(\(name)) = 38"
     try connection.rows(sql) { row in

@@ -15,7 +15,7 @@ struct SweptIndex: Sendable {
   }
 }
 
-/// Walks an index from end to end without its table: is it in order, are unique values unique, and what is the sum of its
+/// Walks an index from end to end without its table: whether it is in order, whether unique values are unique, and the sum of its
 /// entries? If the sum equals the one that ``TableSweep`` found, the index holds what its table asks for.
 struct IndexSweep: Sendable {
   let table: SweptTable
@@ -31,7 +31,7 @@ struct IndexSweep: Sendable {
     return "SELECT \(list) FROM \(table.quoted) INDEXED BY \(StoreConnection.quoted(index.name))"
   }
 
-  /// Does SQLite read the index alone? Of a column beyond the 63rd it takes the value from the table, and a walk would
+  /// Whether SQLite reads the index alone. Of a column beyond the 63rd it takes the value from the table, and a walk would
   /// prove nothing.
   static func isPossible(_ table: SweptTable, _ index: SweptIndex, on connection: StoreConnection) throws -> Bool {
     var plan: [String] = []

@@ -57,7 +57,7 @@ struct ProofPlan {
   /// How often the tables are read.
   func passes(_ memory: MemoryBudget) -> Int64 { min(Self.mostPasses, (largestKeys.max() ?? 0) / window(memory) + 1) }
 
-  /// Are all keys within the passes? In a store whose keys lie further apart they are left to SQLite.
+  /// Whether all keys are within the passes. In a store whose keys lie further apart they are left to SQLite.
   func followsKeys(_ memory: MemoryBudget) -> Bool { (largestKeys.max() ?? 0) / window(memory) < Self.mostPasses }
 
   // MARK: Tables

@@ -111,7 +111,7 @@ struct ProofResult {
     return try CheckBoard.findings(of: check, on: connection)
   }
 
-  /// Is there a key that leads nowhere, or a one-to-one relationship whose sides differ? Which rows they are SQLite tells.
+  /// Whether there is a key that leads nowhere, or a one-to-one relationship whose sides differ. SQLite finds which rows they are.
   private var hasDoubtfulKeys: Bool { hasBadKeys || hasUnequalSides }
 
   private var hasBadKeys: Bool { !found.dangling.isEmpty || found.rows.contains { ($0?.badReferences ?? 0) > 0 } }

@@ -4,7 +4,7 @@ import Streams
 struct ProofOutcome {
   /// What is wrong with the file, and rows that are not as written.
   var faults: [CheckFindings] = []
-  /// What else there is to tell; nil of a damaged file, of which SQLite says what it makes of it.
+  /// What else there is to report; nil of a damaged file, of which SQLite says what it makes of it.
   var result: ProofResult?
 }
 

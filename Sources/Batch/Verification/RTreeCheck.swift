@@ -6,7 +6,7 @@ struct RTreeCheck: Sendable {
   /// The table's columns, as the store calls them: those that are indexed, and that of the entity's number.
   let columns: [String]
   let entityColumn: String
-  /// Was the store written just now? Core Data's own may treat objects without value in another way, and is not at fault.
+  /// Whether the store was written just now. Core Data's own may treat objects without value in another way, and is not at fault.
   let isWritten: Bool
 
   func check(weight: Double) -> StoreCheck {
@@ -58,7 +58,7 @@ struct RTreeCheck: Sendable {
 
   private func bound(_ column: Int, _ end: String) -> String { "r.\(StoreConnection.quoted(tree.columns[column] + end))" }
 
-  /// What SQLite finds wrong with the tree; nil for nothing, and where this SQLite cannot tell.
+  /// What SQLite finds wrong with the tree; nil for nothing, and if this SQLite cannot check it.
   private func damage(on connection: StoreConnection) throws -> String? {
     var found: String?
     do {
@@ -76,7 +76,7 @@ struct RTreeCheck: Sendable {
 }
 
 extension CheckPlan {
-  /// The R-trees that the store has as the model wants them. `isWritten`: was the store written just now?
+  /// The R-trees that the store has as the model wants them. `isWritten`: whether the store was written just now.
   func rtreeChecks(isWritten: Bool) -> [StoreCheck] {
     layout.rtrees.compactMap { tree in
       guard schema.virtualTables.contains(where: { tree.isMade(by: $0.row) }),

@@ -93,7 +93,7 @@ struct ReferenceCheck: Sendable {
       + "WHERE \(isLink ? "" : "o.\(key) IS NOT NULL AND ")(\(fault)) <> 0"
   }
 
-  /// Materialized and joined by a subquery: SQLite would move the sorting of a joined table behind the join.
+  /// Materialized and joined by a subquery: SQLite would move the sorting of a joined table after the join.
   private var sorted: String {
     let (owner, destination, key) = names
     let other = helper.map { ", \(StoreConnection.quoted($0)) h" } ?? ""

@@ -1,9 +1,9 @@
-/// Are the tables and columns exactly the model's?
+/// Whether the tables and columns are exactly the model's.
 struct SchemaCheck {
   let layout: StoreLayout
   let binding: StoreBinding
   let schema: StoreSchema
-  /// Was the store built just now? Then names must be the model's own; else they may be those of an earlier version.
+  /// Whether the store was built just now. Then names must be the model's own; otherwise they may be those of an earlier version.
   let isNew: Bool
   /// Other tables that are meant to be there, folded.
   let expected: Set<String>

@@ -8,7 +8,7 @@ public final class SettledStore: Sendable {
   public let original: String
   /// The file to read.
   public let path: String
-  /// What to tell of a copy; nil of the store itself.
+  /// The note on a copy; nil for the store itself.
   public let note: String?
   private let folder: String?
   private let recovered: RecoveredCopy?
@@ -31,12 +31,12 @@ public final class SettledStore: Sendable {
       return
     }
     (self.path, self.folder) = (Self.copy(in: folder), folder)
-    note = "the store has changes in its -wal file: they were taken into account on a private copy, the store is as it was"
+    note = "the store has changes in its -wal file: they were included on a private copy, and the store is as it was"
   }
 
   private static func copy(in folder: String) -> String { FilePaths.join(folder, "store.sqlite") }
 
-  /// Nil where no committed change is in a log.
+  /// Nil if no committed change is in a log.
   private static func copyWithLog(_ path: String, _ fileSystem: any FileSystem) throws -> String? {
     guard let log = try fileSystem.status(path + "-wal"), log.size > 0 else { return nil }
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .exclusive)

@@ -70,7 +70,7 @@ final class StoreConnection {
     while try statement.step() { try body(statement) }
   }
 
-  /// Has values of more bytes not read but reported as too long, in what `body` runs.
+  /// Reports values of more bytes as too long, instead of reading them, in what `body` runs.
   func withLengthLimit<R>(_ bytes: Int32, _ body: () throws -> R) rethrows -> R {
     let before = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, bytes)
     defer { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, before) }
@@ -88,13 +88,13 @@ struct StoreFailure: Error, CustomStringConvertible {
   let message: String
   let path: String
 
-  /// Is the file itself at fault? Then it is a finding; else the verification cannot go on.
+  /// Whether the file itself is at fault. Then it is a finding; otherwise the verification cannot continue.
   var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(code & 0xFF) }
 
-  /// Was the query ended by a stop?
+  /// Whether a stop ended the query.
   var isInterrupt: Bool { code & 0xFF == SQLITE_INTERRUPT }
 
-  /// Was a value longer than the connection may read?
+  /// Whether a value was longer than the connection may read.
   var isTooLong: Bool { code & 0xFF == SQLITE_TOOBIG }
 
   var description: String { "\(message) (SQLite error \(code))" }
@@ -156,7 +156,7 @@ final class StoreStatement {
 }
 
 extension StoreConnection {
-  /// The schema, as SQLite tells it.
+  /// The schema, as SQLite gives it.
   func readSchema() throws -> StoreSchema {
     var found: [SchemaRow] = []
     try rows("PRAGMA encoding") { row in

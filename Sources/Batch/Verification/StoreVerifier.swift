@@ -14,12 +14,12 @@ public struct StoreVerifier: Sendable {
     public var rows: [String: UInt64]
     /// Tables that may be there although neither the model nor ``rows`` has them.
     public var otherTables: Set<String>
-    /// Are names exactly the model's, and tables or columns beyond them violations? Without that they are warnings, as stores
+    /// Whether names are exactly the model's, and tables or columns beyond them violations. Otherwise they are warnings, as stores
     /// that Core Data migrated have them.
     public var hasModelNames: Bool
     /// What the tables must be found to hold, by name; others are not compared.
     public var digests: [String: ProofDigest]
-    /// Was the file written by the engine alone? Then it has no byte without a meaning.
+    /// Whether the file was written by the engine alone. Then it has no byte without a meaning.
     public var isDense: Bool
     /// What was proved while the store was written.
     var early: EarlyVerification?

@@ -14,15 +14,15 @@ public struct VerificationReport: Sendable, Codable, Equatable {
   public let tables: [Rows]
   /// All entities that may have objects, in Z_ENT order; without the objects of their sub-entities.
   public let entities: [Rows]
-  /// Values outside the store; nil where the model knows none.
+  /// Values outside the store; nil if the model knows none.
   public let external: ExternalDataReport?
-  /// What must not be: a store with one of these is not what should have been written.
+  /// A fault: a store with one of these is not what should have been written.
   public let violations: [Violation]
   /// What real stores show too, and no run can put right by itself.
   public let warnings: [Violation]
   /// How long the verification took.
   public internal(set) var seconds: Double
-  /// What to tell of a store that was read on a private copy; nil otherwise.
+  /// The note on a store that was read on a private copy; nil otherwise.
   public internal(set) var note: String?
 
   /// The same of a store that was read on a copy.

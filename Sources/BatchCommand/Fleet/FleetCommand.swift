@@ -6,8 +6,8 @@ struct FleetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fleet", abstract: "Migrates many stores on many machines: each ends once, as done, rejected, or failed.",
     discussion: """
-      A plan is made once, and tasks work it off: in an array of Slurm, an indexed job of Kubernetes, an array of AWS Batch, or by hand. \
-      What became of the stores is written down beside the plan, or in --state, which all tasks have to share.
+      You make a plan once, and tasks carry it out: an array job of Slurm, an indexed job of Kubernetes, an array job of AWS Batch, or \
+      tasks that you start. How each store ended is recorded beside the plan, or in --state, which all tasks must share.
       """,
     subcommands: [FleetPlanCommand.self, FleetRunCommand.self, FleetSubmitCommand.self, FleetStatusCommand.self])
 }
@@ -16,13 +16,17 @@ struct FleetPlanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan", abstract: "Prints which task migrates which stores. Writes nothing.",
     discussion: """
-      Stores are looked at as `inspect` does, and balanced over the tasks by their bytes, the longest first. One that cannot be looked at \
+      It reads stores as `inspect` does, and balances them over the tasks by their bytes, the largest first. A store that cannot be read \
       stays in the plan, with the reason, and ends as failed.
       """)
 
-  @Option(name: .long, help: "A list, a store a line and its output behind a tab; or a folder that is searched for stores.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A list of stores, one a line and its output after a tab; or a folder to search for stores.", valueName: "path"),
+    completion: .file())
   var manifest: String
-  @Option(name: .long, help: "Tasks to balance the stores over.") var tasks: Int
+  @Option(name: .long, help: ArgumentHelp("The number of tasks to balance the stores over.", valueName: "count")) var tasks: Int
   @OptionGroup var migration: FleetMigrationOptions
 
   func validate() throws {
@@ -72,6 +76,6 @@ struct FleetPlanCommand: ParsableCommand {
     let bytes = Console.size(loads.reduce(0, +))
     return
       "\(plan.stores.count) stores, \(bytes), \(plan.tasks) tasks of \(Console.size(loads.min() ?? 0)) to \(Console.size(loads.max() ?? 0))"
-      + (faulty == 0 ? "" : "; \(faulty) cannot be looked at, and will end as failed")
+      + (faulty == 0 ? "" : "; \(faulty) cannot be read, and will end as failed")
   }
 }

@@ -1,7 +1,7 @@
 import Batch
 import Foundation
 
-/// What a scheduler is told of a fleet's tasks.
+/// What a scheduler needs to know of a fleet's tasks.
 struct FleetJob {
   /// The plan's id, its beginning: part of names.
   var id: String
@@ -27,7 +27,7 @@ struct FleetJob {
   var name: String { "godwit-\(id)" }
   var megabytes: UInt64 { (memory + (1 << 20) - 1) >> 20 }
 
-  /// Has a task stop in time by itself, where the scheduler gives no signal before its limit.
+  /// Makes a task stop in time by itself, if the scheduler gives no signal before its limit.
   var timedWords: [String] {
     words + (time.map { ["--max-runtime", "\(max(1, Int($0) - grace))s"] } ?? [])
   }
@@ -62,14 +62,14 @@ enum SlurmScript {
 
   private static func body(_ job: FleetJob) -> String {
     """
-    # One task of a fleet. A signal before the limit has it stop in good order; then it ends with 75, and is queued again.
+    # One task of a fleet. A signal before the limit stops it in good order: it ends with 75 and is queued again.
     child= stop=
     trap 'again=1 stop=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null' TERM INT
     state=\(ShellWords.quoted(job.state))
     exec >>"$state/task-$SLURM_ARRAY_TASK_ID.log" 2>&1
     \(ShellWords.line([job.program] + job.words)) &
     child=$!
-    # A signal may have come before there was a child, and a wait that one ends says nothing of it.
+    # A signal may come before the child exists, and a wait that a signal ends does not return the code of the child.
     [ -z "$stop" ] || kill -TERM "$child" 2>/dev/null
     again=1
     while [ "$again" ]; do
@@ -77,10 +77,10 @@ enum SlurmScript {
       wait "$child"
       code=$?
     done
-    # Another attempt is for a task that was stopped, or ended by a signal.
+    # A task that was stopped, or killed by a signal, is tried again.
     if { [ "$code" -eq 75 ] || [ "$code" -ge 128 ]; } && [ "${SLURM_RESTART_COUNT:-0}" -lt \(job.retries) ]; then
       task="${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
-      # The controller may be away for a moment.
+      # The controller may be unavailable for a moment.
       scontrol requeue "$task" || { sleep 5; scontrol requeue "$task"; }
     fi
     exit "$code"
@@ -113,12 +113,12 @@ enum KubernetesJob {
       maxFailedIndexes: \(job.tasks)
       podFailurePolicy:
         rules:
-          # A node that goes down is no fault of the task.
+          # A node that goes down does not count as a failure of the task.
           - action: Ignore
             onPodConditions:
               - type: DisruptionTarget
                 status: "True"
-          # What another attempt does not change; 75, a stop, counts and is tried again.
+          # These codes are final. 75, a stop, counts as an attempt and is tried again.
           - action: FailIndex
             onExitCodes:
               containerName: godwit

@@ -7,10 +7,10 @@ struct FleetMigrationOptions: ParsableArguments {
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var rejects: RejectArguments
-  @Option(name: .long, help: "Who builds the indexes: engine, or sqlite.") var indexBuilder: IndexBuilding?
-  @Option(name: .long, help: "How many backups of a store stay, as for migrate.") var keepBackups: BackupLimit?
-  @Option(name: .long, help: "How results are proved: fast, full or none.") var verify: VerificationMode?
-  @Option(name: .long, help: "When checkpoints are made: a time (1s) or a size (64M).") var checkpointEvery: String?
+  @Option(name: .long, help: .indexBuilder) var indexBuilder: IndexBuilding?
+  @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
+  @Option(name: .long, help: .verify) var verify: VerificationMode?
+  @Option(name: .long, help: .checkpointEvery) var checkpointEvery: String?
 
   /// The words that ask for the same from any folder.
   var words: [String] {
@@ -28,7 +28,7 @@ struct FleetMigrationOptions: ParsableArguments {
       .map { URL(fileURLWithPath: $0).standardizedFileURL.path }
   }
 
-  /// Those of a plan. Throws `refused` where the plan has others, or where the files that they name changed since it was made.
+  /// Those of a plan. Throws `refused` if the plan has others, or if the files that they name changed since it was made.
   init(of plan: FleetPlan, path: String) throws {
     guard let options = try? Self.parse(plan.options), options.words == plan.options else {
       throw BatchError(
@@ -64,8 +64,13 @@ extension BackupLimit {
 
 /// A plan with the folder of its state, as commands name them.
 struct FleetArguments: ParsableArguments {
-  @Option(name: .long, help: "The plan that `fleet plan` printed.") var plan: String
-  @Option(name: .long, help: "The folder of the fleet's state, on storage that all tasks share; beside the plan without it.")
+  @Option(name: .long, help: ArgumentHelp("The plan that `fleet plan` printed.", valueName: "path"), completion: .file())
+  var plan: String
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The folder of the fleet's state, on storage that all tasks share. Default: beside the plan.", valueName: "path"),
+    completion: .directory)
   var state: String?
 
   /// Reads the plan. Nothing is written.

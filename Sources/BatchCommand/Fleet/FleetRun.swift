@@ -41,7 +41,7 @@ final class FleetRun: Sendable {
   private let processes = StoreProcesses()
   private let shared = Mutex(Shared())
 
-  /// `tells` says every store's end on standard error. `options` are added to those of the plan.
+  /// `tells`: says every store's end on standard error. `options` are added to those of the plan.
   init(
     _ plan: FleetPlan, _ state: FleetState, task: Int, jobs: Int, patience: Double, tells: Bool, deadline: Date?,
     options: [String]
@@ -80,7 +80,7 @@ final class FleetRun: Sendable {
     try tasks.takeOverDead { if !processes.isStopped { try work(off: plan.shard($0)) } }
   }
 
-  /// 75 as long as a store of the task has not ended; else the worst code of those that failed: rejects are what was allowed.
+  /// 75 as long as a store of the task has not ended; otherwise the worst code of those that failed: rejects are what was allowed.
   func code(_ summary: Summary) throws -> Int32 {
     guard summary.open == 0 else { return ExitCodes.stopped }
     return ExitCodes.worst(try plan.shard(task).compactMap { try state.end($0) }.map { $0.outcome == .failed ? $0.exitCode : 0 })
@@ -145,33 +145,37 @@ final class FleetRun: Sendable {
 
 struct FleetRunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Works off one task of a plan: its stores, then those of tasks that died.",
+    commandName: "run", abstract: "Carries out one task of a plan: its stores, then those of tasks that died.",
     discussion: """
-      Ends with 0 when all stores of the task have ended as done or rejected, with 75 where one has not, and else with the worst code of \
-      those that failed. A store that has ended is not looked at again; one that was interrupted is gone on with.
+      The exit code is 0 if all stores of the task ended as done or rejected, 75 if one has not ended, and otherwise the worst code of \
+      those that failed. A store that has ended is not touched again; an interrupted migration is resumed.
       """)
 
   @OptionGroup var fleet: FleetArguments
   @Option(
     name: .long,
-    help:
-      "Which task of the plan, as 0/4; without it SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX says it."
-  )
+    help: ArgumentHelp(
+      "Which task of the plan, as 0/4. Default: by SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.",
+      valueName: "task"))
   var shard: String?
-  @Option(name: .long, help: "How many stores at a time.") var jobs = 1
-  @Option(name: .long, help: "Peak memory of each migration, for example 64M.") var memory: ByteCount?
-  @Option(name: .long, help: "Use so many processors at most for each migration; the result is the same.") var workers: Int?
-  @Option(name: .long, help: "Have stopped, resumable, by the next such time (06:00), or by an ISO 8601 date with time.")
-  var deadline: Deadline?
-  @Option(name: .long, help: "Have stopped, resumable, after that time: 90s, 30min, 2h.") var maxRuntime: TimeSpan?
-  @Option(name: .long, help: "Seconds without a sign of life after which an owner on another machine is replaced.")
-  var patience = FleetClaims.patience
-  @Flag(name: .long, help: "Print a summary as JSON.") var json = false
-  @Flag(name: .long, help: "Say nothing of single stores, and print no summary.") var quiet = false
+  @Option(name: .long, help: .jobs) var jobs = 1
+  @Option(name: .long, help: .memory) var memory: ByteCount?
+  @Option(name: .long, help: .workers) var workers: Int?
+  @Option(name: .long, help: .deadline) var deadline: Deadline?
+  @Option(name: .long, help: .maxRuntime) var maxRuntime: TimeSpan?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Replace an owner on another machine after this many seconds without a sign of life.", valueName: "seconds"))
+  var patience = Seconds(FleetClaims.patience)
+  @Flag(name: .long, help: .json) var json = false
+  @Flag(name: .long, help: .quiet) var quiet = false
 
   func validate() throws {
     guard jobs >= 1, workers ?? 1 >= 1 else { throw ValidationError("--jobs and --workers are 1 or more") }
-    guard patience >= 3, patience < 1e6 else { throw ValidationError("--patience is 3 or more: a sign comes once a second") }
+    guard patience.number >= 3, patience.number < 1e6 else {
+      throw ValidationError("--patience is 3 or more: a sign comes once a second")
+    }
   }
 
   func run() throws {
@@ -180,7 +184,7 @@ struct FleetRunCommand: ParsableCommand {
     _ = try FleetMigrationOptions(of: plan, path: fleet.planPath)
     let end = [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap(\.self).min()
     let run = FleetRun(
-      plan, state, task: task, jobs: jobs, patience: patience, tells: !quiet, deadline: end,
+      plan, state, task: task, jobs: jobs, patience: patience.number, tells: !quiet, deadline: end,
       options: (memory.map { ["--memory", "\($0.bytes)"] } ?? []) + (workers.map { ["--workers", "\($0)"] } ?? []))
     let summary = try run.run()
     if json { Console.print(try JSONOutput.text(summary)) } else if !quiet { Console.print(Self.text(summary, plan)) }
@@ -193,6 +197,6 @@ struct FleetRunCommand: ParsableCommand {
       "\(summary.stores.count { $0.outcome == outcome }) \(outcome)"
     }
     return "task \(summary.task) of \(plan.tasks): \(counts.joined(separator: ", ")), in \(Console.duration(summary.seconds))"
-      + (summary.open == 0 ? "" : "; \(summary.open) of its stores have not ended: start it again")
+      + (summary.open == 0 ? "" : "; \(summary.open) of its stores have not ended: start the task again")
   }
 }

@@ -5,15 +5,15 @@ import Foundation
 struct FleetStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Says how far a fleet is, and what became of its stores. Writes nothing but the page of --html.",
+    abstract: "Shows the progress of a fleet, and how its stores ended. Writes only the page of --html.",
     discussion: """
-      It is merged from what the tasks write down of every store. Progress is that of this moment. Ends with 20 where what is written down \
-      of a store cannot be read.
+      The status is merged from what the tasks recorded of every store. Progress is that of this moment. The exit code is 20 if the \
+      record of a store cannot be read.
       """)
 
   @OptionGroup var fleet: FleetArguments
-  @Flag(name: .long, help: "Print JSON, with every store.") var json = false
-  @Option(name: .long, help: "Write a page of its own, which needs no network: a file that ends in .html.") var html: String?
+  @Flag(name: .long, help: .json) var json = false
+  @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
 
   func validate() throws {
     guard html.map({ $0.hasSuffix(".html") }) ?? true else { throw ValidationError("--html takes a file that ends in .html") }
@@ -54,6 +54,6 @@ struct FleetStatusCommand: ParsableCommand {
   }
 
   static func percent(_ progress: Double?) -> String {
-    progress.map { "\(Int(max(0, min(1, $0)) * 100)) %" } ?? "at its beginning"
+    progress.map { "\(Int(max(0, min(1, $0)) * 100)) %" } ?? "starting"
   }
 }

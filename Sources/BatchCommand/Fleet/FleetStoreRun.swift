@@ -24,12 +24,12 @@ struct FleetStoreRun {
   let state: FleetState
   let processes: StoreProcesses
   let deadline: Date?
-  /// Options of this machine, behind those of the plan.
+  /// Options of this machine, after those of the plan.
   let options: [String]
 
   private var job: MigrationJob { MigrationJob(policies: GodwitCommand.policies) }
 
-  /// Works on the store that the claim is for. Nil where it has ended already.
+  /// Works on the store that the claim is for. Nil if it has ended already.
   func run(_ number: Int, _ claim: FleetClaim) -> Result? {
     let started = ContinuousClock.now
     var result = Result(store: plan.stores[number].path, outcome: "open", exitCode: ExitCodes.stopped, seconds: 0)
@@ -79,7 +79,7 @@ struct FleetStoreRun {
     let bytes = outcome == .failed ? nil : try? LocalFileSystem().status(plan.stores[number].target)?.size
     let end = FleetEnd(outcome, exitCode: ending.code, reason: reason, bytes: bytes ?? 0, ledger, claim.owner)
     let isFirst = try state.finish(end, number, under: claim)
-    return isFirst ? ending : (ending.code, "another process has written down how it ended", outcome)
+    return isFirst ? ending : (ending.code, "another process recorded how it ended", outcome)
   }
 
   /// Folders that are not there are this machine's fault, and not the store's.
@@ -113,7 +113,7 @@ struct FleetStoreRun {
     case ExitCodes.stopped, 21: return (outcome.code, said, nil)
     case 128...:
       if !processes.isStopped { ledger.deaths &+= 1 }
-      let reason = "its process was ended by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
+      let reason = "its process was killed by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
       return (outcome.code, reason, ledger.deaths >= Self.mostDeaths ? .failed : nil)
     case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store) || said?.contains(Self.isOpen) == true:
       return (outcome.code, said, nil)
@@ -123,13 +123,13 @@ struct FleetStoreRun {
     }
   }
 
-  /// Does the run wait for somebody who has the store open: an owner that may not be replaced where it is, or one who keeps the cut-over?
+  /// Whether the run waits for another process that has the store open: an owner that may not be replaced there, or one that keeps the cut-over.
   private func isHeldUp(_ store: FleetPlan.Store) -> Bool {
     guard let status = try? job.status(store.target) else { return false }
     return [.running, .cutOver, .finished].contains(status.state) || status.phase == "finished"
   }
 
   static func rejected(_ count: UInt64?, _ path: String?) -> String {
-    "\(count.map { "\($0)" } ?? "some") objects were set aside" + (path.map { ", listed in \($0)" } ?? "")
+    "\(count.map { "\($0)" } ?? "some") objects were rejected" + (path.map { ", listed in \($0)" } ?? "")
   }
 }

@@ -7,30 +7,44 @@ struct FleetSubmitCommand: ParsableCommand {
   enum Engine: String, ExpressibleByArgument, CaseIterable { case slurm, k8s, aws, local }
 
   static let configuration = CommandConfiguration(
-    commandName: "submit", abstract: "Writes a plan's tasks as a job of a scheduler; for slurm and local starts it, too.",
+    commandName: "submit",
+    abstract: "Writes the tasks of a plan as a job for a scheduler. With slurm and local it also starts them.",
     discussion: """
-      slurm: fleet.sbatch, an array, handed to sbatch. k8s: job.yaml, an indexed job. aws: job-definition.json and submit-job.json, for \
-      `aws batch … --cli-input-json`. local: processes on this machine, which are waited for. A task that ends with 75 begins again; one that \
-      ends otherwise does not.
+      slurm writes fleet.sbatch, an array job, and hands it to sbatch. k8s writes job.yaml, an indexed job. aws writes \
+      job-definition.json and submit-job.json, for `aws batch … --cli-input-json`. local starts processes on this machine and waits \
+      for them. A task that ends with 75 is started again; one that ends with another code is not.
       """)
 
   @OptionGroup var fleet: FleetArguments
-  @Option(name: .long, help: "slurm, k8s, aws or local.") var engine: Engine
-  @Option(name: .long, help: "Where files are written: a folder; the fleet's state without it.") var output: String?
+  @Option(name: .long, help: ArgumentHelp("slurm, k8s, aws or local.", valueName: "engine")) var engine: Engine
+  @Option(
+    name: .long, help: ArgumentHelp("The folder to write the files to. Default: that of the fleet's state.", valueName: "path"),
+    completion: .directory)
+  var output: String?
   @Flag(name: .long, help: "Write the files, and start nothing.") var dryRun = false
-  @Option(name: .long, help: "Tasks at a time; all without it.") var limit: Int?
-  @Option(name: .long, help: "How long a task may run: 30min, 12h.") var time: TimeSpan?
-  @Option(name: .long, help: "Seconds before that in which it comes to its end.") var grace = 60
-  @Option(name: .long, help: "How often a task that was stopped begins again.") var retries = 20
-  @Option(name: .long, help: "Stores at a time in each task.") var jobs = 1
-  @Option(name: .long, help: "Processors of each migration.") var workers: Int?
-  @Option(name: .long, help: "Peak memory of each migration.") var memory = ByteCount(bytes: 64 << 20)
-  @Option(name: .long, help: "The program on the machines of the tasks; without it this one, and godwit in images.")
+  @Option(name: .long, help: ArgumentHelp("How many tasks at a time. Default: all.", valueName: "count")) var limit: Int?
+  @Option(name: .long, help: ArgumentHelp("How long a task may run: 30min, 12h.", valueName: "duration")) var time: TimeSpan?
+  @Option(
+    name: .long, help: ArgumentHelp("How many seconds before that time a task is stopped in good order.", valueName: "seconds"))
+  var grace = 60
+  @Option(name: .long, help: ArgumentHelp("How often a stopped task is started again.", valueName: "count"))
+  var retries = 20
+  @Option(name: .long, help: .jobs) var jobs = 1
+  @Option(name: .long, help: .workers) var workers: Int?
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The program on the machines of the tasks. Default: this one, and godwit in images.", valueName: "path"),
+    completion: .file())
   var program: String?
-  @Option(name: .long, help: "k8s, aws: the image.") var image: String?
-  @Option(name: .long, help: "k8s, aws: what has the stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.")
+  @Option(name: .long, help: ArgumentHelp("k8s, aws: the image.", valueName: "image")) var image: String?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "k8s, aws: the volume with stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.", valueName: "volume"))
   var volume: String?
-  @Option(name: .long, help: "aws: the job queue.") var queue: String?
+  @Option(name: .long, help: ArgumentHelp("aws: the job queue.", valueName: "queue")) var queue: String?
 
   func validate() throws {
     guard limit ?? 1 >= 1, jobs >= 1, workers ?? 1 >= 1 else {

@@ -5,7 +5,7 @@ struct FleetTask: Equatable {
   /// From 0.
   var index: Int
 
-  /// Throws a usage error that names the variable where it makes no sense.
+  /// Throws a usage error that names the variable if it makes no sense.
   init(shard: String?, tasks: Int, environment: [String: String]) throws {
     if let shard {
       index = try Self.shard(shard, tasks)

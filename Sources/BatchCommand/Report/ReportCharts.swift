@@ -36,10 +36,10 @@ struct ReportCharts {
       return HTML.element("p", "", "The run was too short for a curve.") + some + interruptions
     }
     let traces = [
-      Trace(title: "Rows read in a second", style: "rows", values: report.curve.map(\.rowsPerSecond)) {
+      Trace(title: "Rows read per second", style: "rows", values: report.curve.map(\.rowsPerSecond)) {
         Console.count(UInt64(min($0, 1e18)))
       },
-      Trace(title: "Written in a second", style: "bytes", values: report.curve.map(\.bytesPerSecond)) {
+      Trace(title: "Bytes written per second", style: "bytes", values: report.curve.map(\.bytesPerSecond)) {
         Console.size(UInt64(min($0, 1e18)))
       },
       Trace(
@@ -93,7 +93,7 @@ struct ReportCharts {
     let stride = max(1, (places.count + 149) / 150)
     let marks = places.indices.filter { $0 % stride == 0 }.map { "M\(x(places[$0].seconds)) 15V22" }.joined()
     return """
-      <figure><svg class="strip" viewBox="0 0 1000 22" preserveAspectRatio="none" role="img" aria-label="What was done when">\
+      <figure><svg class="strip" viewBox="0 0 1000 22" preserveAspectRatio="none" role="img" aria-label="Phases over time">\
       \(bars)<path class="mark" d="\(marks)"/>\(cuts(22))</svg></figure>
       """
   }
@@ -110,7 +110,7 @@ struct ReportCharts {
         case .rows: "rows and links"
         case .changes: "late changes"
         case .indexes: "indexes"
-        case .proof: "proof"
+        case .proof: "verification"
         case .waiting: "paused"
         }
       return "<span><i class=\"p-\(phase)\"></i>\(name)</span>"

@@ -6,18 +6,20 @@ import Streams
 struct ReportCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Says what became of a migration, or becomes of it: outcome, path, rows, time, rejects, proof.",
+    abstract: "Reports the outcome or the progress of a migration: path, rows, time, rejects, verification.",
     discussion: """
-      Of a migration that is at work or was interrupted, and of the last one to a path that was finished. The store and its run are \
-      not written to. Without options text is printed. Ends with 12 where the result of a finished migration is not there any more.
+      It reports on a migration that is running or interrupted, or on the last finished migration to a path. It writes neither to the \
+      store nor to the run. Without options it prints text. The exit code is 12 if the result of a finished migration is no longer \
+      there.
       """)
 
   @Argument(
-    help: "The store that has, or gets, the result; its job directory; or the source of a migration that is not finished.")
+    help: "The migrated store, its job directory, or the source of a migration that is not finished.",
+    completion: .store)
   var store: String
-  @Option(name: .long, help: "Write a page of its own, which needs no network: a file that ends in .html.") var html: String?
+  @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
   @Flag(name: .long, help: "Print text, also with --html.") var text = false
-  @Flag(name: .long, help: "Print JSON.") var json = false
+  @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
 

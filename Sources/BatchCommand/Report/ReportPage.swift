@@ -25,7 +25,7 @@ struct ReportPage {
   private var sections: [String] {
     [
       head, section("Path", PathDrawing.svg(report.path)), section("Entities", entities), section("Over time", over),
-      section("What became of the rows", table(words.tallies)), section("Rejects", rejects), section("Proof", proof),
+      section("Rows", table(words.tallies)), section("Rejects", rejects), section("Verification", proof),
       section("Settings", table(report.settings.map { ($0.name, $0.value) })), section("Notes", HTML.list(report.notes)),
       section("Problems", HTML.list(report.problems)), foot,
     ]
@@ -67,7 +67,7 @@ struct ReportPage {
     }
     return """
       <table><thead><tr><th scope="col">Entity</th><th scope="col">Rows before, now</th><th scope="col">Bytes before, now</th></tr></thead>\
-      <tbody>\(rows.joined())</tbody></table><p class="small">Bytes are told by a sample of pages, and so are rows with ≈. \
+      <tbody>\(rows.joined())</tbody></table><p class="small">Bytes, and rows marked ≈, are estimated from a sample of pages. \
       Bars: <i class="key before"></i> before, <i class="key after"></i> now.</p>
       """
   }
@@ -86,9 +86,10 @@ struct ReportPage {
   private var rejects: String {
     guard let rejects = report.rejects else { return "" }
     let list = HTML.list(rejects.first.map { "step \($0.step), \($0.mapping): \($0.entity) \($0.key): \($0.reason)" })
-    let count = "\(Console.count(rejects.count)) objects could not be migrated, and were set aside. All of them: \(rejects.path)"
+    let count =
+      "\(Console.count(rejects.count)) objects could not be migrated, and were rejected. They are listed in \(rejects.path)"
     let replay = rejects.replay.map {
-      HTML.element("p", "", "After a fix, all objects again:") + HTML.element("pre", "", HTML.escaped($0))
+      HTML.element("p", "", "After a fix, migrate all objects again:") + HTML.element("pre", "", HTML.escaped($0))
     }
     return HTML.element("p", "", HTML.escaped(count)) + list + (replay ?? "")
   }

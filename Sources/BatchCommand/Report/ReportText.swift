@@ -28,9 +28,9 @@ struct ReportText {
       add(
         "rejects: \(Console.count(rejects.count)), in \(ReportWords.plain(rejects.path))",
         rejects.first.prefix(10).map(Self.line)
-          + (rejects.replay.map { ["after a fix, all objects again: \(ReportWords.plain($0))"] } ?? []))
+          + (rejects.replay.map { ["after a fix, migrate all objects again: \(ReportWords.plain($0))"] } ?? []))
     }
-    add("proof", words.proof + (report.proof?.warnings.map { "  " + ReportWords.plain($0) } ?? []))
+    add("verification", words.proof + (report.proof?.warnings.map { "  " + ReportWords.plain($0) } ?? []))
     add("settings", report.settings.map { ReportWords.plain("\($0.name): \($0.value)") })
     add("notes", report.notes.map(ReportWords.plain))
     add("problems", report.problems.map(ReportWords.plain))
@@ -50,14 +50,15 @@ struct ReportText {
         return ["\(index + 1). \(ReportWords.plain(step.source)) to \(ReportWords.plain(step.destination))\(passed), \(kind)"]
           + step.mappings.filter { _ in !step.isInferred }.map { mapping in
             let policies = mapping.policies.isEmpty ? "" : "; \(mapping.policies.joined(separator: ", "))"
-            return ReportWords.plain("   \(mapping.name): \(mapping.count) entity mappings\(policies)")
+            return ReportWords.plain(
+              "   \(mapping.name): \(mapping.count) entity \(mapping.count == 1 ? "mapping" : "mappings")\(policies)")
           }
       })
   }
 
   private mutating func addEntities() {
     add(
-      "entities: rows and bytes before, and now; bytes by a sample of pages",
+      "entities: rows and bytes before and now; bytes are estimated from a sample of pages",
       report.entities.map { entity in
         func side(_ size: RunHistory.Size?) -> String {
           guard let rows = words.rows(size) else { return "none" }

@@ -17,7 +17,7 @@ struct ReportWords {
         }))
   }
 
-  /// One or two words.
+  /// The outcome in one or two words.
   var outcome: String {
     switch report.outcome {
     case .done: "done"
@@ -27,11 +27,11 @@ struct ReportWords {
     case .stopped: "stopped"
     case .failed: "failed"
     case .interrupted: "interrupted"
-    case .cutOver: "to be finished"
+    case .cutOver: "not in place yet"
     }
   }
 
-  /// A sentence.
+  /// The outcome in a sentence.
   var headline: String {
     let version = report.targetVersion.map { Self.plain($0) } ?? "the new version"
     if let gone { return gone }
@@ -39,28 +39,28 @@ struct ReportWords {
     case .done: return "The store is at \(version)\(isProved).\(isWritten)"
     case .doneWithRejects:
       return
-        "The store is at \(version)\(isProved); \(Console.count(report.rejects?.count ?? 0)) objects were set aside.\(isWritten)"
-    case .running: return "A process is at work: \(percent) of the way to \(version)."
-    case .paused: return "A process waits, \(percent) of the way to \(version)."
-    case .stopped: return "It was stopped in good order, \(percent) of the way to \(version)."
-    case .failed: return "It failed, \(percent) of the way to \(version)."
+        "The store is at \(version)\(isProved); \(Console.count(report.rejects?.count ?? 0)) objects were rejected.\(isWritten)"
+    case .running: return "The migration is running: \(percent) of the way to \(version)."
+    case .paused: return "The migration is paused at \(percent) of the way to \(version)."
+    case .stopped: return "The migration was stopped in good order, at \(percent) of the way to \(version)."
+    case .failed: return "The migration failed at \(percent) of the way to \(version)."
     case .interrupted:
-      return "Its process ended without a word, \(percent) of the way to \(version): killed, or the machine went down."
-    case .cutOver: return "The new store is finished, and is not in its place yet."
+      return "The process was killed, or the machine went down, at \(percent) of the way to \(version)."
+    case .cutOver: return "The new store is finished, but not in its place yet."
     }
   }
 
-  /// What to say where the result is not there any more.
+  /// What to say if the result is no longer there.
   private var gone: String? {
     guard let present = report.present, present.isGone else { return nil }
-    let began = "The migration ended well\(report.ended.map { " at \(Self.time($0))" } ?? ""), but"
-    if present == .missing { return "\(began) there is no store at its path now: it was moved or removed since." }
+    let began = "The migration was done\(report.ended.map { " at \(Self.time($0))" } ?? ""), but"
+    if present == .missing { return "\(began) the store is no longer at its path: it was moved or removed since." }
     let store = report.presentVersion.map { "the store there now is at version \(Self.plain($0))" }
-    return "\(began) \(store ?? "what is there now is not the store that it left"): it was replaced or rolled back since."
+    return "\(began) \(store ?? "the store there now is another one"): it was replaced or rolled back since."
   }
 
-  private var isWritten: String { report.present == .written ? " It was written to since." : "" }
-  private var isProved: String { report.proof == nil ? "; it was not verified" : ", verified" }
+  private var isWritten: String { report.present == .written ? " The store was written to since." : "" }
+  private var isProved: String { report.proof == nil ? ", not verified" : ", verified" }
   private var percent: String { "\(Int(report.done * 100)) %" }
 
   /// Name and value, for what is worth a line at the top.
@@ -73,13 +73,15 @@ struct ReportWords {
     add("began", report.started.map(Self.time))
     add("ended", report.ended.map(Self.time))
     if report.seconds > 0 {
-      add("at work", "\(duration(report.seconds))\(report.processes > 1 ? " in \(report.processes) processes" : "")")
+      add("run time", "\(duration(report.seconds))\(report.processes > 1 ? " in \(report.processes) processes" : "")")
     }
     if report.rowsRead > 0 { add("rows read", "\(Console.count(report.rowsRead))\(rate.map { ", \($0)" } ?? "")") }
     add("size", bytes)
     add("checkpoints", Console.count(report.checkpoints))
     if report.peakMemory > 0 {
-      add("memory", "\(Console.size(report.peakMemory)) at most" + (report.memoryLimit.map { " of \(Console.size($0))" } ?? ""))
+      add(
+        "memory",
+        "\(Console.size(report.peakMemory)) at the peak" + (report.memoryLimit.map { ", \(Console.size($0)) allowed" } ?? ""))
     }
     add("time left", report.progress?.secondsLeft.map(duration))
     return figures
@@ -87,7 +89,7 @@ struct ReportWords {
 
   private var rate: String? {
     report.ended != nil && report.seconds > 0
-      ? "\(Console.count(UInt64(Double(report.rowsRead) / report.seconds))) a second" : nil
+      ? "\(Console.count(UInt64(Double(report.rowsRead) / report.seconds))) per second" : nil
   }
 
   private var bytes: String? {
@@ -105,27 +107,27 @@ struct ReportWords {
     seconds < 10 ? "\(Double(Int(max(0, seconds) * 100)) / 100) s" : Console.duration(min(seconds, 1e12))
   }
 
-  /// Rows of an entity; `about` marks what is told by a sample.
+  /// Rows of an entity; `about` marks an estimate from a sample.
   func rows(_ size: RunHistory.Size?) -> String? {
     size.map { Console.count($0.rows, isEstimate: $0.isEstimate) }
   }
 
-  /// Bytes of an entity, always told by a sample.
+  /// Bytes of an entity, always estimated from a sample.
   func bytes(_ size: RunHistory.Size?) -> String? { size.flatMap { $0.bytes }.map(Console.size) }
 
-  /// What became of the rows of a step.
+  /// The account of the rows of a step.
   func tally(_ tally: RunHistory.Tally) -> String {
     var parts = [
       "\(Console.count(tally.read)) objects read", "\(Console.count(tally.written)) written",
       "\(Console.count(tally.leftOut)) left out", "\(Console.count(tally.rejected)) rejected",
     ]
-    if tally.made > 0 { parts.append("\(Console.count(tally.made)) made besides") }
+    if tally.made > 0 { parts.append("\(Console.count(tally.made)) created") }
     if tally.linksWritten > 0 { parts.append("\(Console.count(tally.linksWritten)) links written") }
     if tally.linksLeftOut > 0 { parts.append("\(Console.count(tally.linksLeftOut)) links left out") }
     return parts.joined(separator: ", ")
   }
 
-  /// What became of the rows of all steps, and where everything in each version went: name and text.
+  /// The accounts of all steps and versions: name and text.
   var tallies: [(String, String)] {
     report.steps.flatMap { step in
       [("\(step.source) to \(step.destination)", tally(step))]
@@ -133,20 +135,20 @@ struct ReportWords {
     }
   }
 
-  /// What was proved.
+  /// What was verified.
   var proof: [String] {
     guard let proof = report.proof else {
-      return [report.ended == nil ? "Nothing is proved yet." : "No proof was asked for, or another process made it."]
+      return [report.ended == nil ? "Nothing is verified yet." : "The verification was turned off, or another process did it."]
     }
-    let how = proof.mode == "full" ? "by a second decoder and by SQLite" : "by a second decoder"
+    let reader = proof.mode == "full" ? "A second decoder and SQLite" : "A second decoder"
     var lines = [
-      "\(Console.count(proof.rows)) rows in \(proof.tables) tables were read again \(how): every page, every row against what was "
-        + "written, every index, every key. It took \(duration(proof.seconds)) after the last row."
+      "\(reader) checked every page, every index and every key, and compared \(Console.count(proof.rows)) rows in \(proof.tables) tables "
+        + "with what was written. This took \(duration(proof.seconds)) after the last row."
     ]
     if let external = proof.external { lines.append("Files outside the store: \(Self.plain(external)).") }
     lines.append(
       proof.warningCount == 0
-        ? "Nothing was found." : "\(proof.warningCount) kinds of peculiarities were found that real stores have, too:")
+        ? "No faults were found." : proof.warningCount == 1 ? "1 warning:" : "\(proof.warningCount) warnings:")
     return lines + [VerificationMode.meaning]
   }
 
@@ -156,11 +158,11 @@ struct ReportWords {
     let how =
       switch interruption.code {
       case "stopped": "stopped"
-      case nil: "ended without a word"
+      case nil: "killed"
       default: "failed"
       }
-    let pause = interruption.pause.map { "; another process went on \(duration($0)) later" } ?? ""
+    let pause = interruption.pause.map { "; resumed \(duration($0)) later" } ?? ""
     let reason = interruption.reason.map { ": \(Self.plain($0))" } ?? ""
-    return "after \(duration(interruption.seconds)) \(how)\(pause)\(reason)"
+    return "\(how) after \(duration(interruption.seconds))\(pause)\(reason)"
   }
 }

@@ -100,7 +100,7 @@ final class CellPage {
     if isInterior { base.storeBigEndian(rightmost, at: 8) }
   }
 
-  /// Writes what a checkpoint needs to go on with this page.
+  /// Writes what a checkpoint needs to continue this page.
   func encode(into writer: inout ByteWriter) {
     writer.writeInt(count)
     writer.writeInt(contentStart)

@@ -13,7 +13,7 @@ public final class DatabaseBuilder {
     public var tableName: String
     /// The text that creates it; nil for automatic indexes.
     public var sql: String?
-    /// Has it a b-tree? A trigger, a view and a virtual table are text alone.
+    /// Whether it has a b-tree. A trigger, a view and a virtual table are text alone.
     public var hasRoot: Bool
     /// Makes an entry.
     public init(type: String, name: String, tableName: String, sql: String?, hasRoot: Bool = true) {
@@ -31,7 +31,7 @@ public final class DatabaseBuilder {
   private let entries: [SchemaEntry]
   private let roots: [UInt32]
 
-  /// Begins a file, or goes on with one whose next page a checkpoint tells.
+  /// Begins a file, or continues one whose next page a checkpoint names.
   ///
   /// Throws `unsupported` when the header's sizes are not allowed.
   public init(file: any File, header: DatabaseHeader, schema: [SchemaEntry], resumingAt nextPage: UInt32? = nil) throws {

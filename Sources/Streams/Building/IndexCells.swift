@@ -1,4 +1,4 @@
-/// Index records in order, each behind its length, as cells of an index leaf begin: what a sorter hands to an ``IndexBuilder``
+/// Index records in order, each after its length, as cells of an index leaf begin: what a sorter hands to an ``IndexBuilder``
 /// in one piece. Reused.
 public final class IndexCells: @unchecked Sendable {
   // Sendable by discipline: one thread hands it to the next and never shares it.
@@ -17,7 +17,7 @@ public final class IndexCells: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  /// Would one more record of usual size be too much?
+  /// Whether one more record of usual size would be too much.
   @inline(__always)
   var isFull: Bool { used > Self.usualCapacity - 1024 }
 
@@ -27,7 +27,7 @@ public final class IndexCells: @unchecked Sendable {
   /// Records with their lengths.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: used) }
 
-  /// Room for `length` bytes, of which ``finish(_:)`` tells how many were written.
+  /// Room for `length` bytes, of which ``finish(_:)`` says how many were written.
   @inline(__always)
   func room(_ length: Int) -> UnsafeMutableRawPointer {
     if used + length > capacity { grow(to: used + length) }

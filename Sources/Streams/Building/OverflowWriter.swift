@@ -17,7 +17,7 @@ struct OverflowWriter {
     }
   }
 
-  /// Writes `length` bytes, which `fill` puts where it is told, piece by piece in order.
+  /// Writes `length` bytes, which `fill` puts in the given place, piece by piece in order.
   @inline(__always)
   func write(_ length: Int, _ fill: (_ target: UnsafeMutableRawPointer, _ count: Int) throws -> Void) throws -> UInt32 {
     let perPage = writer.geometry.usableSize - 4

@@ -1,4 +1,4 @@
-/// Hands out pages of a new database file in order and writes them, mostly one behind the other in large pieces.
+/// Hands out pages of a new database file in order and writes them, mostly one after the other in large pieces.
 ///
 /// Pages are append-only: once written, only page 1, roots reserved at the start and pointer-map pages are written again
 /// (I2). A pointer-map entry is set exactly once, to a value that depends on row order alone; so an entry that a crashed
@@ -15,7 +15,7 @@ public final class PageWriter {
   /// The file being written.
   public let file: any File
 
-  /// Told of parts of trees when their pages are in the file, where they stay as they are. Called by the thread that writes.
+  /// Hears of parts of trees when their pages are in the file, where they stay as they are. Called by the thread that writes.
   public var onFinished: (([ProofPart]) -> Void)?
   /// Parts whose last page may still be in the region.
   private var finishedParts: [ProofPart] = []
@@ -32,7 +32,7 @@ public final class PageWriter {
     var isDirty: Bool
   }
 
-  /// Begins a file, or goes on behind `nextPage` after the file was cut to the length that a checkpoint tells.
+  /// Begins a file, or continues after `nextPage` once the file was cut to the length that a checkpoint names.
   public init(file: any File, geometry: PageGeometry, nextPage: UInt32 = 2) {
     self.file = file
     self.geometry = geometry

@@ -64,7 +64,7 @@ final class PayloadStream {
   }
 
   private func copy(_ value: LongValue, to target: UnsafeMutableRawPointer, _ most: Int) throws -> Int {
-    // The source's row may have another rowid than this one; its page and cell are told.
+    // The source's row may have another rowid than this one; its page and cell are named.
     var cursor = try cursor ?? longValues.begin(value, rowid: 0)
     let count = min(most, value.byteCount - position)
     try longValues.copy(count, from: &cursor, to: target)

@@ -17,7 +17,7 @@ public final class TableBuilder {
   /// Rows appended so far.
   public var rowCount: UInt64 { rows }
   @exclusivity(unchecked) private var sum: ProofDigest?
-  /// What the table must be found to hold: the rows appended so far. Nil where no digest is kept.
+  /// What the table must be found to hold: the rows appended so far. Nil if no digest is kept.
   public var digest: ProofDigest? { sum }
 
   /// Begins a table. Page 1 has room for less, because the file's header stands before its root.
@@ -121,7 +121,7 @@ public final class TableBuilder {
     try add(TableLevel.Child(page: page, key: key), level: level + 1)
   }
 
-  /// Writes what a checkpoint needs to go on with this table: the open page of every level.
+  /// Writes what a checkpoint needs to continue this table: the open page of every level.
   public func encode(into state: inout ByteWriter) {
     state.writeOptional(last) { $0.writeInt64($1) }
     state.writeUInt64(rows)
@@ -135,7 +135,7 @@ public final class TableBuilder {
     }
   }
 
-  /// Goes on from what ``encode(into:)`` wrote. Throws `damagedCheckpoint`.
+  /// Continues from what ``encode(into:)`` wrote. Throws `damagedCheckpoint`.
   public func restore(from state: inout ByteReader) throws {
     last = try state.readOptional { try $0.readInt64() }
     rows = try state.readUInt64()

@@ -35,13 +35,13 @@ struct TableLevel {
 
   private static func cellLength(_ child: Child) -> Int { 2 + 4 + Varint.length(UInt64(bitPattern: child.key)) }
 
-  /// Does one more child fit, whatever its key?
+  /// Whether one more child fits, whatever its key.
   var fits: Bool {
     guard let last = children.last else { return true }
     return reservedAtStart + 12 + cellBytes + Self.cellLength(last) <= geometry.usableSize
   }
 
-  /// Do the cells of all children but the last fit on one page?
+  /// Whether the cells of all children but the last fit on one page.
   var isWithinPage: Bool { reservedAtStart + 12 + cellBytes <= geometry.usableSize }
 
   func write(as number: UInt32, to writer: PageWriter) throws {

@@ -36,7 +36,7 @@ public struct ByteWriter: Sendable {
   /// A length in bytes, then UTF-8.
   public mutating func writeString(_ value: String) { writeBytes(value.utf8) }
 
-  /// One byte that tells whether there is a value, then the value.
+  /// One byte that says whether there is a value, then the value.
   public mutating func writeOptional<Wrapped>(
     _ value: Wrapped?, _ write: (inout ByteWriter, Wrapped) throws -> Void
   ) rethrows {

@@ -1,4 +1,4 @@
-/// Everything that a run needs to go on: named sections of bytes, tied to one plan and one source (I6, I11).
+/// Everything that a run needs to be resumed: named sections of bytes, tied to one plan and one source (I6, I11).
 ///
 /// A section that this program does not know is kept as it is and published again. One that is missing has its
 /// default: that is the business of whoever owns the section.

@@ -7,7 +7,7 @@ public final class CheckpointStore: Sendable {
   private struct State {
     /// The number that was published or found last; nil before either.
     var latest: UInt64?
-    /// Why nothing may be written any more.
+    /// Why nothing may be written any longer.
     var failure: StreamsError?
   }
 

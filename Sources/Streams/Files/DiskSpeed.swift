@@ -17,7 +17,7 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
   private static let seconds = 0.3
 
   /// Found by writing up to `bytes` to a file without a name and waiting for the disk; nothing of it is left, also not by a
-  /// kill. Takes a third of a second, and on a slow disk what four MiB take. Nil where the directory cannot be written, is nearly full, or
+  /// kill. Takes a third of a second, and on a slow disk what four MiB take. Nil if the directory cannot be written, is nearly full, or
   /// its file system knows no such files.
   public static func measure(in directory: String, bytes: Int = 32 << 20) -> DiskSpeed? {
     guard let free = try? LocalFileSystem().availableSpace(directory), free / 4 > UInt64(bytes) else { return nil }

@@ -73,7 +73,7 @@ public struct FileStatus: Sendable, Equatable {
   public var size: UInt64
   /// Last change of the contents, nanoseconds since 1970.
   public var modified: Int64
-  /// Device and inode: what tells one file from another.
+  /// Device and inode: what distinguishes one file from another.
   public var device: UInt64
   /// The inode number on that device.
   public var inode: UInt64
@@ -114,7 +114,7 @@ public protocol File: AnyObject, Sendable {
   func size() throws -> UInt64
   /// Takes an advisory lock on a range of bytes for this open file, without waiting; false when another holder excludes it.
   func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool
-  /// Would another holder exclude such a lock? Nothing is taken and nothing changes.
+  /// Whether another holder would exclude such a lock. Nothing is taken and nothing changes.
   func isExcluded(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool
   /// Closes the file; its locks end with it. Further calls fail.
   func close()

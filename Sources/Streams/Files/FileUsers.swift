@@ -1,16 +1,25 @@
 import Glibc
 
-/// Which other processes have a file locked or open, as far as the kernel tells this user: for a person who has to end them.
+/// Which other processes have a file locked or open, as far as the kernel shows them to this user: for a person who has to end them.
 public enum FileUsers {
   private static let textCap = 1 << 20
 
   /// Processes with a POSIX lock on one of these files, such as SQLite takes.
   public static func locking(_ paths: [String]) -> [String] { owners(paths).filter { $0 > 0 }.map(name) }
 
-  /// Is a file locked, and only with locks of open files, which no process owns? SQLite takes none of these, this program takes no others.
-  public static func isLockedByFilesAlone(_ path: String) -> Bool {
+  /// Whose locks a file has.
+  public enum Holder: Sendable {
+    /// Only locks of open files, which no process owns. SQLite takes none of these, this program takes no others.
+    case thisProgram
+    /// At least one lock of a process, as SQLite takes it.
+    case otherProgram
+  }
+
+  /// Who has the database at `path` locked; nil if the kernel shows no lock.
+  public static func holder(_ path: String) -> Holder? {
     let owners = owners([path, path + "-shm"])
-    return !owners.isEmpty && owners.allSatisfy { $0 == -1 }
+    guard !owners.isEmpty else { return nil }
+    return owners.allSatisfy { $0 == -1 } ? .thisProgram : .otherProgram
   }
 
   /// Process numbers, each once; -1 for locks without owner.
@@ -20,7 +29,7 @@ public enum FileUsers {
     guard let bytes = try? files.readAll("/proc/locks", cap: textCap) else { return [] }
     var found: [Int32] = []
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-      // "1: POSIX ADVISORY WRITE 1234 08:01:5678 0 EOF", with "->" behind the number of one that waits.
+      // "1: POSIX ADVISORY WRITE 1234 08:01:5678 0 EOF", with "->" after the number of one that waits.
       let words = line.split(separator: " ").filter { $0 != "->" }
       guard words.count >= 6, let pid = Int32(words[4]), wanted.contains(String(words[5])) else { continue }
       if !found.contains(pid) { found.append(pid) }

@@ -46,7 +46,7 @@ public final class LocalFile: File {
       if count > 0 {
         done += count
       } else if count == 0 {
-        // POSIX leaves a write of nothing unexplained; going on would be an endless loop.
+        // POSIX leaves a write of nothing unexplained; to continue would be an endless loop.
         throw StreamsError.system(ENOSPC, "write", path: path)
       } else if errno != EINTR {
         throw StreamsError.system(errno, "write", path: path)
@@ -54,7 +54,7 @@ public final class LocalFile: File {
     }
   }
 
-  /// Asks for bytes that were written to go to the disk soon. Of a failure ``sync()`` tells.
+  /// Asks for bytes that were written to go to the disk soon. ``sync()`` reports a failure.
   public func beginSync(at offset: UInt64, length: Int) {
     guard let descriptor = try? open(), let position = Int64(exactly: offset) else { return }
     _ = Self.syncFileRange?(descriptor, position, Int64(length), Self.writeOut)

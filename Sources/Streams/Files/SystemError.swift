@@ -2,7 +2,7 @@ import Glibc
 
 extension StreamsError {
   /// Turns `errno` into an error that says what to do. ENOSPC and EDQUOT get a code of their own, because the remedy
-  /// is the person's and the run can go on afterwards.
+  /// is the person's and the run can be resumed afterwards.
   public static func system(_ number: Int32, _ action: String, path: String) -> StreamsError {
     let reason = String(cString: strerror(number))
     return StreamsError(code(for: number), "cannot \(action): \(reason)", path: path, hint: hint(for: number))

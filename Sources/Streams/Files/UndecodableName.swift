@@ -1,15 +1,15 @@
 import Glibc
 
-/// A name in a folder that is not UTF-8. Paths here are texts, so that none leads to it: it can only be told.
+/// A name in a folder that is not UTF-8. Paths here are texts, so none leads to it: it can only be reported.
 public struct UndecodableName: Sendable, Equatable {
   /// The name with `\xHH` for its bytes that are not plain ASCII, as bash takes it within `$'…'`.
   public var escaped: String
-  /// Is it a folder's?
+  /// Whether it is the name of a folder.
   public var isDirectory: Bool
   /// The first bytes of a regular file; empty of everything else, and where they cannot be read.
   public var beginning: [UInt8]
 
-  /// May a name that ``FileSystem/list(_:)`` gave be one that was repaired?
+  /// Whether a name that ``FileSystem/list(_:)`` gave may be one that was repaired.
   public static func isRepaired(_ name: String) -> Bool { name.unicodeScalars.contains("\u{FFFD}") }
 
   /// All such names in a folder, with so many bytes of each file. Nothing is written.

@@ -26,7 +26,7 @@ public struct DatabaseHeader: Sendable, Equatable {
   public var version: Version
   /// Counts changes in rollback mode.
   public var changeCounter: UInt32
-  /// Pages as the header tells them; trusted only when ``pageCountIsValid``.
+  /// Pages as the header counts them; trusted only when ``pageCountIsValid``.
   public var pageCount: UInt32
   /// The first freelist trunk page.
   public var freelistTrunk: UInt32

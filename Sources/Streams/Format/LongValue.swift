@@ -1,7 +1,7 @@
 /// A long text or blob that stays in its database's file; stands for the value in a record in memory.
 ///
 /// A record that holds such references begins with a mark, a byte that begins no record of a file: readers refuse one that has it. So
-/// the serial type of a reference, which is reserved on disk, counts behind a mark alone. References are never written to a
+/// the serial type of a reference, which is reserved on disk, counts after a mark alone. References are never written to a
 /// database: ``TableBuilder`` writes the values themselves.
 public struct LongValue: Sendable {
   /// The first byte of a record that may hold references. In a file it would be the length of a header without a byte.
@@ -19,7 +19,7 @@ public struct LongValue: Sendable {
   var offset: UInt16
   /// Bytes of the value on that page.
   var count: UInt32
-  /// The overflow page on which the value goes on, behind the first `count` bytes.
+  /// The overflow page on which the value continues, after the first `count` bytes.
   var next: UInt32
   /// Bytes of the row's payload that follow the value. Where none do, the chain must end with the value.
   var rest: UInt32

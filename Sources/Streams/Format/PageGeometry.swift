@@ -6,7 +6,7 @@ public struct PageGeometry: Sendable, Equatable {
   public let pageSize: Int
   /// Bytes of a page that SQLite uses: page size less reserved bytes.
   public let usableSize: Int
-  /// Does the file have pointer-map pages?
+  /// Whether the file has pointer-map pages.
   public let hasPointerMap: Bool
 
   /// Makes a geometry; nil when the sizes are not allowed.
@@ -42,11 +42,11 @@ public struct PageGeometry: Sendable, Equatable {
     return map == lockBytePage ? map + 1 : map
   }
 
-  /// Is this page a pointer-map page?
+  /// Whether this page is a pointer-map page.
   public func isPointerMap(_ page: UInt32) -> Bool {
     hasPointerMap && page >= 2 && pointerMapPage(for: page) == page
   }
 
-  /// Can this page hold data?
+  /// Whether this page can hold data.
   public func isData(_ page: UInt32) -> Bool { page != lockBytePage && !isPointerMap(page) }
 }

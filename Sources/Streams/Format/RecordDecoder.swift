@@ -22,9 +22,9 @@ public final class RecordDecoder {
   @exclusivity(unchecked) private var columns: UnsafeMutablePointer<Column>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
   @exclusivity(unchecked) private var capacity: Int
-  /// Where the columns lie, and behind them the record's end, where others have found that; types are read when they are asked for.
+  /// Where the columns lie, and after them the record's end, where others have found that; types are read when they are asked for.
   @exclusivity(unchecked) private var places: UnsafePointer<Place>?
-  /// May the record decoded last hold references to long values?
+  /// Whether the record decoded last may hold references to long values.
   @exclusivity(unchecked) private(set) var refers = false
   private let longValues: (any LongValues)?
 
@@ -38,7 +38,7 @@ public final class RecordDecoder {
 
   deinit { columns.deallocate() }
 
-  /// Lets go of the record, whose memory may vanish: there are no columns then.
+  /// Releases the record, whose memory may vanish: there are no columns then.
   public func forget() { (count, base, places) = (0, nil, nil) }
 
   /// Takes a record whose columns were found already, and checked to lie in it. Record and places stay until the next one.
@@ -82,7 +82,7 @@ public final class RecordDecoder {
     SerialType.length(type) ?? (refers && type == LongValue.serialType ? LongValue.length : nil)
   }
 
-  /// The reference in a column; nil where the column's value is in the record.
+  /// The reference in a column; nil if the column's value is in the record.
   public func longValue(_ column: Int) -> LongValue? {
     type(column) == LongValue.serialType ? LongValue(body(column)) : nil
   }
@@ -171,7 +171,7 @@ public final class RecordDecoder {
 
   /// The value of a column, copied. Text that is not UTF-8 is repaired with replacement characters.
   ///
-  /// Throws only where the record refers to a long value that is larger than may be read, or whose chain is damaged.
+  /// Throws only if the record refers to a long value that is larger than may be read, or whose chain is damaged.
   public func value(_ column: Int) throws -> Value {
     let type = type(column)
     let body = body(column)

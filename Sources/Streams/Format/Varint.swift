@@ -5,7 +5,7 @@ public enum Varint {
   /// The longest encoding, in bytes.
   public static let maximumLength = 9
 
-  /// Reads an integer at `offset`; nil when it runs past the end. `offset` moves behind it.
+  /// Reads an integer at `offset`; nil when it runs past the end. `offset` moves after it.
   @inlinable @inline(__always)
   public static func read(_ bytes: UnsafeRawBufferPointer, at offset: inout Int) -> UInt64? {
     guard offset >= 0, offset < bytes.count, let base = bytes.baseAddress else { return nil }

@@ -36,7 +36,7 @@ public final class NullTally {
     guard let types = locator.shortTypes(padded: blocks * 8) else { return addLong(locator, to: group) }
     let target = bytes + group * blocks
     for block in 0..<blocks {
-      // Bytes behind the last column may be any: they change only sums that nobody reads.
+      // Bytes after the last column may be any: they change only sums that nobody reads.
       let found = UInt64(littleEndian: types.loadUnaligned(fromByteOffset: block &* 8, as: UInt64.self))
       target[block] &+= (~(found &+ Self.sevenBits) & Self.highBits) &>> 7
     }

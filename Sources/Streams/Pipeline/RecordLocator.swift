@@ -8,7 +8,7 @@ public final class RecordLocator {
   // Plain pointers: this runs for every row, and the compiler can prove access to them exclusive.
   @exclusivity(unchecked) private var offsets: UnsafeMutablePointer<RecordDecoder.Place>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
-  /// May the record located last hold references to long values? Its first byte is the mark then.
+  /// Whether the record located last may hold references to long values. Its first byte is the mark then.
   @exclusivity(unchecked) private var mayRefer = false
   var refers: Bool { mayRefer }
 
@@ -16,7 +16,7 @@ public final class RecordLocator {
   @exclusivity(unchecked) private(set) var rowid: Int64 = 0
   @exclusivity(unchecked) private(set) var given: Int64 = 0
 
-  /// Tells the rowid of the record located last.
+  /// Sets the rowid of the record located last.
   public func set(rowid: Int64) { self.rowid = rowid }
 
   /// Gives recipes a number beside the record.
@@ -100,7 +100,7 @@ public final class RecordLocator {
     return SerialType.length(type)
   }
 
-  /// Has a decoder go on with the record located last, as long as that is the last.
+  /// Lets a decoder continue with the record located last, as long as that is the last.
   public func lend(to decoder: RecordDecoder) {
     guard let base else { return decoder.forget() }
     decoder.take(base, offsets, count: columnCount, refers: refers)
@@ -115,13 +115,13 @@ public final class RecordLocator {
     return SerialType.readInteger(serial, base + body)
   }
 
-  /// Has the integer in a column the smallest type that holds it?
+  /// Whether the integer in a column has the smallest type that holds it.
   @inline(__always)
   func isShortest(_ column: Int, _ value: Int64) -> Bool {
     base.map { UInt64($0.load(fromByteOffset: offsets[column].type, as: UInt8.self)) == SerialType.integer(value) } ?? false
   }
 
-  /// The integer in one of the first columns of another record, found without a look at those behind it; nil where the record has
+  /// The integer in one of the first columns of another record, found without a look at those after it; nil if the record has
   /// something else there, or where that takes a longer look.
   @inline(__always)
   public func integer(_ column: Int, of record: UnsafeRawBufferPointer) -> Int64? {
@@ -139,7 +139,7 @@ public final class RecordLocator {
     return SerialType.readInteger(type, base + body)
   }
 
-  /// The text in a column of another record that has all columns, found without a look at those behind it; nil where the record has
+  /// The text in a column of another record that has all columns, found without a look at those after it; nil if the record has
   /// something else there, or where that takes a longer look.
   public func text(_ column: Int, of record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let base = record.baseAddress, record.count > column + 1, base.load(as: UInt8.self) < 0x80 else { return nil }
@@ -168,18 +168,18 @@ public final class RecordLocator {
     return nil
   }
 
-  /// Lies every value of the record located last within it?
+  /// Whether every value of the record located last lies within it.
   public func isWhole() -> Bool { !mayRefer }
 
-  /// Was a record located?
+  /// Whether a record was located.
   var hasRecord: Bool { base != nil }
 
-  /// Is the column of the record located last NULL?
+  /// Whether the column of the record located last is NULL.
   public func isNull(_ column: Int) -> Bool {
     base.map { $0.load(fromByteOffset: offsets[column].type, as: UInt8.self) == 0 } ?? true
   }
 
-  /// The serial types of the record located last, where each takes a byte; nil where one takes more, or where fewer bytes than `padded`
+  /// The serial types of the record located last, where each takes a byte; nil if one takes more, or if fewer bytes than `padded`
   /// can be read from there on.
   @inline(__always)
   func shortTypes(padded: Int) -> UnsafeRawPointer? {
@@ -189,7 +189,7 @@ public final class RecordLocator {
     return base + first
   }
 
-  /// Is the column of the record located last a text?
+  /// Whether the column of the record located last is a text.
   public func isText(_ column: Int) -> Bool { hasRecord && SerialType.isText(self.column(column).type) }
 
   /// The serial type and the bytes of a column of the record located last, which must be there.
@@ -204,7 +204,7 @@ public final class RecordLocator {
   /// Where the types and the bodies of some columns of the record located last are, each in one piece.
   @inline(__always)
   func places(_ column: Int, _ count: Int) -> (base: UnsafeRawPointer, types: Range<Int>, bodies: Range<Int>) {
-    // Asked only where `hasRecord`.
+    // Called only if `hasRecord`.
     let (first, last) = (offsets[column], offsets[column &+ count])
     return (
       base.unsafelyUnwrapped, Range(uncheckedBounds: (first.type, last.type)), Range(uncheckedBounds: (first.body, last.body))

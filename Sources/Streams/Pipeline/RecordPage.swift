@@ -51,15 +51,15 @@ public final class RecordPage: @unchecked Sendable {
     return head + Self.headLength
   }
 
-  /// The place behind the last record.
+  /// The place after the last record.
   public struct Mark {
     fileprivate let (used, records): (Int, Int)
   }
 
-  /// The place behind the last record.
+  /// The place after the last record.
   public var mark: Mark { Mark(used: used, records: records) }
 
-  /// Forgets the records behind a place.
+  /// Forgets the records after a place.
   public func forget(behind mark: Mark) { (used, records) = (mark.used, mark.records) }
 
   /// Calls `body` with each record in order: table, rowid, bytes.

@@ -15,13 +15,13 @@ extension RecordProgram {
     case own(by: Int64)
     /// The number that is given beside the row.
     case given
-    /// NULL where the key is; else the key, with the number added that another column's integer leads to.
+    /// NULL where the key is; otherwise the key, with the number added that another column's integer leads to.
     case moved(key: Int, by: Int, offsets: [Int64?])
-    /// NULL where the key is; else the number that another column's integer leads to.
+    /// NULL where the key is; otherwise the number that another column's integer leads to.
     case number(key: Int, of: Int, numbers: [Int64?])
   }
 
-  /// The source's columns that some columns of the record are NULL with; nil where one of them is NULL in every record.
+  /// The source's columns that some columns of the record are NULL with; nil if one of them is NULL in every record.
   static func sources(of columns: Set<Int>, _ pieces: [Piece]) -> [Int]? {
     var (found, first): (Set<Int>, Int) = ([], 0)
     for piece in pieces {

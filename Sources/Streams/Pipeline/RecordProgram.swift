@@ -62,7 +62,7 @@ public final class RecordProgram {
   private let count: Int
   /// Source columns that must not be NULL.
   private let required: UnsafeMutableBufferPointer<Int>
-  /// Can whole records be made?
+  /// Whether whole records can be made.
   private let appends: Bool
 
   /// Prepares a recipe. Neighbouring runs of columns are joined. A whole record with NULL in a `required` column does not fit it, and none at
@@ -145,7 +145,7 @@ public final class RecordProgram {
     return true
   }
 
-  /// Makes a record out of the one that was located last, but for the columns whose bits are set in `changed`: those are appended
+  /// Makes a record out of the one that was located last, except for the columns whose bits are set in `changed`: those are appended
   /// by `other`, in order. False, and the encoder's record is not complete, where the recipe does not fit.
   public func encode(_ source: RecordLocator, to encoder: RecordEncoder, except changed: UInt64, _ other: (Int) -> Void) -> Bool {
     guard source.hasRecord else { return false }

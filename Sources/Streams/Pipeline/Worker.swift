@@ -66,7 +66,7 @@ public final class Worker: @unchecked Sendable {
     return workers
   }
 
-  /// Has the calling thread work when no other wants to: on Linux, niceness belongs to a thread.
+  /// Makes the calling thread work only when no other wants to: on Linux, niceness belongs to a thread.
   public static func yieldToOthers() { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19) }
 
   // A thread that nobody waits for gives its resources back by itself.

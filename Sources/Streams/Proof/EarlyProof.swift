@@ -25,7 +25,7 @@ public final class EarlyProof {
   /// What was found in a part of an index.
   struct Entries {
     var found: ProofEntries
-    /// The first entry's record and the last one's; nil where there are none that could be compared.
+    /// The first entry's record and the last one's; nil if there are none that could be compared.
     var first: [UInt8]?
     var last: [UInt8]?
   }

@@ -54,12 +54,12 @@ public final class Proof: Sendable {
   private let largestKeys: [Int64]
   private let limit: Int
   private let window: Range<Int64>
-  /// Is this the pass that looks at everything, and not only at a window of keys?
+  /// Whether this is the pass that looks at everything, and not only at a window of keys.
   private let isFirst: Bool
   private let state: Mutex<State>
   private let early: Early?
 
-  // Sendable: nobody changes it any more.
+  // Sendable: nobody changes it any longer.
   private struct Early: @unchecked Sendable { let proof: EarlyProof }
 
   /// Prepares a proof.
@@ -71,7 +71,7 @@ public final class Proof: Sendable {
   ///   - largestKeys: the largest key of each set of keys that tables name.
   ///   - window: the keys that are looked at in this pass; the pass that begins at 0 looks at all else, too.
   ///   - limit: the longest record that is put together in memory.
-  ///   - early: what was looked at while the file was written. It is used if it looked for the very same, and never changed any more.
+  ///   - early: what was looked at while the file was written. It is used if it looked for the very same, and never changed any longer.
   public init(
     _ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], largestKeys: [Int64], window: Range<Int64>, limit: Int,
     early: EarlyProof? = nil

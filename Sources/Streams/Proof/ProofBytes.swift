@@ -21,7 +21,7 @@ extension UnsafeRawPointer {
     return value
   }
 
-  /// A number of 1 to 9 bytes that ends before `end`; nil when it does not. `position` moves behind it.
+  /// A number of 1 to 9 bytes that ends before `end`; nil when it does not. `position` moves after it.
   @inline(__always)
   func proofVarint(_ position: inout Int, _ end: Int) -> UInt64? {
     guard position < end else { return nil }
@@ -61,7 +61,7 @@ extension UnsafeRawPointer {
     return nil
   }
 
-  /// Are these bytes all zero?
+  /// Whether these bytes are all zero.
   func proofIsZero(_ offset: Int, _ count: Int) -> Bool {
     var position = offset
     let end = offset + count

@@ -1,4 +1,4 @@
-/// Which pages of a file have an owner: every page exactly one, as the pointer maps tell it, too. One bit a page.
+/// Which pages of a file have an owner: every page exactly one, as the pointer maps say, too. One bit a page.
 final class ProofClaims {
   /// What a pointer-map entry says of a page.
   enum Role: UInt8 {
@@ -80,7 +80,7 @@ final class ProofClaims {
     if file.hasPointerMap { try compareMaps(pages) }
   }
 
-  /// Every page has its owner now; the pointer maps must tell the same.
+  /// Every page has its owner now; the pointer maps must say the same.
   private func compareMaps(_ pages: ProofPages) throws {
     for (map, first) in stride(from: UInt64(2), through: UInt64(file.pageCount), by: file.perMap).enumerated() {
       let number = file.mapPage(UInt32(first))

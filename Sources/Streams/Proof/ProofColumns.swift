@@ -11,7 +11,7 @@ public struct ProofIndexColumn: Sendable, Equatable {
 
   /// The column's place in the table's record.
   public var column: Int
-  /// Largest first?
+  /// Largest first.
   public var isDescending: Bool
   /// How texts are compared.
   public var collation: Comparison

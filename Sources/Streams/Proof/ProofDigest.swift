@@ -1,7 +1,7 @@
 /// What the rows of a table, or the entries of an index, are, whatever their order: how many, and sums of their hashes.
 ///
 /// Besides the 128 bits of the sum there are three moments, sums of hash times rowid, its square and its cube. Of two digests that
-/// differ in one row or in two rows, they tell which ones.
+/// differ in one row or in two rows, they show which ones.
 public struct ProofDigest: Sendable, Equatable {
   /// Rows.
   public private(set) var count: UInt64 = 0
@@ -12,7 +12,7 @@ public struct ProofDigest: Sendable, Equatable {
   /// A digest of no rows.
   public init() {}
 
-  /// The digest that ``words`` tell.
+  /// The digest that ``words`` hold.
   public init(words: [UInt64]) {
     guard words.count == Self.wordCount else { return }
     (count, low, high, moments) = (words[0], words[1], words[2], (words[3], words[4], words[5]))
@@ -23,7 +23,7 @@ public struct ProofDigest: Sendable, Equatable {
   /// The digest as numbers: rows, sum, moments.
   public var words: [UInt64] { [count, low, high, moments.0, moments.1, moments.2] }
 
-  /// Are counts, sums and moments equal?
+  /// Whether counts, sums and moments are equal.
   public static func == (left: ProofDigest, right: ProofDigest) -> Bool { left.words == right.words }
 
   /// Adds a row whose record lies in one piece.
@@ -55,7 +55,7 @@ public struct ProofDigest: Sendable, Equatable {
   }
 
   /// The rowids of the rows in which this digest differs from another, where they are one or two and at most `largest`; empty
-  /// where they are more, or cannot be told.
+  /// if there are more, or they cannot be found.
   public func rows(differingFrom other: ProofDigest, largest: Int64) -> [Int64] {
     let sums = zip(words, other.words).map { $0 &- $1 }.dropFirst().filter { _ in true }
     let (d0, d1, d2, d3) = (sums[0], sums[2], sums[3], sums[4])
@@ -83,7 +83,7 @@ public struct ProofDigest: Sendable, Equatable {
     return [Int64((sum - root) / 2), Int64((sum + root) / 2)]
   }
 
-  /// The smallest number that times `divisor` gives `value`, modulo 2^64; nil where there is none.
+  /// The smallest number that times `divisor` gives `value`, modulo 2^64; nil if there is none.
   private static func quotient(_ value: UInt64, _ divisor: UInt64) -> UInt64? {
     let shift = divisor.trailingZeroBitCount
     guard shift < 64, value == 0 || value.trailingZeroBitCount >= shift else { return nil }

@@ -10,7 +10,7 @@ public final class ProofFile: Sendable {
   public let pageCount: UInt32
   let hasPointerMap: Bool
   let freelist: (first: UInt32, count: UInt32)
-  /// Was the file written by this program alone, one page behind the other? Then not a byte of it may be without a meaning.
+  /// Whether the file was written by this program alone, one page after the other. Then every byte of it has a meaning.
   let isDense: Bool
   // Set before anybody else knows the file.
   private(set) nonisolated(unsafe) var beforeReading: @Sendable () throws -> Void = {}
@@ -44,7 +44,7 @@ public final class ProofFile: Sendable {
       (1...4).contains(word(44)), header[72..<92].allSatisfy({ $0 == 0 })
     else { throw damage("the file's header or length is impossible") }
     guard word(56) == 1 else { throw StreamsError(.unsupported, "the database holds no UTF-8", path: path) }
-    // The count in the header counts where the change counter says so; older writers leave it behind.
+    // The count in the header counts where the change counter says so; older writers do not update it.
     guard word(28) == pageCount || word(24) != word(92) && !isDense else {
       throw damage("the header tells \(word(28)) pages, the file has \(pageCount)")
     }
@@ -89,7 +89,7 @@ public final class ProofFile: Sendable {
     return some <= most ? some : least
   }
 
-  /// Is this the root of a table with rowids?
+  /// Whether this is the root of a table with rowids.
   public func hasRowids(_ root: UInt32) throws -> Bool {
     var byte: UInt8 = 0
     let read = try withUnsafeMutableBytes(of: &byte) { try file.read(into: $0, at: UInt64(root - 1) * UInt64(pageSize)) }
@@ -110,7 +110,7 @@ final class ProofPages {
   @exclusivity(unchecked) private var start: UInt32 = 1
   @exclusivity(unchecked) private var count = 0
   private var ahead = 1
-  /// The last page that may be read, also ahead: what lies behind it may be written just now.
+  /// The last page that may be read, also ahead: what lies after it may be written just now.
   @exclusivity(unchecked) var end: UInt32
 
   init(_ file: ProofFile) {

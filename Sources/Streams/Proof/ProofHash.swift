@@ -5,7 +5,7 @@
 public struct ProofHash {
   private static let block = 32
   private var state: (UInt64, UInt64)
-  /// The block that was mixed last, and behind it up to one that was not.
+  /// The block that was mixed last, and after it up to one that was not.
   private var window: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
   private var pendingCount = 0
   private let isShort: Bool
@@ -22,7 +22,7 @@ public struct ProofHash {
       if pendingCount == Self.block { mixPending() }
       var taken = min(count, Self.block - pendingCount)
       if pendingCount == 0, count > Self.block {
-        // The last byte is left: only a block with something behind it is not the last one.
+        // The last byte is left: only a block with something after it is not the last one.
         taken = (count - 1) / Self.block * Self.block
         Self.blocks(&state, bytes, taken)
         hold(bytes + taken - Self.block, Self.block, at: 0)
@@ -114,14 +114,14 @@ public struct ProofHash {
     return (second.low ^ first.high, second.high ^ first.low)
   }
 
-  /// 1 to 15 bytes as two words, with zeros behind them.
+  /// 1 to 15 bytes as two words, with zeros after them.
   @inline(__always)
   private static func tail(_ bytes: UnsafeRawPointer, _ count: Int) -> (UInt64, UInt64) {
     if count < 8 { return (part(bytes, count), 0) }
     return (bytes.loadUnaligned(as: UInt64.self), count == 8 ? 0 : part(bytes + 8, count - 8))
   }
 
-  /// The same behind 16 other bytes: one load for every count.
+  /// The same after 16 other bytes: one load for every count.
   @inline(__always)
   private static func tail(endingAt end: UnsafeRawPointer, _ count: Int) -> (UInt64, UInt64) {
     let bytes = (end - 16).loadUnaligned(as: UInt128.self) &>> UInt128(truncatingIfNeeded: 8 * (16 - count))

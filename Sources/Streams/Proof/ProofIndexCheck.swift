@@ -64,7 +64,7 @@ final class ProofIndexCheck {
     throw file.damage("the page was written as a part of \(index.name), and does not belong to it", lost)
   }
 
-  /// Walks a part of an index that is still being written; no page of it lies behind its own, which is not claimed.
+  /// Walks a part of an index that is still being written; no page of it lies after its own, which is not claimed.
   func run(_ part: ProofPart) throws -> EarlyProof.Entries {
     (pages.end, overflow.end) = (part.page, part.page)
     makeLevels(1)
@@ -84,7 +84,7 @@ final class ProofIndexCheck {
     try walk(page, parent: parent, depth)
   }
 
-  /// Takes over what was found in a part; its entries are where they belong, between the one before and the one behind.
+  /// Takes over what was found in a part; its entries are where they belong, between the one before and the one after.
   private func adopt(_ part: EarlyProof.Entries, _ page: UInt32) throws {
     try part.first?.withUnsafeBytes { try take($0, $0.count, page, 0, isCounted: false) }
     found.add(part.found)
@@ -142,7 +142,7 @@ final class ProofIndexCheck {
     return max(after, start + 4)
   }
 
-  /// Has the entry before outlive the memory that it lies in.
+  /// Keeps the entry before beyond the memory that it lies in.
   private func keepPrevious() {
     readPrevious()
     if hasPrevious { previous._withUnsafeGuaranteedRef { $0.keep() } }
@@ -188,7 +188,7 @@ final class ProofIndexCheck {
     arePreviousNumbers = bytes.baseAddress.map { previousNumbers.read($0, bytes.count) } ?? false
   }
 
-  /// The same for an entry of whole numbers behind another such one.
+  /// The same for an entry of whole numbers after another such one.
   @inline(__always)
   private func takeNumbers(_ bytes: UnsafeRawBufferPointer) {
     let last = columns.all.count

@@ -83,7 +83,7 @@ final class ProofKeys {
     }
   }
 
-  /// Does a reference lead to a key of the set that no row has? `largest` is the largest one that a row has.
+  /// Whether a reference leads to a key of the set that no row has. `largest` is the largest key of a row.
   func hasDangling(_ set: Int, largest: Int64) -> Bool {
     let bits = sets[set]
     return bits.impossible > 0 || bits.highest > largest

@@ -36,7 +36,7 @@ struct ProofNode {
     else { throw file.damage("the page has bytes without a meaning", number) }
   }
 
-  /// The child behind all cells.
+  /// The child after all cells.
   var rightmost: UInt32 { base.proof32(places - 4) }
 
   @inline(__always)
@@ -71,7 +71,7 @@ struct ProofPayload {
   var overflow: UInt32
 }
 
-/// Puts payloads together that go on in a chain of pages.
+/// Puts payloads together that continue in a chain of pages.
 final class ProofOverflow {
   private let file: ProofFile
   private let claims: ProofClaims
@@ -94,7 +94,7 @@ final class ProofOverflow {
     set { pages.end = newValue }
   }
 
-  /// The payload as far as it is put together: all of it up to the limit. `body` is told every piece, in order.
+  /// The payload as far as it is put together: all of it up to the limit. `body` gets every piece, in order.
   func read(_ payload: ProofPayload, of node: UInt32, cell: Int, _ body: (UnsafeRawPointer, Int) -> Void) throws
     -> UnsafeRawBufferPointer
   {

@@ -114,7 +114,7 @@ final class ProofRecord {
     return true
   }
 
-  /// The length that eight columns have together by their types, a byte each, and a bit for each that is NULL; nil where a type is longer or
+  /// The length that eight columns have together by their types, a byte each, and a bit for each that is NULL; nil if a type is longer or
   /// is none.
   @inline(__always)
   static func lengthOfEight(_ types: UInt64) -> (length: Int, nulls: UInt64)? {
@@ -125,7 +125,7 @@ final class ProofRecord {
     let long = atLeast(12, types) &* 255
     let short = types & ~long
     guard atLeast(10, short) == 0 else { return nil }
-    // Types to 4 tell their length; 5 stands for 6 bytes, 6 and 7 for 8, 8 and 9 for none.
+    // Types to 4 are their length; 5 stands for 6 bytes, 6 and 7 for 8, 8 and 9 for none.
     let sizes = (short &+ atLeast(5, short) &+ atLeast(6, short) &- atLeast(7, short)) & ~(atLeast(8, short) &* 255)
     let all = sizes | ((types & long) &- (12 &* ones & long)) >> 1 & 0x7F7F_7F7F_7F7F_7F7F
     let halves: UInt64 = 0x00FF_00FF_00FF_00FF
@@ -168,7 +168,7 @@ final class ProofRecord {
   @inline(__always)
   func length(_ column: Int) -> Int { Int((types[column] - 12) >> 1) }
 
-  /// Is the column at hand, whole?
+  /// Whether the column at hand is whole.
   @inline(__always)
   func isAtHand(_ column: Int) -> Bool {
     let type = types[column]

@@ -1,6 +1,6 @@
 /// What the proof has to look at in the rows of a table, as places of columns in its records.
 public struct ProofTable: Sendable, Equatable {
-  /// Rows of one kind, told by a number in a column.
+  /// Rows of one kind, known by a number in a column.
   public struct Kind: Sendable, Equatable {
     /// The number.
     public var number: Int64
@@ -14,7 +14,7 @@ public struct ProofTable: Sendable, Equatable {
     }
   }
 
-  /// A column that tells the kind of a row that a key leads to.
+  /// A column that holds the kind of a row that a key leads to.
   public struct Helper: Sendable, Equatable {
     /// The column.
     public var column: Int
@@ -38,11 +38,11 @@ public struct ProofTable: Sendable, Equatable {
   public struct Reference: Sendable, Equatable {
     /// The column.
     public var column: Int
-    /// May it not be NULL?
+    /// Whether it must not be NULL.
     public var isNeeded: Bool
     /// The set that the keys must be in.
     public var set: Int
-    /// The column that tells the kind of the row that the key leads to, and the set by kind.
+    /// The column that holds the kind of the row that the key leads to, and the set by kind.
     public var helper: Helper?
     /// Makes a reference.
     public init(column: Int, isNeeded: Bool, set: Int, helper: Helper? = nil) {
@@ -56,7 +56,7 @@ public struct ProofTable: Sendable, Equatable {
     public var column: Int
     /// Number of the sum that the pairs are added to.
     public var sum: Int
-    /// Does the row's own key come first?
+    /// Whether the row's own key comes first.
     public var isForward: Bool
     /// Makes a pair.
     public init(column: Int, sum: Int, isForward: Bool) { (self.column, self.sum, self.isForward) = (column, sum, isForward) }
@@ -72,7 +72,7 @@ public struct ProofTable: Sendable, Equatable {
   public var rowidColumn: Int?
   /// A record with the values of columns that a short record lacks.
   public var defaults: [UInt8] = []
-  /// The column that tells a row's kind, and the kinds; no column where rows have none.
+  /// The column that holds a row's kind, and the kinds; no column where rows have none.
   public var kindColumn: Int?
   /// The kinds that may occur.
   public var kinds: [Kind] = []
@@ -107,9 +107,9 @@ public struct ProofIndex: Sendable, Equatable {
   public var name: String
   /// The root page.
   public var root: UInt32
-  /// The columns of an entry, before its rowid; nil where only the structure and the digest are asked for.
+  /// The columns of an entry, before its rowid; nil if only the structure and the digest are asked for.
   public var columns: [ProofIndexColumn]?
-  /// Are entries unique but for NULL?
+  /// Whether entries are unique, except for NULL.
   public var isUnique: Bool
   /// Makes an index.
   public init(name: String, root: UInt32, columns: [ProofIndexColumn]?, isUnique: Bool) {
@@ -154,9 +154,9 @@ public struct ProofRows: Sendable {
   public var missing: [ProofTally]
   /// Rows without a place, in the order of the table's places.
   public var misplaced: [ProofTally]
-  /// References that are no keys, or whose helper tells a kind that they cannot lead to.
+  /// References that are no keys, or whose helper holds a kind that they cannot lead to.
   public var badReferences: UInt64 = 0
-  /// Rows that are so long that their entries cannot be told.
+  /// Rows that are so long that their entries cannot be found.
   public var isPartial = false
 
   init(_ table: ProofTable) {

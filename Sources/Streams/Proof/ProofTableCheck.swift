@@ -1,6 +1,6 @@
 /// Looks at the rows of one part of a table after the other. Belongs to one thread.
 final class ProofTableCheck {
-  /// A column with keys; where a helper tells the kind, the sets by kind begin at a place of ``helperSets``.
+  /// A column with keys; if a helper holds the kind, the sets by kind begin at a place of ``helperSets``.
   private struct Reference {
     var column: Int
     var isNeeded: Bool
@@ -23,7 +23,7 @@ final class ProofTableCheck {
   private let columnCount: Int
   private let kindColumn: Int
   private let rowidColumn: Int
-  /// The columns of all indexes behind each other, and where each index's end.
+  /// The columns of all indexes one after the other, and where each index's end.
   private let columns: ProofList<Int>
   private let columnEnds: ProofList<Int>
   private let entries: ProofList<ProofDigest>
@@ -97,7 +97,7 @@ final class ProofTableCheck {
     return (ProofList(references), ProofList(all))
   }
 
-  /// Walks a part of a table that is still being written; no page of it lies behind its own.
+  /// Walks a part of a table that is still being written; no page of it lies after its own.
   func run(_ part: ProofPart) throws -> ProofRows {
     (pages.end, overflow.end) = (part.page, part.page)
     return try run([part.walked(parent: 0)])

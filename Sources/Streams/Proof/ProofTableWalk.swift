@@ -9,7 +9,7 @@ final class ProofTableWalk {
     /// Rowids are above this one, and not above the other.
     var lower: Int64?
     var upper: Int64?
-    /// Is its page somebody else's to claim?
+    /// Whether its page belongs to another walk, which claims it.
     var isClaimed = false
   }
 

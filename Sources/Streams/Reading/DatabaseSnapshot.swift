@@ -6,7 +6,7 @@
 public final class DatabaseSnapshot: Sendable {
   /// How others are kept away while the snapshot is open.
   public enum Locking: Sendable {
-    /// Nobody may write; reading goes on. In WAL mode writers go on too, but the snapshot keeps its frames only while no
+    /// Nobody may write; reading continues. In WAL mode writers continue too, but the snapshot keeps its frames only while no
     /// checkpoint runs: use it for short looks.
     case shared
     /// Nobody may write for as long as the snapshot is open. On media that cannot be written a shared lock serves.
@@ -126,7 +126,7 @@ public final class DatabaseSnapshot: Sendable {
     }
   }
 
-  /// Can the page be part of a b-tree, below its root, or of an overflow chain?
+  /// Whether the page can be part of a b-tree, below its root, or of an overflow chain.
   func holdsData(_ page: UInt32) -> Bool { page >= 2 && page <= pageCount && geometry.isData(page) }
 
   /// Reads one page. The buffer has the page's size.
@@ -168,7 +168,7 @@ public final class DatabaseSnapshot: Sendable {
     }
   }
 
-  /// How many pages from one on lie behind each other: in the file, or in frames of the log.
+  /// How many pages from one on follow each other: in the file, or in frames of the log.
   private func neighbours(from page: UInt32, most: Int) -> Int {
     guard let log else { return most }
     var (length, last) = (1, log.offset(of: page))

@@ -10,7 +10,7 @@ public final class LogMemory: Sendable {
   struct Known: Sendable {
     var status: FileStatus
     var header: [UInt8]
-    /// The headers of the last committed frame and of what is behind it.
+    /// The headers of the last committed frame and of what is after it.
     var ends: [[UInt8]]
     var pageCount: UInt32
     var frameCount: Int

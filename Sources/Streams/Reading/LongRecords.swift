@@ -54,7 +54,7 @@ final class LongRecords {
     return true
   }
 
-  /// Reads the types; false when the payload is not exactly a header in its shortest form and the values that it tells.
+  /// Reads the types; false when the payload is not exactly a header in its shortest form and the values that it describes.
   private func readHeader(_ payload: Int, _ pages: OverflowPages, _ cursor: inout PayloadCursor) throws -> Bool {
     header.removeAll(keepingCapacity: true)
     types.removeAll(keepingCapacity: true)

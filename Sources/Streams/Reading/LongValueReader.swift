@@ -87,7 +87,7 @@ public final class LongValueReader: LongValues {
     try pages.copy(count, from: &cursor, to: target)
   }
 
-  /// The chain of a value ends with it, where nothing follows.
+  /// The chain of a value ends with it, if nothing follows.
   func finish(_ value: LongValue, _ cursor: PayloadCursor) throws {
     if value.rest == 0 { try pages.expectEnd(cursor) }
   }

@@ -5,9 +5,9 @@ struct PayloadCursor {
   /// The page at hand, and where `ahead` begins on it.
   var page: UInt32
   var offset: Int
-  /// The overflow page behind the one at hand; 0 behind the last.
+  /// The overflow page after the one at hand; 0 after the last.
   var next: UInt32
-  /// Bytes of the payload behind the cursor.
+  /// Bytes of the payload after the cursor.
   var left: Int
   /// The row, for messages.
   var name: String { rowid == 0 ? "a record" : "row \(rowid)" }

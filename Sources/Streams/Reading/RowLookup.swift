@@ -31,7 +31,7 @@ public final class RowLookup {
     }
   }
 
-  /// Is there such a row? Nothing of its payload is read.
+  /// Whether there is such a row. Nothing of its payload is read.
   public func contains(_ rowid: Int64) throws -> Bool { try find(rowid) != nil }
 
   private func find(_ rowid: Int64) throws -> (page: TreePage, cell: TreePage.Cell, buffer: PageBuffer)? {

@@ -39,7 +39,7 @@ public final class RowPage: @unchecked Sendable {
   public var count: Int { rowCount }
   /// Bytes of all payloads.
   public var byteCount: Int { rowCount == 0 ? 0 : rows[rowCount - 1].end }
-  /// Has the page enough rows to be handed on?
+  /// Whether the page has enough rows to be handed on.
   var isFull: Bool {
     rowCount >= Self.targetRows || byteCount >= Self.targetBytes || outsideBytes >= Self.targetOutsideBytes
   }
@@ -67,7 +67,7 @@ public final class RowPage: @unchecked Sendable {
     }
   }
 
-  /// Forgets the rows behind the first `count` ones.
+  /// Forgets the rows after the first `count` ones.
   public func keep(_ count: Int) { rowCount = min(rowCount, max(0, count)) }
 
   /// Makes room for a payload and returns where it goes; ``finishRow(_:length:outside:)`` adds it.

@@ -1,7 +1,7 @@
 /// Reads the rows of a table of either kind, a page of rows at a time: with rowids, or WITHOUT ROWID, which is kept as an index.
 ///
 /// Rows of the latter are counted from 1 in the order of their primary key; that number takes the rowid's place, also as the
-/// place to go on from. Its columns stand in the record as ``IndexScan`` finds them: those of the primary key first.
+/// place to continue from. Its columns stand in the record as ``IndexScan`` finds them: those of the primary key first.
 public final class RowScan {
   private enum Kind {
     case table(TableScan)

@@ -1,6 +1,6 @@
 /// A b-tree page of a table, checked: its kind, its cells, its children.
 ///
-/// Every offset that the page tells is checked against the page before it is used.
+/// Every offset that the page names is checked against the page before it is used.
 struct TreePage {
   enum Kind: UInt8 {
     case indexInterior = 2
@@ -44,7 +44,7 @@ struct TreePage {
 
   private func offset(ofCell index: Int) throws -> Int {
     let offset = Int(base.bigEndian16(start + headerLength + 2 * index))
-    // A cell begins behind the offsets of all cells.
+    // A cell begins after the offsets of all cells.
     guard offset >= start + headerLength + 2 * cellCount, offset < bytes.count else {
       throw Self.damage(snapshot, number, cell: index)
     }
@@ -87,7 +87,7 @@ struct TreePage {
     /// Bytes of the page that the cell takes.
     var place: Range<Int>
 
-    /// Does it begin with a byte that begins no record? Records with references are told by it.
+    /// Whether it begins with a byte that begins no record. Records with references are recognized by it.
     var isMarked: Bool { local.first == LongValue.mark }
     /// For messages: records of an index have no rowid.
     var name: String { rowid == 0 ? "a record" : "row \(rowid)" }

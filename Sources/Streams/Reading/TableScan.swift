@@ -1,4 +1,4 @@
-/// Reads a table's rows in rowid order, a page of rows at a time, from the beginning or behind a given rowid.
+/// Reads a table's rows in rowid order, a page of rows at a time, from the beginning or after a given rowid.
 ///
 /// Memory: one database page per level of the tree and a run of neighbouring leaf pages. A tree that loops, is deeper than
 /// any real one, or is out of order is an error; so the scan ends for every file.

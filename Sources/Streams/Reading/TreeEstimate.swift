@@ -1,4 +1,4 @@
-/// How large a table is, told by a sample of its pages: a look takes a moment, whatever the table's size.
+/// How large a table is, estimated from a sample of its pages: a look takes a moment, whatever the table's size.
 ///
 /// Level by level so many pages are read, evenly spread; what they hold stands for the rest. Where all were read the numbers are exact.
 public struct TreeEstimate: Sendable, Equatable {
@@ -6,7 +6,7 @@ public struct TreeEstimate: Sendable, Equatable {
   public private(set) var rows = 0.0
   /// Bytes of the table's pages, those of long values included.
   public private(set) var bytes = 0.0
-  /// Was every page read but those of long values?
+  /// Whether every page was read, except those of long values.
   public private(set) var isExact = true
 
   private static let maximumDepth = 24

@@ -40,7 +40,7 @@ struct WriteAheadLog: Sendable {
         frameCount: frameCount, entries: entries))
   }
 
-  /// The headers of the last committed frame, and of what stands behind it: there the next commit would begin.
+  /// The headers of the last committed frame, and of what stands after it: there the next commit would begin.
   private static func ends(_ file: any File, _ frames: Int, _ pageSize: Int) throws -> [[UInt8]] {
     let length = UInt64(frameHeaderLength + pageSize)
     let end = UInt64(headerLength) + UInt64(frames) * length
@@ -96,7 +96,7 @@ struct WriteAheadLog: Sendable {
   /// Bytes of a frame.
   var frameLength: Int { Self.frameHeaderLength + pageSize }
 
-  /// Reads the pages of some frames behind each other, the first of which begins at `offset`, in one call.
+  /// Reads the pages of consecutive frames, the first of which begins at `offset`, in one call.
   func read(_ count: Int, at offset: UInt64, into pages: UnsafeMutableRawBufferPointer, path: String, page: UInt32) throws {
     let length = count * frameLength - Self.frameHeaderLength
     try withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { frames in

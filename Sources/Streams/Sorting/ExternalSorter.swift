@@ -4,7 +4,7 @@ import Glibc
 ///
 /// The scratch file has no name and needs no sync: a crashed sort begins again.
 public final class ExternalSorter: SortMember {
-  /// A key in memory: eight of its bytes, behind what all keys have in common, and where it is.
+  /// A key in memory: eight of its bytes, after what all keys have in common, and where it is.
   private struct Entry {
     var prefix: UInt64
     var place: UInt64
@@ -186,7 +186,7 @@ func commonPrefix(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointe
   return (0..<count).first { left[$0] != right[$0] } ?? count
 }
 
-/// Eight bytes of a key as a number that sorts as they do, zeros behind its end.
+/// Eight bytes of a key as a number that sorts as they do, zeros after its end.
 @inline(__always)
 func keyPrefix(_ key: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
   guard let base = key.baseAddress else { return 0 }

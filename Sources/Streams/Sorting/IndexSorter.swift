@@ -110,7 +110,7 @@ public final class IndexSorter {
 
   /// Puts all records in order into `cells`, then forgets them; returns the cells that were not handed on.
   ///
-  /// `onFull` takes full cells and gives others to go on with. Of a unique index, `onEqual` is called with the rowids of two
+  /// `onFull` takes full cells and gives others to continue with. Of a unique index, `onEqual` is called with the rowids of two
   /// entries with equal values, none of them NULL.
   public func drain(
     into cells: IndexCells, onEqual: (Int64, Int64) throws -> Void, onFull: (IndexCells) throws -> IndexCells

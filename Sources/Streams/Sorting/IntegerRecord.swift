@@ -2,7 +2,7 @@
 final class IntegerRecord {
   private let masks: UnsafeMutablePointer<UInt64>
   private let count: Int
-  /// Its bytes at most, and eight that may be written behind them.
+  /// Its bytes at most, and eight that may be written after them.
   private let room: Int
 
   /// `masks` turn the words of descending columns around.
@@ -19,7 +19,7 @@ final class IntegerRecord {
 
   func rowid(_ entry: UnsafePointer<UInt64>) -> Int64 { IntegerColumns.value(entry[count]) }
 
-  /// Have two entries the same values, none of them NULL?
+  /// Whether two entries have the same values, none of them NULL.
   func isSame(_ left: UnsafePointer<UInt64>, _ right: UnsafePointer<UInt64>) -> Bool {
     for index in 0..<count where left[index] != right[index] || left[index] ^ masks[index] == IntegerColumns.null { return false }
     return true

@@ -97,7 +97,7 @@ final class IntegerRuns: MergingRuns {
     }
   }
 
-  /// The same for runs each of which begins behind the one before.
+  /// The same for runs each of which begins after the one before.
   func append(_ body: (UnsafePointer<UInt64>) throws -> Void) throws {
     for run in 0..<count {
       try advance(run)

@@ -8,7 +8,7 @@ final class IntegerSorter: SortMember {
   private let fileSystem: any FileSystem
   private var file: RunFile?
   private var runs: [RunFile.Run] = []
-  /// The last entry of the newest run; does every run begin behind the one before?
+  /// The last entry of the newest run, and whether every run begins after the one before.
   private var lastEntry: [UInt64] = []
   private var runsAscend = true
   private var room: LazyMemory?
@@ -34,7 +34,7 @@ final class IntegerSorter: SortMember {
     differing.deallocate()
   }
 
-  /// Room for entries behind those that are there: one at least, `wanted` at most. The caller fills some of it and calls
+  /// Room for entries after those that are there: one at least, `wanted` at most. The caller fills some of it and calls
   /// ``finish(_:)``.
   func nextEntries(_ wanted: Int) throws -> UnsafeMutableBufferPointer<UInt64> {
     if count == limit { try extend() }

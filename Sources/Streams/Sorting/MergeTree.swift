@@ -2,7 +2,7 @@
 protocol MergingRuns: AnyObject {
   /// The first eight bytes of each run's entry as a number that sorts as they do; the largest for a run that has ended.
   var heads: UnsafeMutablePointer<UInt64> { get }
-  /// Does the entry of a run come before that of another with an equal head? A run that has ended comes last.
+  /// Whether the entry of a run comes before that of another with an equal head. A run that has ended comes last.
   func precedes(_ left: Int, _ right: Int) -> Bool
 }
 

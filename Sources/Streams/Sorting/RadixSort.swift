@@ -16,7 +16,7 @@ struct RadixSort {
 
   func deallocate() { counts.deallocate() }
 
-  /// Sorts `count` entries by words from the last of `words` to the first; `differing` tells for every word of an entry the bits
+  /// Sorts `count` entries by words from the last of `words` to the first; `differing` has for every word of an entry the bits
   /// in which entries may differ. Returns where the sorted entries are: in `entries` or in `scratch`, which is as large.
   func sort(
     _ entries: UnsafeMutablePointer<UInt64>, _ scratch: UnsafeMutablePointer<UInt64>, count: Int, words: Range<Int>,

@@ -1,7 +1,7 @@
 /// The scratch file of one sorter: sorted runs of blocks, each compressed with LZ4 where that makes it smaller.
 ///
 /// Its name is removed as soon as it is open, so that nothing is left of it however the process ends; it is never synced.
-/// A block: its length, its stored length, four bytes each in the machine's order, then the bytes; equal lengths tell bytes
+/// A block: its length, its stored length, four bytes each in the machine's order, then the bytes; equal lengths mean bytes
 /// that are not compressed.
 final class RunFile {
   /// Where a run lies, and the bytes of its largest block.

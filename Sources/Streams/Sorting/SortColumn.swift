@@ -2,7 +2,7 @@
 public struct SortColumn: Sendable, Equatable {
   /// Position in the row.
   public let column: Int
-  /// Largest first?
+  /// Largest first.
   public let isDescending: Bool
   /// How texts compare.
   public let collation: Collation
@@ -14,7 +14,7 @@ public struct SortColumn: Sendable, Equatable {
     self.collation = collation
   }
 
-  /// Does the collation decide the order of this row's value?
+  /// Whether the collation decides the order of this row's value.
   func collates(_ row: RecordDecoder) -> Bool { collation != .binary && SerialType.isText(row.type(column)) }
 }
 
@@ -44,7 +44,7 @@ public enum Collation: String, Sendable, CaseIterable {
     key += [0, 0]
   }
 
-  /// Moves behind such bytes; false when they do not end.
+  /// Moves after such bytes; false when they do not end.
   func skip(_ key: UnsafeRawBufferPointer, _ offset: inout Int, mask: UInt8) -> Bool {
     while offset + 1 < key.count {
       let byte = key[offset] ^ mask

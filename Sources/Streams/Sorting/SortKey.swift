@@ -4,8 +4,8 @@ import Glibc
 ///
 /// Bytes of a column: a tag for the storage class (NULL < numbers < text < blob), then for a number the double at or below it
 /// in an order-preserving form and the rest of an integer beyond doubles; for text and blobs the bytes with 00 written as
-/// 00 FF and 00 00 behind them. The rowid follows as eight bytes. Last, out of the comparison because rowids differ: the
-/// texts of columns with a collation, which does not give them back, one byte a column that tells integers from doubles, and
+/// 00 FF and 00 00 after them. The rowid follows as eight bytes. Last, out of the comparison because rowids differ: the
+/// texts of columns with a collation, which does not give them back, one byte a column that marks integers and doubles, and
 /// with collations the length of those texts. Order of storage classes: SQLite, "Datatypes In SQLite", section 4.1.
 public struct SortKey {
   private static let nullTag: UInt8 = 0x05
@@ -170,7 +170,7 @@ public struct SortKey {
     return nil
   }
 
-  /// Does a key come before another? Nothing comes before everything.
+  /// Whether a key comes before another. Nothing comes before everything.
   public static func precedes(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
     left.isEmpty || left.withUnsafeBytes { compareKeys($0, right) < 0 }
   }
@@ -181,7 +181,7 @@ public struct SortKey {
     return Int64(bitPattern: base.bigEndian64(tail.rowid) ^ 1 << 63)
   }
 
-  /// Is one of the key's values NULL?
+  /// Whether one of the key's values is NULL.
   public static func hasNull(_ key: UnsafeRawBufferPointer, columns: [SortColumn]) -> Bool {
     var offset = 0
     for column in columns {
@@ -200,7 +200,7 @@ public struct SortKey {
     return false
   }
 
-  /// Do two keys of a unique index stand for the same values?
+  /// Whether two keys of a unique index stand for the same values.
   public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columns: [SortColumn]) -> Bool {
     guard let length = Tail(left, columns)?.rowid, length == Tail(right, columns)?.rowid, length > 0 else { return false }
     let values = UnsafeRawBufferPointer(rebasing: left[0..<length])
@@ -226,7 +226,7 @@ public struct SortKey {
       guard rowid >= 0 else { return nil }
     }
 
-    /// The next of the texts; `offset` moves behind it.
+    /// The next of the texts; `offset` moves after it.
     func text(_ key: UnsafeRawBufferPointer, at offset: inout Int) -> UnsafeRawBufferPointer? {
       guard offset + 4 <= kinds, let base = key.baseAddress else { return nil }
       let (start, length) = (offset + 4, Int(base.bigEndian32(offset)))

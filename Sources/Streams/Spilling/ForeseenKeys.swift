@@ -1,5 +1,5 @@
 /// Keys that are going to be asked for one after the other, and what is known of them beforehand: looked for together, their
-/// accesses to memory go on at the same time, and two threads can read runs for them.
+/// accesses to memory happen at the same time, and two threads can read runs for them.
 public final class ForeseenKeys: @unchecked Sendable {
   // Sendable by discipline: threads that look for keys at the same time look for different ones.
   struct Key {
@@ -53,11 +53,11 @@ public final class ForeseenKeys: @unchecked Sendable {
     (keys, capacity) = (larger, 2 * capacity)
   }
 
-  /// What a key was found to stand for; nil where that has to be asked for yet.
+  /// What a key was found to stand for; nil if that has to be asked for yet.
   @inline(__always)
   public func entry(_ place: Int) -> SpillingMap.Entry? { place < count ? keys[place].entry : nil }
 
-  /// Was the key asked for beforehand?
+  /// Whether the key was asked for beforehand.
   @inline(__always)
   public func isAsked(_ place: Int) -> Bool { place < count && keys[place].isAsked }
 

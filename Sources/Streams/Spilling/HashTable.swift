@@ -2,7 +2,7 @@ import Glibc
 
 /// An open-addressed hash table over bytes in one arena: the part of a ``SpillingMap`` that is in memory.
 final class HashTable {
-  /// An entry where it lies, with its key behind it: a look touches one place, and that.
+  /// An entry where it lies, with its key after it: a look touches one place, and that.
   struct Slot {
     fileprivate struct Head {
       var hash: UInt64
@@ -27,7 +27,7 @@ final class HashTable {
 
   // Plain memory that grows in place: this is used for every object that a look-up knows.
   @exclusivity(unchecked) private(set) var count = 0
-  /// Entries one behind the other, each at a multiple of eight bytes.
+  /// Entries one after the other, each at a multiple of eight bytes.
   @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var used = 0
   @exclusivity(unchecked) private var arenaCapacity = 1 << 12
@@ -130,7 +130,7 @@ final class HashTable {
 
   /// Calls `body` with every entry in the order of runs: by hash, then by key. Nothing can be found before the table was emptied.
   func drain(_ body: (Slot) throws -> Void) throws {
-    // The places are not needed any more: they take the upper half of a hash and where the entry begins.
+    // The places are no longer needed: they take the upper half of a hash and where the entry begins.
     var next = 0
     forEach { slot, position in
       places[next] = (slot.hash >> 32) << 32 | UInt64(position)

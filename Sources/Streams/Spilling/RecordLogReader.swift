@@ -9,7 +9,7 @@ public enum RecordLog {
   }
 }
 
-/// Reads records of a log whose head tells the length of the rest, up to the length that a checkpoint names.
+/// Reads records of a log whose head holds the length of the rest, up to the length that a checkpoint names.
 public final class RecordLogReader {
   private let file: any File
   private let length: UInt64

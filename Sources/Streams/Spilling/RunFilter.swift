@@ -1,4 +1,4 @@
-/// Tells surely absent keys from perhaps present ones: about nine bits a key in blocks of 64 bytes, seven bits of one block for
+/// Separates surely absent keys from perhaps present ones: about nine bits a key in blocks of 64 bytes, seven bits of one block for
 /// each key, about one error in sixty. The last four bytes of a block check the others: a bit that was lost would hide a key. A run's blocks come in the order of its hashes, so a run and its filter are written in
 /// one go.
 enum RunFilter {
@@ -20,7 +20,7 @@ enum RunFilter {
     block.storeBytes(of: check(block).littleEndian, toByteOffset: checkOffset, as: UInt32.self)
   }
 
-  /// Is a block as it was written?
+  /// Whether a block is as it was written.
   static func isSound(_ block: UnsafeRawPointer) -> Bool {
     UInt32(littleEndian: block.load(fromByteOffset: checkOffset, as: UInt32.self)) == check(block)
   }

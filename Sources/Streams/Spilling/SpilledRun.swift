@@ -103,7 +103,7 @@ final class SpilledRun {
     return nil
   }
 
-  /// The last block that begins before a hash; it may hold the hash, as may those behind it. Hashes are spread evenly, so the place
+  /// The last block that begins before a hash; it may hold the hash, as may those after it. Hashes are spread evenly, so the place
   /// is guessed first.
   private func place(before upper: UInt32) -> Int {
     var place = Int(upper.multipliedFullWidth(by: UInt32(truncatingIfNeeded: blockCount)).high)
@@ -149,7 +149,7 @@ struct BlockEntries {
   /// Before the first entry of nothing.
   init() { (base, rest) = (nil, 0) }
 
-  /// Moves to the next entry; false behind the last one. Throws when it does not lie in the block.
+  /// Moves to the next entry; false after the last one. Throws when it does not lie in the block.
   mutating func next(_ run: SpilledRun) throws -> Bool {
     guard rest > 0 else { return false }
     start = end

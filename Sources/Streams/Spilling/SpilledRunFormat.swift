@@ -61,14 +61,14 @@ struct SpilledRunFormat: Equatable {
     block.storeBytes(of: check(block).littleEndian, toByteOffset: checkOffset, as: UInt64.self)
   }
 
-  /// Is a block as it was written?
+  /// Whether a block is as it was written.
   static func isSound(_ block: UnsafeRawPointer) -> Bool {
     UInt64(littleEndian: block.load(fromByteOffset: checkOffset, as: UInt64.self)) == check(block)
   }
 
   init() {}
 
-  /// Reads a header; nil where it contradicts the size of its file.
+  /// Reads a header; nil if it contradicts the size of its file.
   init?(_ header: UnsafeRawBufferPointer, fileLength: UInt64) {
     guard header.count >= Self.headerBytes else { return nil }
     let words = (0..<7).map { UInt64(littleEndian: header.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }

@@ -1,4 +1,4 @@
-/// Writes entries in the order of their hashes as a run: filter, blocks and index at once, in bounded memory but for the index,
+/// Writes entries in the order of their hashes as a run: filter, blocks and index at once, in bounded memory except for the index,
 /// eight bytes for every block of 4 KiB.
 final class SpilledRunWriter {
   private typealias Format = SpilledRunFormat

@@ -3,8 +3,8 @@ import Synchronization
 /// A map from bytes to object keys that may grow beyond memory and survives a crash: what look-ups are kept in.
 ///
 /// New entries live in a table of bounded size and in a log. A full table becomes a *run*: an immutable file sorted by hash
-/// with a filter that tells most absent keys. Runs are merged as a number of base 4 is counted: four of a size become one. A
-/// checkpoint names the number of tables that became runs, from which the runs follow, and the log's length; what lies behind is not
+/// with a filter that knows most absent keys. Runs are merged as a number of base 4 is counted: four of a size become one. A
+/// checkpoint names the number of tables that became runs, from which the runs follow, and the log's length; what lies after is not
 /// trusted. A resume reads indexes and filters of a few runs and at most one table's worth of log, whatever the number of keys.
 /// Of several entries of a key the newest counts.
 public final class SpillingMap {
@@ -179,7 +179,7 @@ public final class SpillingMap {
     return Mark(state: State(runs: spilled, logLength: logLength), toSync: log, published: published)
   }
 
-  /// Goes on from a state that a checkpoint tells. Throws `damagedCheckpoint` when a file it names is missing or too short.
+  /// Continues from a state that a checkpoint names. Throws `damagedCheckpoint` when a file it names is missing or too short.
   public init(path: String, fileSystem: any FileSystem, memoryBytes: Int, restoring state: State) throws {
     (self.path, self.fileSystem, filterBytes) = (path, fileSystem, memoryBytes)
     table = HashTable(byteLimit: memoryBytes)

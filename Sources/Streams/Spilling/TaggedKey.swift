@@ -1,6 +1,6 @@
 /// A key of a ``SpillingMap``, perhaps in two pieces: a first byte, and the others, which may lie where they came from.
 public struct TaggedKey {
-  /// The first byte; nil where `body` is all.
+  /// The first byte; nil if `body` is all.
   let tag: UInt8?
   let body: UnsafeRawBufferPointer
 
@@ -12,7 +12,7 @@ public struct TaggedKey {
 
   var count: Int { body.count + (tag == nil ? 0 : 1) }
 
-  /// The hash of all bytes one behind the other.
+  /// The hash of all bytes one after the other.
   @inline(__always)
   var hash: UInt64 {
     guard let tag, let base = body.baseAddress, body.count >= 8 else { return short }
@@ -39,7 +39,7 @@ public struct TaggedKey {
     }
   }
 
-  /// Are these the key's bytes?
+  /// Whether these are the key's bytes.
   @inline(__always)
   func isEqual(_ stored: UnsafeRawBufferPointer) -> Bool {
     guard stored.count == count else { return false }
@@ -47,7 +47,7 @@ public struct TaggedKey {
     return stored[0] == tag && compareKeys(UnsafeRawBufferPointer(rebasing: stored[1...]), body) == 0
   }
 
-  /// Puts all bytes one behind the other.
+  /// Puts all bytes one after the other.
   func copy(to target: UnsafeMutableRawPointer) {
     if let tag { target.storeBytes(of: tag, as: UInt8.self) }
     if let base = body.baseAddress { (target + (tag == nil ? 0 : 1)).copyMemory(from: base, byteCount: body.count) }

@@ -107,7 +107,7 @@ struct RunHistoryTests {
     let record = try JobDirectory(destination: store).record
     try FileManager.default.createDirectory(atPath: record + "/taken", withIntermediateDirectories: true)
     let report = try folder.migrate(folder.request(store))
-    #expect(report.isVerified && report.notes.contains { $0.contains("history cannot be written") }, "\(report.notes)")
+    #expect(report.isVerified && report.notes.contains { $0.contains("run record cannot be written") }, "\(report.notes)")
     #expect(throws: BatchError.self) { try folder.job().report(store) }
   }
 

@@ -91,7 +91,8 @@ import Testing
     let report = try folder.migrate(folder.request(store))
     let backup = try #require(report.backup)
     func count(_ what: String) throws -> String {
-      try MigrationFolder.rows(backup, "SELECT count(*) FROM \(what)")[0].filter(\.isNumber).dropFirst(2).description
+      let digits = try MigrationFolder.rows(backup, "SELECT count(*) FROM \(what)")[0].filter(\.isNumber).dropFirst(2)
+      return try #require(Int(digits)).grouped
     }
     let (all, cars, others) = (try count("ZMODEL"), try count(Self.cars), try count(Self.others))
     #expect(report.notes.contains("\(others) of \(all) objects of Model were left out by the filter of ModelToCar"))

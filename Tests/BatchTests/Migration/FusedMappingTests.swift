@@ -110,7 +110,7 @@ import Testing
     #expect(decided.steps.map(\.passed.count) == [1, 0])
     #expect(
       decided.notes.contains(
-        "V3 to V4 begins another pass: what V2 to V3 makes is known when all its rows are read, as BookToBook has the policy DefaultPolicy"
+        "V3 to V4 needs another pass, because in V2 to V3 BookToBook has the policy DefaultPolicy"
       ))
   }
 

@@ -109,7 +109,7 @@ import Testing
       Self.versions([[MigrationModels.entity("P", [])] + parts, split, split + [MigrationModels.entity("C", [])]]))
     #expect(
       moved.steps.count == 2
-        && moved.notes.contains { $0.contains("V2 to V3 begins another pass: ") && $0.contains("objects move to other tables") })
+        && moved.notes.contains { $0.contains("V2 to V3 needs another pass, ") && $0.contains("objects move to other tables") })
     // Behind steps that keep tables it can be the last of its pass.
     let late = try Self.passes(
       Self.versions([

@@ -71,6 +71,6 @@ import Testing
     let chain = PassedChain(Array(repeating: .rules, count: 6), seed: 8)
     let (folder, request) = try chain.prepare(rows: 40)
     let plan = try folder.job().plan(request)
-    #expect(plan.steps.map(\.passed.count) == [4, 0] && plan.notes.contains { $0.contains("sees 4 versions between already") })
+    #expect(plan.steps.map(\.passed.count) == [4, 0] && plan.notes.contains { $0.contains("spans 4 versions already") })
   }
 }

@@ -106,7 +106,7 @@ import Testing
     #expect(
       plan.notes == [
         "part 1.2 is skipped (LineToLine, TagToTag): Line, Line.tags, Tag stay empty",
-        "relationships to objects of skipped parts become NULL: Order.lines",
+        "references to objects of skipped parts are cleared: Order.lines",
       ])
   }
 
@@ -124,7 +124,7 @@ import Testing
     let (report, path) = try Self.run(folder, store, as: "rest", PartSelection(skip: ["LineToLine"]))
     let count = try MigrationFolder.rows(store, "SELECT count(*) FROM ZLINE")
     #expect(report.rows["Line"] == 0 && (report.rows["Order"] ?? 0) > 100 && (report.rows["Tag"] ?? 0) > 100)
-    let lines = count[0].filter(\.isNumber).dropFirst(2)
+    let lines = try #require(Int(count[0].filter(\.isNumber).dropFirst(2))).grouped
     #expect(
       report.notes.contains("\(lines) of \(lines) objects of Line were left out by LineToLine, which was skipped"),
       "\(report.notes)")

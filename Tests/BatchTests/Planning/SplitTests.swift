@@ -127,9 +127,9 @@ import Testing
     #expect(try split([others, [dog]]).dependencies == ["AnimalToAnimal and DogToDog both write Animal"])
     #expect(
       try split([[dog] + others]).dependencies == [
-        "DogToDog looks up what FarmToFarm makes later in the same mapping model; put that first"
+        "DogToDog looks up what FarmToFarm creates later in the same mapping model; put FarmToFarm first"
       ])
-    #expect(try split([[dog]]).dependencies == ["DogToDog looks up Farm, and no entity mapping makes such objects"])
+    #expect(try split([[dog]]).dependencies == ["DogToDog looks up Farm, but no entity mapping creates such objects"])
     #expect(try split([others + [dog]]).dependencies == [])
   }
 

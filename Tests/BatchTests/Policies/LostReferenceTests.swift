@@ -69,7 +69,7 @@ struct ThirdPolicy: EntityMigrationPolicy {
     }
     let found = try OracleStore.read(store, model: folder.model("N2"))
     #expect(found.differences(expected) == [], "\(dropping)")
-    let cleared = report.notes.filter { $0.contains("led to objects that policies left out, and became NULL") }
+    let cleared = report.notes.filter { $0.contains("were cleared: their objects were left out") }
     #expect(!cleared.isEmpty)
     let account = try #require(report.accounts.first)
     #expect(account.objects.allSatisfy { $0.read == $0.written + $0.leftOut && ($0.leftOut > 0) == dropping.contains($0.source) })

@@ -95,7 +95,7 @@ import Testing
     ]
     model.entities[place].uniquenessConstraints = [["id"]]
     let schema = try PostgresSchemaPlanner.plan(model, PostgresOptions())
-    #expect(schema.notes == ["byPlace of Tag is not made: it is an R-tree"])
+    #expect(schema.notes == ["byPlace of Tag is not created: it is an R-tree"])
     let script = PostgresStatements(schema: schema).script
     for wanted in ["ADD CONSTRAINT tag_id_key UNIQUE (id);", "CREATE INDEX tag_weight_idx", "party_name_key UNIQUE (name)"] {
       #expect(script.contains(wanted), "\(script)")

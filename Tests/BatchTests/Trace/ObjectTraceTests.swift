@@ -80,7 +80,7 @@ struct ObjectTraceTests {
     let origins = Dictionary(uniqueKeysWithValues: taken.properties.map { ($0.name, $0.origin ?? "") })
     #expect(origins["number"] == "Order.number, converted from integer32 to integer64")
     #expect(origins["day"] == "rule: date of ($source.placed)" && origins["weight"] == "Order.weight")
-    #expect(origins["lines"] == "what became of Order.lines" && origins["item"] == "rule: findOrCreate Item")
+    #expect(origins["lines"] == "carried from Order.lines" && origins["item"] == "rule: findOrCreate Item")
     #expect(origins["state"]?.hasPrefix("constant ") == true, "\(origins)")
     #expect(taken.made.map(\.object.entity) == ["Item"] && taken.made[0].object.isExact == false)
     #expect(taken.properties.first { $0.name == "lines" }?.objects?.map(\.key).prefix(3) == [1, 2, 3])
@@ -92,7 +92,7 @@ struct ObjectTraceTests {
     #expect(rejected.outcome == .rejected && rejected.made.isEmpty && rejected.object == nil)
     #expect(rejected.reason?.contains("secret") == false)
     let behind = try #require(try trace(folder, "Draft", 1).steps.first?.passages.first)
-    #expect(behind.takings.isEmpty && behind.reason?.contains("leaves the objects of its entity behind") == true)
+    #expect(behind.takings.isEmpty && behind.reason?.contains("drops the objects of its entity") == true)
     #expect(try MigrationFolder.tree(folder.path) == tree)
   }
 

@@ -92,7 +92,7 @@ struct GivenUpFindingTests {
     let resumed = try folder.run(["resume", store])
     #expect(resumed.code == 20 && FindingFolder.advice(resumed)?.contains("--restart") == true, "\(resumed)")
     let again = try folder.run(try #require(FindingFolder.advice(resumed)))
-    #expect(again.code == 0 && (again.output + again.error).contains("was kept from the run that was given up"), "\(again)")
+    #expect(again.code == 0 && (again.output + again.error).contains("is kept from the run that was given up"), "\(again)")
     #expect(try folder.jobs().isEmpty && folder.isStore(store, at: "V2"))
     let kept = try names(folder, "b.sqlite.").filter { $0.hasPrefix("b.") && !$0.hasSuffix(".json") }.map(folder.file)
     #expect(try kept.contains { try folder.names($0) == Array(repeating: "foreign", count: 4) }, "\(kept)")

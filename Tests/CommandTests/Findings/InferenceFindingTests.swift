@@ -33,8 +33,8 @@ struct InferenceFindingTests {
     let store = try sample(folder)
     let plan = try folder.run(["plan", store, "--models", folder.models])
     #expect(plan.code == 0, "\(plan)")
-    #expect(plan.output.contains("A.text is required in V2: 1 object that has no value gets its default"), "\(plan)")
-    #expect(plan.output.contains("A.n is required in V2: 2 objects that have no value get its default"), "\(plan)")
+    #expect(plan.output.contains("A.text is required in V2: 1 object without a value gets the default"), "\(plan)")
+    #expect(plan.output.contains("A.n is required in V2: 2 objects without a value get the default"), "\(plan)")
     try folder.runWell(folder.migrate(store))
     #expect(try folder.texts(store, "SELECT ZTEXT || ' ' || ZN FROM ZA ORDER BY Z_PK") == ["DEF 7", " 7", "t3 3", "t4 4"])
   }

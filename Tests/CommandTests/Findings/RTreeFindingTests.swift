@@ -82,7 +82,7 @@ struct RTreeFindingTests {
     try folder.runWell(folder.migrate(store))
     let outcome = try folder.run(folder.migrate(store, to: "V3"))
     let said = outcome.output + outcome.error
-    #expect(outcome.code == 0 && said.contains("R-tree indexes are left out: Z_RT_Town_byPeople"), "\(outcome)")
+    #expect(outcome.code == 0 && said.contains("R-tree indexes are dropped: Z_RT_Town_byPeople"), "\(outcome)")
     #expect(try folder.texts(store, "SELECT name FROM sqlite_master WHERE name LIKE 'Z_RT_Town%'").isEmpty)
   }
 

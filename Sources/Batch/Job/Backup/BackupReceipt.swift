@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// `<backup>.json`: which store took the place of a backup, so that a rollback can tell whether that one was written since.
+/// `<backup>.json`: which store took the place of a backup, so that a rollback knows whether that one was written since.
 ///
 /// It names no paths: backup, receipt and store may be moved together. Layout: FORMAT.md, "Backups".
 struct BackupReceipt: Codable, Equatable {
@@ -10,7 +10,7 @@ struct BackupReceipt: Codable, Equatable {
   var format = BackupReceipt.currentFormat
   /// The new store at its cut-over.
   var new: StoreState
-  /// Is the folder of external data that goes with the backup one that this program made for backups? It goes with the last of them then.
+  /// Whether the backup's folder of external data is one that this program made for backups. It is removed with the last of them then.
   var ownsFolder: Bool?
 
   init(new: StoreState, ownsFolder: Bool) { (self.new, self.ownsFolder) = (new, ownsFolder) }
@@ -23,7 +23,7 @@ struct BackupReceipt: Codable, Equatable {
     try fileSystem.writeDurably(Array(try encoder.encode(self)), to: Self.path(of: backup))
   }
 
-  /// Nil where there is none that can be understood: then nothing is known of the new store.
+  /// Nil if there is none that can be understood: then nothing is known of the new store.
   static func read(for backup: String, _ fileSystem: any FileSystem) throws -> BackupReceipt? {
     let path = path(of: backup)
     guard let status = try fileSystem.statusOfName(path), status.isRegularFile, status.size <= 1 << 16 else { return nil }

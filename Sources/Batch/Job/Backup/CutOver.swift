@@ -24,7 +24,7 @@ public struct CutOver: Sendable {
     self.job = job
   }
 
-  /// Was a cut-over begun, and not cleared since? Nothing is written.
+  /// Whether a cut-over was begun, and not cleared since. Nothing is written.
   public func isPending() throws -> Bool { try fileSystem.status(job.cutOver) != nil }
 
   /// Forgets a finished cut-over, durably, once everything that follows it is done as well. One that is not finished is
@@ -81,7 +81,7 @@ public struct CutOver: Sendable {
   }
 
   /// Finishes a cut-over that was interrupted, reports one that was finished, and returns nil when there is none. May
-  /// itself be interrupted. Throws `refused` where the destination is neither the old store nor the new one.
+  /// itself be interrupted. Throws `refused` if the destination is neither the old store nor the new one.
   public func resume() throws -> CutOverResult? {
     try CutOverJournal.read(job, fileSystem).map(finish)
   }
@@ -113,7 +113,7 @@ public struct CutOver: Sendable {
   private func finish(_ journal: CutOverJournal) throws -> CutOverResult {
     var journal = journal
     if journal.phase != .done {
-      // A new store that had its name, and was replaced or removed since, is nobody's business any more.
+      // A new store that had its name, and was replaced or removed since, is nobody's business any longer.
       if try !isLost(journal, holder(journal)) {
         if journal.old == nil { try putBeside(journal) } else { try replace(&journal) }
         try endRestoring(journal)

@@ -20,7 +20,7 @@ extension CutOver {
     try fileSystem.syncDirectory(FilePaths.directory(of: place))
   }
 
-  /// Takes the folder back into the job directory, but for files that somebody else has put there.
+  /// Takes the folder back into the job directory, except for files that somebody else has put there.
   func takeFolderBack(_ journal: CutOverJournal) throws {
     guard let folder = journal.folder else { return }
     let place = ExternalDataFolder(store: journal.destination)

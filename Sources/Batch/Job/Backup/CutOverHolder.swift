@@ -15,19 +15,19 @@ extension CutOver {
     /// Nobody, where a store was.
     case missing
 
-    /// Is it the new store, written to since or not?
+    /// Whether it is the new store, written to since or not.
     var isNew: Bool { self == .new || self == .newWritten }
   }
 
-  /// Is the rename behind it, whatever has become of the new store since? Nothing but the rename takes it out of the job directory.
+  /// Whether the rename is done, whatever has become of the new store since. Nothing but the rename takes it out of the job directory.
   func isBehindRename(_ journal: CutOverJournal) throws -> Bool {
     try journal.phase == .done || fileSystem.statusOfName(job.file(journal.newStore)) == nil
   }
 
-  /// Had the new store its name, and has it no more?
+  /// Whether the new store had its name and has it no longer.
   func isLost(_ journal: CutOverJournal, _ holder: Holder) throws -> Bool { try !holder.isNew && isBehindRename(journal) }
 
-  /// Is the new store in the job directory as it was made? Behind an exchange another file has its name there.
+  /// Whether the new store in the job directory is as it was made. After an exchange another file has its name there.
   func hasNewStore() throws -> Bool {
     guard let journal = try CutOverJournal.read(job, fileSystem) else { return false }
     return try FileIdentity(database: job.file(journal.newStore), fileSystem)?.hasSameContents(as: journal.new) == true
@@ -54,7 +54,7 @@ extension CutOver {
     return isSame ? .new : .newWritten
   }
 
-  /// Is the old store what was recorded of it? Before it is whole, SQLite may have been bringing its log into the main file.
+  /// Whether the old store is what was recorded of it. Before it is whole, SQLite may have been bringing its log into the main file.
   private func isOld(_ journal: CutOverJournal) throws -> Bool {
     guard let old = journal.old, let now = try? OldStoreIdentity(journal.destination, fileSystem) else { return false }
     if journal.phase == .started {

@@ -37,7 +37,7 @@ extension CutOver {
       destination: job.destination, backup: backup, makesFolder: makesFolder, old: old, whole: isWhole ? old.main : nil)
   }
 
-  /// Is the backup's folder of external data one that only backups of this program have ever had?
+  /// Whether the backup's folder of external data is one that only backups of this program have ever had.
   private func makesFolder(_ backup: String) throws -> Bool {
     let folder = ExternalDataFolder(store: backup)
     guard try fileSystem.statusOfName(folder.path) != nil else { return true }
@@ -203,7 +203,7 @@ extension CutOver {
     try BackupReceipt(new: new, ownsFolder: journal.makesFolder).write(for: backup, fileSystem)
   }
 
-  /// The backup has its old name again; the other one goes, with what told of the migration that is undone.
+  /// The backup has its old name again; the other one goes, with the record of the migration that is undone.
   func endRestoring(_ journal: CutOverJournal) throws {
     guard let restored = journal.restores else { return }
     if journal.old == nil {

@@ -17,7 +17,7 @@ struct FileIdentity: Codable, Equatable {
     modified = status.modified
   }
 
-  /// A database file; nil where there is no regular file of that name. Where SQLite has it open in this process, `file` is it, too: to close
+  /// A database file; nil if there is no regular file of that name. Where SQLite has it open in this process, `file` is it, too: to close
   /// another descriptor of it would drop SQLite's locks.
   init?(database path: String, _ fileSystem: any FileSystem, open file: (any File)? = nil) throws {
     guard let status = try fileSystem.statusOfName(path), status.isRegularFile else { return nil }
@@ -33,7 +33,7 @@ struct FileIdentity: Codable, Equatable {
 
   func isSameFile(as other: FileIdentity?) -> Bool { device == other?.device && inode == other?.inode }
 
-  /// Has it the same bytes, as far as size, time of change and the header tell?
+  /// Whether it has the same bytes, as far as size, time of change and the header show.
   func hasSameContents(as other: FileIdentity?) -> Bool {
     size == other?.size && modified == other?.modified && counters == other?.counters
   }
@@ -69,7 +69,7 @@ struct OldStoreIdentity: Codable, Equatable {
   }
 }
 
-/// Which store it is, and of which version: what a look at its metadata tells.
+/// Which store it is, and of which version: what a look at its metadata shows.
 struct StoreMark: Codable, Equatable {
   var uuid: String
   /// The digest of its version hashes.
@@ -81,7 +81,7 @@ struct StoreMark: Codable, Equatable {
     self.init(uuid: metadata.uuid, hashes: ManagedObjectModel.versionHashesDigest(metadata.versionHashes))
   }
 
-  /// Looks at a store; its `-wal` counts. Nil where it is none that can be read. Nothing is written.
+  /// Looks at a store; its `-wal` counts. Nil if it is none that can be read. Nothing is written.
   init?(of path: String, _ fileSystem: any FileSystem) {
     guard let reader = try? StoreReader(path: path, fileSystem: fileSystem, locking: .none) else { return nil }
     defer { reader.close() }
@@ -116,17 +116,17 @@ struct CutOverJournal: Codable {
   /// The name of the new store inside the job directory.
   var newStore: String
   var new: FileIdentity
-  /// Which store the new one is; nil where it is none of Core Data's, in tests.
+  /// Which store the new one is; nil if it is none of Core Data's, in tests.
   var mark: StoreMark?
   /// A path here, a name in the file: the folder may be moved.
   var destination: String
   /// Nil for a destination that did not exist.
   var backup: String?
-  /// Does the cut-over make the backup's folder of external data?
+  /// Whether the cut-over makes the backup's folder of external data.
   var makesFolder = false
   /// The backup that a rollback puts in place, and whose name then goes; nil for a migration.
   var restores: String?
-  /// Nil where no folder of external data goes with the new store.
+  /// Nil if no folder of external data goes with the new store.
   var folder: Folder?
   /// The old store as it was when the source was verified; nil for a destination that did not exist.
   var old: OldStoreIdentity?
@@ -179,7 +179,7 @@ struct CutOverJournal: Codable {
   }
 }
 
-/// What a cut-over's journal says of its run, for whoever finds no plan any more.
+/// What a cut-over's journal says of its run, for whoever finds no plan any longer.
 struct RunFacts: Codable, Equatable {
   /// Versions before and after.
   var sourceVersion: String
@@ -187,12 +187,12 @@ struct RunFacts: Codable, Equatable {
   /// The digest of the version hashes that the source had.
   var sourceHashes: String
   var steps: Int
-  /// Was the result proved?
+  /// Whether the result was verified.
   var isVerified: Bool
-  /// The name that the list of rejected objects gets beside the store; nil where none may be set aside.
+  /// The name that the list of rejected objects gets beside the store; nil if none may be set aside.
   var rejects: String?
   /// Options of the command that asked for the run.
   var arguments: [String]?
-  /// Was the source another path than the destination? Then its path.
+  /// The source's path, if it is not the destination's.
   var source: String?
 }

@@ -13,7 +13,7 @@ extension CutOver {
     return try [takeBack(journal), aside].compactMap(\.self)
   }
 
-  /// Forgets a cut-over that was taken back, before what it needs goes: nobody shall be told to finish it. That of a new store that had its name
+  /// Forgets a cut-over that was taken back, before what it needs goes: nobody must be advised to finish it. That of a new store that had its name
   /// stays to the last.
   func forget() throws {
     guard try journalBeforeRename() != nil else { return }
@@ -21,7 +21,7 @@ extension CutOver {
     try fileSystem.syncDirectory(job.path)
   }
 
-  /// The journal of a cut-over whose new store never had its name; nil for any other, and where there is none.
+  /// The journal of a cut-over whose new store never had its name; nil for any other, and if there is none.
   private func journalBeforeRename() throws -> CutOverJournal? {
     guard let journal = try CutOverJournal.read(job, fileSystem), try !isBehindRename(journal), try !holder(journal).isNew
     else { return nil }

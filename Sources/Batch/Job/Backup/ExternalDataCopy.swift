@@ -5,12 +5,12 @@ import Streams
 /// Core Data never changes such a file: a new value gets a new name. So source and destination can share them.
 struct ExternalDataCopy {
   let fileSystem: any FileSystem
-  /// Who may ask to stop between two files or pieces of them; nil where it must come to its end.
+  /// Who may ask to stop between two files or pieces of them; nil if it must come to its end.
   var monitor: RunMonitor?
   private static let greatestDepth = 4
   private static let chunk = 1 << 20
 
-  /// Does the store have such a folder?
+  /// Whether the store has such a folder.
   static func exists(for store: String, _ fileSystem: any FileSystem) throws -> Bool {
     try fileSystem.status(ExternalDataFolder(store: store).path) != nil
   }
@@ -24,7 +24,7 @@ struct ExternalDataCopy {
     return try fileSystem.list(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }
   }
 
-  /// Removes a store's folder with everything in it, where there is one. A symbolic link inside is removed, not followed.
+  /// Removes a store's folder with everything in it, if there is one. A symbolic link inside is removed, not followed.
   func remove(from store: String) throws {
     let path = ExternalDataFolder(store: store).path
     guard try fileSystem.statusOfName(path)?.isDirectory == true else { return }
@@ -65,7 +65,7 @@ struct ExternalDataCopy {
     if try !mayFollow || !isLink || fileSystem.status(target)?.isDirectory != true { try fileSystem.makeDirectory(target) }
     for name in try fileSystem.list(folder) {
       let (from, to) = (FilePaths.join(folder, name), FilePaths.join(target, name))
-      // A link that leads nowhere is a file that is missing, and told as such.
+      // A link that leads nowhere is a file that is missing, and reported as such.
       guard let status = try fileSystem.status(from) else { continue }
       if status.isDirectory {
         try take(folder: from, to: to, depth: depth + 1, mayFollow: mayFollow, isOwn: isOwn)

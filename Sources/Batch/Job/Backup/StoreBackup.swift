@@ -35,7 +35,7 @@ public struct StoreBackup: Sendable, Equatable {
   }
 
   /// The name of a store's backup that is made with a suffix. Core Data's rule leaves out what follows a name's last dot, and finds the folder
-  /// of external data by the rest: a store without extension would share its own folder with its backup, but for a second dot.
+  /// of external data by the rest: a store without extension would share its own folder with its backup, except for a second dot.
   static func path(of store: String, suffix: String) -> String {
     store + (FilePaths.name(of: store).dropFirst().contains(".") ? "." : "..") + suffix
   }
@@ -87,7 +87,7 @@ public struct StoreBackup: Sendable, Equatable {
     try ([path] + companions).reduce(0) { try $0 + (fileSystem.statusOfName($1)?.size ?? 0) }
   }
 
-  /// Removes it with all that belongs to it; durable on return. The store goes first: what a crash leaves is no backup any more.
+  /// Removes it with all that belongs to it; durable on return. The store goes first: what a crash leaves is no backup any longer.
   func remove(_ fileSystem: any FileSystem) throws {
     let isOwned = try BackupReceipt.read(for: path, fileSystem)?.ownsFolder == true
     for file in [path] + companions { try fileSystem.remove(file) }
@@ -112,7 +112,7 @@ public struct StoreBackup: Sendable, Equatable {
     return surplus.map(\.path)
   }
 
-  /// Backups of one store share a folder of external data, since the folder's name leaves out all behind the last dot.
+  /// Backups of one store share a folder of external data, since the folder's name leaves out all after the last dot.
   private static func isUnused(_ folder: ExternalDataFolder, _ fileSystem: any FileSystem) throws -> Bool {
     let directory = FilePaths.directory(of: folder.path)
     return try fileSystem.list(directory).allSatisfy { name in
@@ -130,8 +130,8 @@ public enum BackupLimit: Sendable, Equatable, Codable {
   /// Those that are not older than that many days.
   case days(Int)
 
-  /// Of backups of one store, oldest first, those that need not stay. Their names tell when they were made by clocks that may have been
-  /// wrong, or were set meanwhile: `latest`, which was made just now, is the newest whatever they tell.
+  /// Of backups of one store, oldest first, those that need not stay. Their names say when they were made by clocks that may have been
+  /// wrong, or were set meanwhile: `latest`, which was made just now, is the newest whatever they say.
   func surplus(_ backups: [StoreBackup], latest: String? = nil, now: Double) -> [StoreBackup] {
     switch self {
     case .count(let count):

@@ -3,7 +3,7 @@ import Streams
 /// A file's bytes under another name, where the file system knows no second names.
 struct StoreCopy {
   let fileSystem: any FileSystem
-  /// Who may ask to stop; nil where it must come to its end.
+  /// Who may ask to stop; nil if it must come to its end.
   var monitor: RunMonitor?
 
   /// Copies an open file with its owner, mode and attributes. The name appears when the copy is whole and durable; the caller syncs the directory.

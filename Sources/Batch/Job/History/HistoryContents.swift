@@ -19,13 +19,13 @@ extension RunHistory.Facts {
     }
     add("proof", plan.verification.rawValue)
     add("indexes", plan.indexBuilding == .engine ? "built by the page engine" : "built by SQLite")
-    add("steps in one pass", plan.fuses ? "where the result is the same" : "no")
+    add("steps in one pass", plan.fuses ? "if the result is the same" : "no")
     if let inference = plan.inference { add("inferred steps", inference.rawValue) }
     add("persistent history", plan.extras.history.rawValue)
     if plan.extras.allowsCloudKit { add("CloudKit", "allowed") }
     if let validation = plan.validation { add("validation", validation.rawValue) }
     if let parts = plan.parts { add("parts", parts.only.isEmpty ? "without \(list(parts.skip))" : "only \(list(parts.only))") }
-    if let rejects = plan.rejects { add("rejects", "\(rejects.limit) at most\(rejects.withValues ? ", with their values" : "")") }
+    if let rejects = plan.rejects { add("rejects", "at most \(rejects.limit)\(rejects.withValues ? ", with their values" : "")") }
     switch plan.keepsBackups {
     case .count(let count): add("backups kept", "\(count)")
     case .days(let days): add("backups kept", "\(days) days")

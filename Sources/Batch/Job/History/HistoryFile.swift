@@ -8,14 +8,14 @@ struct HistoryFile: Sendable {
   private let file: any File
   private(set) var history: RunHistory
   private var length: UInt64 = 0
-  /// Did a write fail, so that lines are missing or torn?
+  /// Whether a write failed, so that lines are missing or torn.
   private var isTorn = true
   private(set) var path: String
 
-  /// Goes on with the history of a run, wherever an earlier process left it.
-  init(_ job: JobDirectory, run: String) throws {
+  /// Continues the history of a run, wherever an earlier process left it. A run that begins has none: `isNew`.
+  init(_ job: JobDirectory, run: String, isNew: Bool = false) throws {
     path = job.history
-    history = Self.earlier(job, run: run) ?? RunHistory()
+    history = isNew ? RunHistory() : Self.earlier(job, run: run) ?? RunHistory()
     file = try LocalFileSystem().open(path, .updateOrCreate)
   }
 

@@ -13,7 +13,7 @@ public enum StorePresence: String, Sendable, Codable {
   /// Nothing.
   case missing
 
-  /// Is the migration's result not there any more?
+  /// Whether the migration's result is no longer there.
   public var isGone: Bool { self != .same && self != .written }
 }
 
@@ -25,7 +25,7 @@ extension RunReport {
       guard status.isRegularFile else { return present = .replaced }
       guard let result = finished.result, let identity = finished.identity else {
         return problems.append(
-          "what the migration left was not written down, so that the store there now was not compared with it")
+          "the run record does not say what the migration left, so the store there now was not compared with it")
       }
       let state = try? StoreState(destination, fileSystem)
       guard state != result else { return (present, presentVersion) = (.same, targetVersion) }
@@ -35,7 +35,7 @@ extension RunReport {
     } catch let error as BatchError where error.code == .badStore {
       present = .replaced
     } catch {
-      problems.append("the store cannot be looked at now: \(error)")
+      problems.append("the store cannot be read now: \(error)")
     }
   }
 

@@ -5,7 +5,7 @@ public struct RunHistory: Sendable, Equatable {
   /// What was asked for.
   public struct Facts: Sendable, Codable, Equatable {
     var format = 1
-    /// Tells one run from another.
+    /// Distinguishes one run from another.
     var run: String
     /// The program that began it.
     public var program: String
@@ -21,7 +21,7 @@ public struct RunHistory: Sendable, Equatable {
     public var settings: [Setting]
     /// The memory that was allowed, in bytes.
     public var memory: UInt64
-    /// Who asked for it, where it was not a person: a fleet's plan, and the store's number in it.
+    /// Who asked for it, if it was not a person: a fleet's plan, and the store's number in it.
     public var origin: String?
   }
 
@@ -48,11 +48,11 @@ public struct RunHistory: Sendable, Equatable {
     }
     /// Version before the step.
     public var source: String
-    /// Version behind it.
+    /// Version after it.
     public var destination: String
     /// Versions between, which are in no file.
     public var passed: [String]
-    /// Was everything inferred?
+    /// Whether everything was inferred.
     public var isInferred: Bool
     /// Why this step was chosen.
     public var reason: String
@@ -70,9 +70,9 @@ public struct RunHistory: Sendable, Equatable {
     public var entity: String
     /// Its objects.
     public var rows: UInt64
-    /// Bytes of its pages, by a sample of them; nil where they could not be looked at.
+    /// Bytes of its pages, by a sample of them; nil if they could not be looked at.
     public var bytes: UInt64?
-    /// Are ``rows`` told by a sample, too?
+    /// Whether ``rows`` are estimated from a sample, too.
     public var isEstimate: Bool
   }
 
@@ -120,7 +120,7 @@ public struct RunHistory: Sendable, Equatable {
     public var step: Int
     /// What was done just then.
     public var activity: String
-    /// Did it wait?
+    /// Whether it waited.
     public var paused: Bool
   }
 
@@ -128,7 +128,7 @@ public struct RunHistory: Sendable, Equatable {
   public struct Tally: Sendable, Codable, Equatable {
     /// Version before the step.
     public var source: String
-    /// Version behind it.
+    /// Version after it.
     public var destination: String
     /// Objects.
     public var read: UInt64
@@ -178,9 +178,9 @@ public struct RunHistory: Sendable, Equatable {
     public var tallies: [Tally]
     /// Source objects by entity.
     public var read: [String: UInt64]
-    /// Nil where none was asked for.
+    /// Nil if none was asked for.
     public var proof: Proof?
-    /// Objects that were set aside.
+    /// Rejected objects.
     public var rejects: RejectReport?
     /// What a person should know.
     public var notes: [String]
@@ -196,13 +196,13 @@ public struct RunHistory: Sendable, Equatable {
     public var process: Int
     /// When, in seconds since 1970.
     public var at: Double
-    /// The kind of error; nil where the run came to its end.
+    /// The kind of error; nil if the run came to its end.
     public var code: String?
     /// What happened.
     public var reason: String?
     /// What a person can do about it.
     public var hint: String?
-    /// Nil where it did not come to its end.
+    /// Nil if it did not come to its end.
     public var finished: Finished?
   }
 

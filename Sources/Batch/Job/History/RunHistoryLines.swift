@@ -42,7 +42,7 @@ extension RunHistory {
       + samples.map { Line(sample: $0) } + ends.map { Line(end: $0) }
   }
 
-  /// Leaves out every other sample of each process, but for its last one: counts go on, and the most memory of both stays.
+  /// Leaves out every other sample of each process, except for its last one: counts continue, and the most memory of both stays.
   mutating func thin() {
     var kept: [Sample] = []
     for (index, sample) in samples.enumerated() {

@@ -3,9 +3,9 @@ import Logging
 import Streams
 import Synchronization
 
-/// Writes a run's history, and ends no run by failing to: the failure is told instead.
+/// Writes a run's history, and ends no run by failing to: the failure is reported instead.
 ///
-/// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to go on with a run, and nothing has to be durable.
+/// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to resume a run, and nothing has to be durable.
 final class RunRecorder: Sendable {
   private struct State {
     var file: HistoryFile?
@@ -18,12 +18,12 @@ final class RunRecorder: Sendable {
   private let logger: Logger
   private let state = Mutex(State())
 
-  /// A process begins to work on a run.
-  init(_ job: JobDirectory, _ plan: JobPlan, _ logger: Logger) {
+  /// A process begins to work on a run: the first one of it if `isNew`.
+  init(_ job: JobDirectory, _ plan: JobPlan, isNew: Bool, _ logger: Logger) {
     (record, self.logger) = (job.record, logger)
     let run = "\(plan.now) \(plan.planFingerprint)"
     attempt { state in
-      var file = try HistoryFile(job, run: run)
+      var file = try HistoryFile(job, run: run, isNew: isNew)
       state.process = (file.history.processes.last?.number ?? 0) &+ 1
       let owner = LeaseOwner.current(epoch: 0)
       defer { state.file = file }
@@ -33,7 +33,7 @@ final class RunRecorder: Sendable {
     }
   }
 
-  /// A process that goes on with a run may have been given other settings.
+  /// A process that resumes a run may have been given other settings.
   private static func add(_ facts: RunHistory.Facts, to file: inout HistoryFile) throws {
     var facts = facts
     if let earlier = file.history.facts { facts.program = earlier.program }
@@ -46,7 +46,8 @@ final class RunRecorder: Sendable {
     state.withLock { state in
       do { try body(&state) } catch {
         guard state.problem == nil else { return }
-        state.problem = "the run's history cannot be written, so that \(ProgramName.current) report lacks some of it: \(error)"
+        state.problem =
+          "the run record cannot be written, so \(ProgramName.current) report will not show all of the run: \(error)"
         logger.warning("\(state.problem ?? "")")
       }
     }

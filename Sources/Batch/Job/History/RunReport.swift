@@ -26,9 +26,9 @@ public struct RunReport: Sendable, Codable, Equatable {
   public struct Entity: Sendable, Codable, Equatable {
     /// The entity.
     public var name: String
-    /// In the source; nil where only the new version has it.
+    /// In the source; nil if only the new version has it.
     public var before: RunHistory.Size?
-    /// In the new store; nil where only the old version has it, and as long as there is none.
+    /// In the new store; nil if only the old version has it, and as long as there is none.
     public var after: RunHistory.Size?
   }
 
@@ -50,7 +50,7 @@ public struct RunReport: Sendable, Codable, Equatable {
     public var step: Int
     /// What was done.
     public var activity: String
-    /// Did it wait?
+    /// Whether it waited.
     public var paused: Bool
   }
 
@@ -58,15 +58,15 @@ public struct RunReport: Sendable, Codable, Equatable {
   public struct Interruption: Sendable, Codable, Equatable {
     /// Seconds at work until then.
     public var seconds: Double
-    /// Seconds until another process went on; nil where none has.
+    /// Seconds until another process went on; nil if none has.
     public var pause: Double?
-    /// The kind of error; nil where the process could not say why.
+    /// The kind of error; nil if the process could not say why.
     public var code: String?
     /// What it said.
     public var reason: String?
   }
 
-  /// An object that was set aside.
+  /// A rejected object.
   public struct Reject: Sendable, Codable, Equatable {
     /// The step, from 1.
     public var step: Int
@@ -80,7 +80,7 @@ public struct RunReport: Sendable, Codable, Equatable {
     public var reason: String
   }
 
-  /// Objects that were set aside.
+  /// Rejected objects.
   public struct Rejects: Sendable, Codable, Equatable {
     /// How many.
     public var count: UInt64
@@ -88,7 +88,7 @@ public struct RunReport: Sendable, Codable, Equatable {
     public var path: String
     /// The first of them.
     public var first: [Reject]
-    /// The command that migrates the old store again, after a fix; nil where the run is not finished, was not begun by a command, or the old
+    /// The command that migrates the old store again, after a fix; nil if the run is not finished, was not begun by a command, or the old
     /// store is gone.
     public var replay: String?
   }
@@ -99,7 +99,7 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var outcome: Outcome
   /// Why it stopped or failed.
   public var reason: String?
-  /// What to do, sentence by sentence; empty where nothing is to be done.
+  /// What to do, sentence by sentence; empty if nothing is to be done.
   public var advice: [String] = []
   /// The store's path.
   public var destination: String
@@ -143,7 +143,7 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var steps: [RunHistory.Tally] = []
   /// Throughput and memory over time.
   public var curve: [Point] = []
-  /// Nil where none were set aside.
+  /// Nil if none were set aside.
   public var rejects: Rejects?
   /// Nil as long as nothing is proved, and where no proof was asked for.
   public var proof: RunHistory.Proof?
@@ -155,19 +155,19 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var problems: [String] = []
   /// How far the process is that runs it.
   public var progress: ProgressRecord?
-  /// What is under the destination's path now; nil of a run that is not finished, and where nobody can tell.
+  /// What is under the destination's path now; nil of a run that is not finished, and if nobody can know.
   public var present: StorePresence?
-  /// The version of the store there; nil where it is none of the path's.
+  /// The version of the store there; nil if it is none of the path's.
   public var presentVersion: String?
-  /// Tells one run from another.
+  /// Distinguishes one run from another.
   public var run: String?
-  /// Who asked for it, where it was not a person: a fleet's plan, and the store's number in it.
+  /// Who asked for it, if it was not a person: a fleet's plan, and the store's number in it.
   public var origin: String?
 
   init(outcome: Outcome, destination: String) { (self.outcome, self.destination) = (outcome, destination) }
 }
 
-// What a history tells.
+// What a history says.
 extension RunReport {
   mutating func take(_ history: RunHistory) {
     if let facts = history.facts {
@@ -190,7 +190,7 @@ extension RunReport {
     return Date(timeIntervalSince1970: time).ISO8601Format()
   }
 
-  /// Entities in the order of the new version, behind them those that it lacks.
+  /// Entities in the order of the new version, after them those that it lacks.
   mutating func takeEntities(_ history: RunHistory, read: [String: UInt64]) {
     let after = history.ends.first { $0.finished != nil }?.finished?.entities ?? []
     var before = history.origin?.entities ?? []
@@ -213,7 +213,7 @@ extension RunReport {
         process: process.number, at: process.at, rows: 0, bytes: 0, memory: 0, checkpoints: 0, done: done, step: 1, activity: "",
         paused: false)
       for sample in samples[process.number] ?? [] {
-        // A clock that was set back tells nothing for a while.
+        // A clock that was set back is of no use for a while.
         let span = sample.at - last.at
         guard span > 0, span < 1e8, sample.rows >= last.rows, sample.bytes >= last.bytes else { continue }
         add(sample, since: last, span)

@@ -5,7 +5,7 @@ extension MigrationJob {
   /// What became of the last migration to a path, or becomes of the one that is at work. `path` is the source of one that is not finished,
   /// the destination, or the job's directory. Nothing is written.
   ///
-  /// Throws `refused` where no migration is known.
+  /// Throws `refused` if no migration is known.
   public func report(_ path: String) throws -> RunReport {
     let path = Self.destination(named: path)
     let status = try status(path)
@@ -21,7 +21,7 @@ extension MigrationJob {
     return report(finished: history, job)
   }
 
-  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil where none is known. Nothing is written.
+  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil if none is known. Nothing is written.
   public func finishedRun(_ path: String) -> String? {
     (try? JobDirectory(destination: path)).flatMap { RunHistory(path: $0.record)?.facts?.run }
   }
@@ -49,7 +49,7 @@ extension MigrationJob {
     if let finished {
       report.look(history, finished, fileSystem)
     } else {
-      report.problems.append("what stayed of the run does not say how it ended")
+      report.problems.append("the run record does not say how the run ended")
     }
     report.advise(fileSystem)
     return report
@@ -71,7 +71,7 @@ extension MigrationJob {
       if let last { report.outcome = last.code == BatchError.Code.stopped.description ? .stopped : .failed }
     }
     if status.state != .running { (report.reason, report.advice) = (last?.reason, last?.hint.map { [$0] } ?? []) }
-    if history == nil { report.problems.append("the run has no history that can be read") }
+    if history == nil { report.problems.append("the run has no record that can be read") }
     report.problems += status.problems
     (report.source, report.targetVersion) = (report.source ?? status.source, report.targetVersion ?? status.target)
     try addCheckpoint(job, known, &report)
@@ -82,7 +82,7 @@ extension MigrationJob {
     return report
   }
 
-  /// What the newest checkpoint tells of finished steps and of objects that were set aside.
+  /// What the newest checkpoint says of finished steps and of rejected objects.
   private func addCheckpoint(_ job: JobDirectory, _ history: RunHistory, _ report: inout RunReport) throws {
     var position: RunPosition?
     do {
@@ -123,21 +123,21 @@ extension RunReport {
       guard present?.isGone != true else { return adviseGone() }
       if rejects != nil {
         advice.append(
-          "Look at the objects that were set aside, and mend the mapping or the data; then migrate the old store again")
+          "Look at the rejected objects, and correct the mapping or the data; then migrate the old store again")
       }
       guard let backup else { return }
       let isThere = (try? fileSystem.statusOfName(backup)) ?? nil
       advice.append(
         isThere == nil
-          ? "The old store is no longer under its backup's name: it was put back, removed or moved"
-          : (rejects == nil ? "Nothing has to be done. " : "")
-            + "\(command("rollback")) puts the old store back; remove the backup when nobody needs it any more")
-    case .running: advice.append("It goes on by itself; \(command("status", "--watch")) follows it")
-    case .paused: advice.append("\(command("ctl", "resume")) lets it go on")
-    case .cutOver: advice.append("The new store is finished, and only has to be put in place: \(command("resume"))")
+          ? "The backup is no longer there: it was put back, removed or moved"
+          : (rejects == nil ? "No action is needed. " : "")
+            + "\(command("rollback")) puts the old store back; remove the backup when you no longer need it")
+    case .running: advice.append("Follow it with \(command("status", "--watch"))")
+    case .paused: advice.append("Resume it with \(command("ctl", "resume"))")
+    case .cutOver: advice.append("Put the new store in place with \(command("resume"))")
     case .stopped, .interrupted, .failed:
       guard !advice.contains(where: { $0.contains("resume") || $0.contains("start again") }) else { return }
-      advice.append("The source is untouched. \(command("resume")) goes on from the last checkpoint")
+      advice.append("The source is untouched. Resume from the last checkpoint with \(command("resume"))")
     }
   }
 
@@ -145,7 +145,7 @@ extension RunReport {
   private mutating func adviseGone() {
     advice.append(
       present == .rolledBack
-        ? "The store is the old one again. Nothing is left to do"
-        : "Look at what is there, and at the backups beside it, before anything else is done")
+        ? "The old store is in its place again. Nothing is left to do"
+        : "Look at the store there now, and at the backups beside it, before you do anything else")
   }
 }

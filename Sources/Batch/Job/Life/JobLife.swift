@@ -2,11 +2,11 @@ import Streams
 
 // What commands do with the life of a run before their own work: they ask `RunLife`, and do what it says.
 extension MigrationJob {
-  /// How often the state is asked anew that others change meanwhile.
+  /// How often the state is read again that others change meanwhile.
   private static let mostLooks = 16
 
   /// Brings a store's run to where a command may begin: finishes what only has to be finished, gives up what was given up, removes what is
-  /// left over. Throws `refused` with the command that leads on, and `leaseHeld` where another process is at work.
+  /// left over. Throws `refused` with the command that leads on, and `leaseHeld` if another process is at work.
   ///
   /// Returns what stays beside the store of a run that was given up, see ``CutOver/undo()``.
   @discardableResult func settle(_ job: JobDirectory, for command: LifeCommand, _ request: Request? = nil) throws -> [String] {

@@ -54,7 +54,7 @@ extension MigrationJob {
     }
   }
 
-  /// The command that gives an interrupted run up and begins anew; nil where no command began it.
+  /// The command that gives an interrupted run up and starts over; nil if no command began it.
   func restartCommand(_ job: JobDirectory, _ request: Request? = nil) -> String? {
     let plan = try? JobPlan.read(job, fileSystem)
     if let request, !request.arguments.isEmpty {

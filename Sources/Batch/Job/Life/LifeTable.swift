@@ -63,7 +63,7 @@ extension RunLife {
     }
   }
 
-  /// Nothing of the run is needed any more, whatever has become of its result.
+  /// Nothing of the run is needed any longer, whatever has become of its result.
   private func answerBehindRename(to command: LifeCommand) -> LifeAnswer {
     switch command {
     case .migrate, .restart: .finishFirst
@@ -85,7 +85,7 @@ extension RunLife {
     }
   }
 
-  /// Every state that can be told from another one, in the table's order.
+  /// Every state that differs from the others, in the table's order.
   static var all: [RunLife] {
     var lives = [RunLife(phase: .none), RunLife(phase: .leased)]
     for phase in [Phase.working, .failed, .cutOver, .renamed, .done] {

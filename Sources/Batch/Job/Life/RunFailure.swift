@@ -1,7 +1,7 @@
 import Foundation
 import Streams
 
-/// `failure.json`: an error that follows from plan and source alone. Going on ends with it again, unless the program was mended.
+/// `failure.json`: an error that follows from plan and source alone. Going on ends with it again, unless the program was corrected.
 struct RunFailure: Codable, Equatable {
   /// The kind of error.
   var code: String
@@ -30,7 +30,7 @@ struct RunFailure: Codable, Equatable {
     try? fileSystem.writeAndSync(Array(bytes), to: job.failure)
   }
 
-  /// Nil where there is none that can be understood.
+  /// Nil if there is none that can be understood.
   static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) -> RunFailure? {
     guard let bytes = try? fileSystem.readAll(job.failure, cap: 1 << 16) else { return nil }
     return try? JSONDecoder().decode(RunFailure.self, from: Data(bytes))

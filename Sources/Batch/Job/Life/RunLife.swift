@@ -22,7 +22,7 @@ struct RunLife: Equatable, Sendable {
     case unreadable
   }
 
-  /// What has become of the store that the phase is about: up to the rename the old one, behind it the new one. A folder that was moved as a
+  /// What has become of the store that the phase is about: up to the rename the old one, after it the new one. A folder that was moved as a
   /// whole changes nothing.
   enum Store: String, CaseIterable, Sendable {
     /// It is as the run knows it.
@@ -39,9 +39,9 @@ struct RunLife: Equatable, Sendable {
   var phase: Phase
   /// What has become of the store.
   var store = Store.asItWas
-  /// Does a live process have the lease?
+  /// Whether a live process has the lease.
   var isOwned = false
-  /// Is it a rollback that was begun, and no migration?
+  /// Whether it is a rollback that was begun, and no migration.
   var isRollback = false
 }
 
@@ -82,7 +82,7 @@ enum LifeAnswer: Equatable, Sendable {
   case finish
   /// The same, then ask again.
   case finishFirst
-  /// The cut-over was for another file: take back what it made, then go on from the newest checkpoint, which looks at the source.
+  /// The cut-over was for another file: take back what it made, then continue from the newest checkpoint, which looks at the source.
   case cutOverAgain
   /// Remove all that the run made and no data depends on.
   case giveUp

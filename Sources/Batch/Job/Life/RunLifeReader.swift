@@ -44,9 +44,9 @@ extension RunLife {
     }
   }
 
-  /// With a journal, who has the destination's name tells where the run is.
+  /// With a journal, the owner of the destination's name shows where the run is.
   ///
-  /// `old` tells what became of the old store where neither it nor the new one has the name.
+  /// `old` says what became of the old store where neither it nor the new one has the name.
   init(_ holder: CutOver.Holder, isOver: Bool, isRollback: Bool, old: () throws -> Store) rethrows {
     let (phase, store): (Phase, Store) =
       switch (isOver, holder) {
@@ -63,7 +63,7 @@ extension RunLife {
     self.init(phase: phase, store: store, isRollback: isRollback)
   }
 
-  /// The old store is not as it was: was it written to, or is it another file?
+  /// The old store is not as it was: it was written to, or it is another file.
   private static func old(_ journal: CutOverJournal, _ fileSystem: any FileSystem) throws -> Store {
     let now = try FileIdentity(database: journal.destination, fileSystem)
     return journal.old?.main.isSameFile(as: now) == true ? .written : .replaced
@@ -73,7 +73,7 @@ extension RunLife {
     guard let status = try fileSystem.status(plan.source) else { return .missing }
     let changed: Store = plan.sourceInode.map { $0 == status.inode } ?? true ? .written : .replaced
     guard plan.isSourceTime(status.modified) else { return changed }
-    // What a hot journal holds back is told by the run, which takes it back on a copy.
+    // What a hot journal holds back is reported by the run, which takes it back on a copy.
     if let journal = try fileSystem.status(plan.source + "-journal"), journal.size > 0 { return .asItWas }
     guard let state = try? StoreState(plan.source, fileSystem) else { return changed }
     return state.fingerprint == plan.sourceFingerprint ? .asItWas : changed

@@ -1,11 +1,11 @@
 import Streams
 
-/// What is under the destination's name behind a cut-over: looked at before anything is claimed (I15).
+/// What is under the destination's name after a cut-over: looked at before anything is claimed (I15).
 struct RunResult: Equatable {
   var destination: String
   /// What has become of the new store.
   var holder: CutOver.Holder
-  /// What is there now; nil where it is no store that can be read, or nothing.
+  /// What is there now; nil if it is no store that can be read, or nothing.
   var present: StoreMark?
   /// What the journal says of it, and of its run.
   var expected: StoreMark?
@@ -13,9 +13,9 @@ struct RunResult: Equatable {
   /// Of a rollback the backup that was put back.
   var restored: String?
 
-  /// Is the new store there, written to since or not?
+  /// Whether the new store is there, written to since or not.
   var isThere: Bool { holder.isNew }
-  /// What a person should know besides.
+  /// What a person should know in addition.
   var notes: [String] {
     holder == .newWritten ? ["the store was written to since the migrated one got its name"] : []
   }
@@ -31,7 +31,7 @@ struct RunResult: Equatable {
     }
   }
 
-  /// What a run that an earlier process finished but for its removal came to. Throws `refused` where the store was replaced since: then the
+  /// What a run that an earlier process finished except for its removal came to. Throws `refused` if the store was replaced since: then the
   /// migration is no more, whatever the journal says.
   func report(_ backup: String?, _ fileSystem: any FileSystem) throws -> MigrationJob.Report {
     try throwIfReplaced(fileSystem)
@@ -46,7 +46,7 @@ struct RunResult: Equatable {
     return report
   }
 
-  /// The list of objects that were set aside, which went beside the store first.
+  /// The list of rejected objects, which went beside the store first.
   private func rejects(_ fileSystem: any FileSystem) throws -> RejectReport? {
     guard let name = facts?.rejects else { return nil }
     let path = FilePaths.join(FilePaths.directory(of: destination), name)
@@ -86,7 +86,7 @@ extension CutOver {
     return journal
   }
 
-  /// Looks at what is under the destination's name behind a cut-over. Nothing is written. The journal itself may be gone.
+  /// Looks at what is under the destination's name after a cut-over. Nothing is written. The journal itself may be gone.
   func result(_ journal: CutOverJournal) throws -> RunResult {
     let holder = try holder(journal)
     let present = holder == .new ? journal.mark : StoreMark(of: journal.destination, fileSystem)

@@ -10,7 +10,7 @@ enum MappingDocument {
   /// deep values lie in each other is limited by the parser, to 1000.
   static func read(_ path: String) throws -> MappingNode { try parse(try text(path), path: path) }
 
-  /// Does a file hold a word? Not when it is larger than any mapping file.
+  /// Whether a file holds a word. False if it is larger than any mapping file.
   static func holds(_ word: String, _ path: String) -> Bool {
     guard let file = FileHandle(forReadingAtPath: path) else { return true }
     defer { try? file.close() }
@@ -52,7 +52,7 @@ enum MappingDocument {
     }
   }
 
-  /// Does a name follow a character anywhere, as in an anchor or an alias?
+  /// Whether a name follows a character anywhere, as in an anchor or an alias.
   private static func hasName(after mark: Character, _ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return zip(bytes, bytes.dropFirst()).contains { first, next in

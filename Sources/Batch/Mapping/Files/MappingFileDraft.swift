@@ -1,5 +1,5 @@
 extension MappingFileWriter {
-  /// A mapping file to begin with: the mapping that follows from two versions, with comments where nothing can follow.
+  /// A mapping file to begin with: the mapping that follows from two versions, with comments if nothing can follow.
   public static func draft(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> String {
     var inference = Inference(source: source, destination: destination)
     let mappings = inference.entityMappings()

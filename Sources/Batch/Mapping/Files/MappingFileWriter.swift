@@ -2,7 +2,7 @@
 public enum MappingFileWriter {
   /// A mapping model as a mapping file that reads as the same model, under the same name of the file.
   ///
-  /// Throws ``BatchError`` with the code `badMapping` where a part of it has no text, such as bytes in an expression.
+  /// Throws ``BatchError`` with the code `badMapping` if a part of it has no text, such as bytes in an expression.
   public static func text(_ model: MappingModel) throws -> String {
     var lines = version("from", model.sourceModelName, model.sourceHashes)
     lines += version("to", model.destinationModelName, model.destinationHashes)
@@ -66,7 +66,7 @@ public enum MappingFileWriter {
     lines.enumerated().map { ($0 == 0 ? "  - " : "    ") + $1 }
   }
 
-  /// May a character stand in quotation marks? Neither controls nor what YAML takes for the end of a line.
+  /// Whether a character may stand in quotation marks. Neither controls may, nor what YAML takes for the end of a line.
   private static func isPrintable(_ scalar: UInt32) -> Bool {
     (32..<0x7F).contains(scalar) || (0xA1..<0x2000).contains(scalar) || (0x2070..<0xD800).contains(scalar)
       || (0x1F000..<0x20000).contains(scalar)

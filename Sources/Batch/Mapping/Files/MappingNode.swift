@@ -21,13 +21,13 @@ struct MappingNode {
 
   private func inner(_ node: Node) -> MappingNode { MappingNode(node: node, path: path) }
 
-  /// The keys and what stands under them, in the order of the file; no key twice. Nil where there is no mapping.
+  /// The keys and what stands under them, in the order of the file; no key twice. Nil if there is no mapping.
   var entries: [(name: String, node: MappingNode)]? {
     guard let mapping = node.mapping else { return nil }
     return mapping.map { ($0.key.scalar?.string ?? "", MappingNode(node: $0.value, path: path)) }
   }
 
-  /// The elements of a list; nil where there is none.
+  /// The elements of a list; nil if there is none.
   var elements: [MappingNode]? { node.sequence?.map(inner) }
 
   /// What stands under the keys of an object. Unknown keys are errors.
@@ -56,7 +56,7 @@ struct MappingNode {
     return entries
   }
 
-  /// The word, number or text that stands here; nil where there is a list or a mapping.
+  /// The word, number or text that stands here; nil if there is a list or a mapping.
   var scalar: Scalar? {
     guard let scalar = node.scalar else { return nil }
     guard scalar.style == .plain else { return .text(scalar.string) }

@@ -49,7 +49,7 @@ struct RuleReader {
     return try elements.map { (try $0.text("a property"), $0.same) }
   }
 
-  /// Nil where the user info that it asks for is another one: that is known before the first row.
+  /// Nil if the user info that it asks for is another one: that is known before the first row.
   private func object(_ node: MappingNode, userInfo: [String: String]) throws -> ObjectRule? {
     let fields = try node.fields(.object)
     let kinds = [ObjectRule.Kind.create, .find, .findOrCreate].filter { fields[$0.rawValue] != nil }

@@ -122,7 +122,7 @@ struct RuleValueReader {
 }
 
 extension Expression {
-  /// Is it a word alone, as a text is that was meant to be a constant?
+  /// Whether it is a word alone, as a text is that was meant to be a constant.
   fileprivate var isBareName: Bool {
     if case .keyPath(.evaluatedObject, _) = self { true } else { false }
   }

@@ -75,7 +75,7 @@ private struct TableText {
     row = []
   }
 
-  /// All rows; nil where a quotation mark is left open.
+  /// All rows; nil if a quotation mark is left open.
   mutating func finish() -> [[String]]? {
     if !field.isEmpty || !row.isEmpty { endRow() }
     return isQuoted ? nil : rows

@@ -1,7 +1,7 @@
 /// Builds an archive as NSKeyedArchiver writes it: a table of objects that refer to each other by number. Equal texts and
 /// classes are one object.
 struct ArchiveBuilder {
-  /// What stands where there is no object.
+  /// What stands if there is no object.
   static let null = PropertyListValue.uid(0)
 
   private var objects: [PropertyListValue] = [.string("$null")]

@@ -7,7 +7,7 @@ public enum ModelCache {
   /// Reads the content of a cache.
   ///
   /// Throws ``BatchError`` with the code `badModel` when it is cut off, damaged or no model. A store is none the worse for
-  /// it: callers show the error as a warning and go on without the cache.
+  /// it: callers show the error as a warning and continue without the cache.
   public static func decode(_ content: [UInt8], name: String = "") throws -> ManagedObjectModel {
     let hint = "The store can still be migrated with its model file"
     guard !content.isEmpty else { throw BatchError(.badModel, "the model cache (Z_MODELCACHE) is empty", hint: hint) }

@@ -1,6 +1,6 @@
 /// `VersionInfo.plist` of a `.momd`: which version is the current one, and the version hashes of all (C.4).
 struct VersionInfo {
-  /// The name of the current version; nil where the file does not say.
+  /// The name of the current version; nil if the file does not say.
   var currentVersion: String?
   /// Version hashes by version and entity; none where the file was not written by Core Data's own compiler.
   var versionHashes: [String: [String: [UInt8]]] = [:]

@@ -63,7 +63,7 @@ struct ExpressionDamage: Error, CustomStringConvertible {
     hint == nil ? "\(what) is not supported (it \(self))" : "\(what) \(self)"
   }
 
-  /// The same with its place in the text, which is found by a byte and told as a character, from 1.
+  /// The same with its place in the text, which is found by a byte and given as a character, from 1.
   func near(_ byte: Int, of text: String) -> ExpressionDamage {
     ExpressionDamage("\(description), near character \(String(decoding: text.utf8.prefix(byte), as: UTF8.self).count + 1)")
   }

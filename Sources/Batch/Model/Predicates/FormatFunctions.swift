@@ -1,4 +1,4 @@
-/// Functions of predicate format that are known by name: NSExpression's, but for those whose results differ from run to run.
+/// Functions of predicate format that are known by name: NSExpression's, except for those whose results differ from run to run.
 enum FormatFunctions {
   /// Numbers of arguments; nil for one or more. Of one argument, a collection's members are meant.
   private static let known: [String: Int?] = [
@@ -20,7 +20,7 @@ enum FormatFunctions {
     [name, name + ":"].first { known[$0] != nil }
   }
 
-  /// Does a function take that many arguments?
+  /// Whether a function takes that many arguments.
   static func takes(_ name: String, _ count: Int) -> Bool {
     guard let wanted = known[name] else { return true }
     return wanted.map { $0 == count } ?? (count > 0)

@@ -2,7 +2,7 @@ import Streams
 
 extension Expression: CustomStringConvertible {
   /// The expression in NSPredicate's format: `$source.name`, `FUNCTION($manager, "selector:", $source)`, `price * 2`.
-  /// ``init(format:)`` reads it back, but for constants of bytes, which the format has no words for; a decimal comes back as the
+  /// ``init(format:)`` reads it back, except for constants of bytes, which the format has no words for; a decimal comes back as the
   /// number of its digits.
   public var description: String {
     switch self {

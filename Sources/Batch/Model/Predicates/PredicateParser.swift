@@ -2,7 +2,7 @@ import Streams
 
 /// Reads predicates and expressions in predicate format. Throws ``ExpressionDamage``.
 ///
-/// A bracket is read once: what follows it tells whether it holds a predicate or an expression. Bytes, depth, parts and
+/// A bracket is read once: what follows it shows whether it holds a predicate or an expression. Bytes, depth, parts and
 /// operators are limited, so that any text is read in bounded time and memory.
 struct PredicateParser {
   private static let greatestDepth = 64
@@ -14,7 +14,7 @@ struct PredicateParser {
   private let starts: [Int]
   /// For every opening bracket, the position of the one that closes it.
   private let closing: [Int: Int]
-  /// Are functions refused that are not known by name?
+  /// Whether functions that are not known by name are refused.
   let isStrict: Bool
   private var position = 0
   private var steps = 0
@@ -28,7 +28,7 @@ struct PredicateParser {
     try parse(text, isStrict) { try $0.expression(depth: 0) }
   }
 
-  /// Damage tells the last token that was read.
+  /// Damage names the last token that was read.
   private static func parse<R>(_ text: String, _ isStrict: Bool, _ body: (inout PredicateParser) throws -> R) throws -> R {
     var parser = try PredicateParser(text, isStrict: isStrict)
     do {
@@ -94,7 +94,7 @@ struct PredicateParser {
     return inner
   }
 
-  /// Does a bracket open here that holds a predicate? Behind one that holds an expression the comparison goes on.
+  /// Whether a bracket opens here that holds a predicate. After one that holds an expression the comparison continues.
   private func holdsPredicate() -> Bool {
     guard token == .symbol("("), let end = closing[position] else { return false }
     guard end + 1 < tokens.count else { return true }

@@ -3,7 +3,7 @@ struct PredicateTokens {
   enum Token: Equatable {
     /// A key path, a function's name or a word of the format.
     case word(String)
-    /// A word behind `#`: a key, whatever it says.
+    /// A word after `#`: a key, whatever it says.
     case key(String)
     case variable(String)
     case text(String)
@@ -22,7 +22,7 @@ struct PredicateTokens {
     "-", "*", "/",
   ]
 
-  /// Letters behind a backslash that stand for something else.
+  /// Letters after a backslash that stand for something else.
   private static let escapes: [UInt8: UInt8] = [
     UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
   ]
@@ -33,7 +33,7 @@ struct PredicateTokens {
   /// The byte at which each token begins.
   private var starts: [Int] = []
 
-  /// The tokens of a text with the bytes at which they begin. Damage tells its place.
+  /// The tokens of a text with the bytes at which they begin. Damage names its place.
   static func split(_ text: String) throws -> (tokens: [Token], starts: [Int]) {
     var tokens = PredicateTokens(bytes: Array(text.utf8))
     var start = 0

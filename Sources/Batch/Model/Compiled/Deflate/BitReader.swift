@@ -23,7 +23,7 @@ struct BitReader {
     return value
   }
 
-  /// Goes on at the next byte.
+  /// Continues at the next byte.
   mutating func align() {
     word >>= UInt64(available & 7)
     available &= ~7

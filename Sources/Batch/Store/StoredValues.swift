@@ -79,7 +79,7 @@ extension AttributeType {
     }
   }
 
-  /// Does code mean a value of this type by it? Unlike ``fitting(_:)`` nothing is cut: 1.5 is no integer, and 2 no Boolean.
+  /// Whether code means a value of this type by it. Unlike in ``fitting(_:)`` nothing is cut: 1.5 is no integer, and 2 no Boolean.
   func holds(_ value: Value) -> Bool {
     switch (self, value) {
     case (.boolean, .integer(let integer)): return integer == 0 || integer == 1

@@ -1,0 +1,10 @@
+extension BinaryInteger {
+  /// Digits in groups of three, as people read numbers: `20,500`.
+  package var grouped: String {
+    let digits = String(magnitude)
+    let groups = digits.enumerated().map { index, digit in
+      index > 0 && (digits.count - index) % 3 == 0 ? ",\(digit)" : String(digit)
+    }
+    return (self < 0 ? "-" : "") + groups.joined()
+  }
+}
