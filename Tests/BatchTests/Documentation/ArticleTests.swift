@@ -83,7 +83,7 @@ struct ArticleTests {
     var linked: Set<String> = ["\(module).md"]
     for article in articles {
       let text = try String(contentsOfFile: "\(Self.folder(module))/\(article)", encoding: .utf8)
-      for name in text.matches(of: /``([A-Z][A-Za-z]*)/).map(\.output.1) where name != module {
+      for name in text.matches(of: /``([A-Z][A-Za-z0-9]*)/).map(\.output.1) where name != module {
         #expect(declared.contains(String(name)), "\(article): \(name)")
       }
       for name in text.matches(of: /<doc:([A-Za-z]+)>/).map(\.output.1) {
@@ -103,7 +103,7 @@ struct ArticleTests {
       let text = try String(contentsOfFile: folder + file, encoding: .utf8)
       for line in text.split(separator: "\n") where line.hasPrefix("public ") {
         let words = line.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-        guard let kind = words.firstIndex(where: ["struct", "class", "enum", "protocol"].contains), kind + 1 < words.count else {
+        guard let kind = words.firstIndex(where: ["struct", "class", "enum", "protocol", "typealias"].contains), kind + 1 < words.count else {
           continue
         }
         names.insert(words[kind + 1])

@@ -107,7 +107,7 @@
         for wanted in [
           "item: values are missing that the model requires: required in 2 rows; these columns are not NOT NULL",
           "1 values are NULL, because their files beside the store are missing",
-          "item_parent_id_fkey stays NOT VALID, as keys lead to no row",
+          "item_parent_id_fkey stays NOT VALID, because keys lead to no row",
         ] { #expect(notes.contains { $0.hasPrefix(wanted) }, "\(notes)") }
         #expect(
           try session.rows("SELECT count(*), count(required), count(parent_id) FROM \(schema).item").first == ["5", "3", "2"])

@@ -58,8 +58,8 @@
       try queue.close()
       try TestServer.withSchema("links") { session, schema in
         let notes = try load(other, model, schema).notes
-        #expect(notes.contains { $0.hasPrefix("\(tables[0]) has no primary key, as rows come twice") }, "\(notes)")
-        #expect(notes.contains { $0.hasPrefix("\(tables[1]) has no primary key, as keys are missing") }, "\(notes)")
+        #expect(notes.contains { $0.hasPrefix("\(tables[0]) has no primary key, because rows are there twice") }, "\(notes)")
+        #expect(notes.contains { $0.hasPrefix("\(tables[1]) has no primary key, because keys are missing") }, "\(notes)")
         _ = try LoadedTables(session: session, schema: schema, store: other, model: model).compare(.root)
       }
     }
