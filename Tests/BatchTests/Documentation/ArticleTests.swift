@@ -103,7 +103,8 @@ struct ArticleTests {
       let text = try String(contentsOfFile: folder + file, encoding: .utf8)
       for line in text.split(separator: "\n") where line.hasPrefix("public ") {
         let words = line.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-        guard let kind = words.firstIndex(where: ["struct", "class", "enum", "protocol", "typealias"].contains), kind + 1 < words.count else {
+        let kinds: Set<String> = ["struct", "class", "enum", "protocol", "typealias"]
+        guard let kind = words.firstIndex(where: kinds.contains), kind + 1 < words.count else {
           continue
         }
         names.insert(words[kind + 1])
