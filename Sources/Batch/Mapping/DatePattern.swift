@@ -1,5 +1,5 @@
 /// A Unicode date pattern (UTS #35) of fixed fields, in the POSIX locale and the Gregorian calendar:
-/// `y yyyy M MM d dd H HH h hh m mm s ss S… a Z X XXX z` and texts in apostrophes.
+/// `y yyyy M MM d dd H HH h hh m mm s ss S… a Z X XX XXX z` and texts in apostrophes.
 ///
 /// Reads texts without Foundation, which takes microseconds and a lock for each.
 public struct DatePattern: Sendable, Equatable, CustomStringConvertible {

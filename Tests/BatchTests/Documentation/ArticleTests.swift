@@ -98,15 +98,13 @@ struct ArticleTests {
   private static func declaredTypes(_ module: String) throws -> Set<String> {
     let folder = "\(ExampleLibrary.root)/Sources/\(module)/"
     let sources = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
+    let kinds: Set<String> = ["struct", "class", "enum", "protocol", "typealias"]
     var names: Set<String> = []
     for file in sources where file.hasSuffix(".swift") {
       let text = try String(contentsOfFile: folder + file, encoding: .utf8)
       for line in text.split(separator: "\n") where line.hasPrefix("public ") {
         let words = line.split { !$0.isLetter && !$0.isNumber }.map(String.init)
-        let kinds: Set<String> = ["struct", "class", "enum", "protocol", "typealias"]
-        guard let kind = words.firstIndex(where: kinds.contains), kind + 1 < words.count else {
-          continue
-        }
+        guard let kind = words.firstIndex(where: kinds.contains), kind + 1 < words.count else { continue }
         names.insert(words[kind + 1])
       }
     }
