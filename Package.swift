@@ -29,6 +29,8 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     .systemLibrary(name: "CSQLiteGuard", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // SHA-256 by the processor's own instructions.
+    .target(name: "CSHA256"),
     // Headers alone: libpq is loaded when a server is asked for.
     .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
     .target(name: "Streams", dependencies: ["CLZ4"], swiftSettings: strict),
@@ -36,6 +38,7 @@ let package = Package(
       name: "Batch",
       dependencies: [
         .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+        "CSHA256",
         "CSQLiteGuard",
         "Streams",
         .product(name: "CoreMetrics", package: "swift-metrics"),

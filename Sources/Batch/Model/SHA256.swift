@@ -1,15 +1,24 @@
-/// SHA-256 as FIPS 180-4 defines it.
+import CSHA256
+
+/// SHA-256 as FIPS 180-4 defines it: by the processor's own instructions if it has them, else in Swift.
 ///
-/// An implementation of our own, because version hashes are all it is for: see docs/decisions/0002-own-sha256.md.
+/// Why it is our own: docs/decisions/0002-own-sha256.md.
 struct SHA256 {
+  private static let hasInstructions = godwit_sha256_available()
+
+  /// Whether the blocks are taken in by the processor's instructions.
+  private let usesInstructions: Bool
   private var state = initialState
   /// What does not fill a block yet.
   private var rest: [UInt8] = []
   private var length: UInt64 = 0
 
+  /// A hash of nothing yet; `portable` takes it through Swift alone, on every processor the same way.
+  init(portable: Bool = false) { usesInstructions = !portable && Self.hasInstructions }
+
   /// The digest of the bytes.
-  static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    var hash = SHA256()
+  static func hash(_ bytes: some Sequence<UInt8>, portable: Bool = false) -> [UInt8] {
+    var hash = SHA256(portable: portable)
     hash.update(bytes)
     return hash.finalize()
   }
@@ -33,8 +42,9 @@ struct SHA256 {
     }
   }
 
-  /// Takes in whole blocks. Written so that it is quick if nothing is optimized, too: tests hash much.
+  /// Takes in whole blocks. The Swift path is written so that it is quick if nothing is optimized, too: tests hash much.
   private mutating func compress(_ bytes: UnsafePointer<UInt8>, count: Int) {
+    if usesInstructions { return state.withUnsafeMutableBufferPointer { godwit_sha256_blocks($0.baseAddress, bytes, count) } }
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { room in
       guard let words = room.baseAddress else { return }
       Self.constants.withUnsafeBufferPointer { constants in

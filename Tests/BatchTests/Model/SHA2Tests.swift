@@ -9,19 +9,19 @@ struct SHA2Tests {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  @Test("SHA-256 gives the digests of FIPS 180-4")
-  func fips256() {
+  @Test("SHA-256 gives the digests of FIPS 180-4, by the processor's instructions and without", arguments: [false, true])
+  func fips256(portable: Bool) {
     let long = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
     #expect(
-      Self.hex(SHA256.hash(Array("abc".utf8)))
+      Self.hex(SHA256.hash(Array("abc".utf8), portable: portable))
         == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(
-      Self.hex(SHA256.hash([])) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+      Self.hex(SHA256.hash([], portable: portable)) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     #expect(
-      Self.hex(SHA256.hash(Array(long.utf8)))
+      Self.hex(SHA256.hash(Array(long.utf8), portable: portable))
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
     #expect(
-      Self.hex(SHA256.hash(repeatElement(UInt8(ascii: "a"), count: 1_000_000)))
+      Self.hex(SHA256.hash(repeatElement(UInt8(ascii: "a"), count: 1_000_000), portable: portable))
         == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
   }
 
@@ -40,17 +40,20 @@ struct SHA2Tests {
         + "501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909")
   }
 
-  @Test("Bytes added in pieces hash like bytes added at once, at every length around a block")
+  @Test("Bytes added in pieces hash like bytes added at once, at every length to five blocks, with instructions and without")
   func pieces() {
-    for length in [0, 1, 54, 55, 56, 57, 63, 64, 65, 110, 111, 112, 113, 119, 120, 121, 127, 128, 129, 300] {
+    for length in 0...320 {
       let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) }
       var short = SHA256()
+      var portable = SHA256(portable: true)
       var long = SHA512()
       for start in stride(from: 0, to: length, by: 13) {
         short.update(bytes[start..<min(start + 13, length)])
+        portable.update(bytes[start..<min(start + 13, length)])
         long.update(bytes[start..<min(start + 13, length)])
       }
       #expect(short.finalize() == SHA256.hash(bytes))
+      #expect(portable.finalize() == SHA256.hash(bytes))
       #expect(long.finalize() == SHA512.hash(bytes))
     }
   }
@@ -60,6 +63,7 @@ struct SHA2Tests {
   func padding(length: Int, short: String, long: String) {
     let bytes = [UInt8](repeating: 0xA5, count: length)
     #expect(Self.hex(SHA256.hash(bytes)).prefix(16) == short)
+    #expect(Self.hex(SHA256.hash(bytes, portable: true)).prefix(16) == short)
     #expect(Self.hex(SHA512.hash(bytes)).prefix(16) == long)
   }
 
