@@ -148,7 +148,7 @@ struct Rehearsal {
   ) throws -> RehearsedStep {
     let clock = RehearsalClock()
     let target = plan.step.destination
-    let job = StepRunner.Job(
+    let job = StepJob(
       reader: reader, plan: plan, path: files.path("sqlite"), files: files,
       header: DatabaseHeader(
         pageSize: source.snapshot.header.pageSize, autoVacuum: source.snapshot.header.autoVacuum, version: .rollback),
@@ -157,6 +157,6 @@ struct Rehearsal {
       keepsDigests: isLast && verification != .none, rehearsal: rehearsal
     ) { state, _ in clock.note(state.phase) }
     let state = try StepRunner(job, restart: nil).run()
-    return RehearsedStep(state: state, path: StepRunner.workingPath(job.path, state), clock: clock)
+    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock)
   }
 }

@@ -38,7 +38,7 @@ extension MigrationRun {
       if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
       let (state, rows, account, watcher) = try runStep(steps, position, reader, source, publisher, rejects)
       early = watcher
-      let name = StepRunner.workingPath(storeName(index), state)
+      let name = state.workingPath(storeName(index))
       try tell(.didMigrate, steps[index], store: job.working(name))
       position = RunPosition(
         step: index + 1, previousStore: name, rows: rows, digests: state.digests,
@@ -88,7 +88,7 @@ extension MigrationRun {
     let version = header.version
     if building == .sqlite { header.version = .rollback }
     let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
-    let job = StepRunner.Job(
+    let job = StepJob(
       reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files, header: header,
       metadata: metadata,
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,

@@ -54,11 +54,15 @@ extension StepPlan {
   func makeTransformer(_ files: StepFiles) throws -> RowTransformer {
     let lookups = try LookupTable([], model: layout.model, files: files, restoring: nil)
     let patches = try PatchLog(path: files.path("patches"), fileSystem: files.fileSystem, restoring: nil)
-    let manager = MigrationManager(
+    return RowTransformer(
+      plan: self, manager: makeManager(lookups, patches), dropped: try DroppedKeys(plan: self, files: files, restoring: nil),
+      state: StepState(plan: self))
+  }
+
+  /// Makes what policies ask of a running step.
+  func makeManager(_ lookups: LookupTable, _ patches: PatchLog) -> MigrationManager {
+    MigrationManager(
       sourceModel: step.source, layout: layout, keys: keys, graph: graph, lookups: lookups, patches: patches, compiled: mappings,
       entities: entities, rules: rules)
-    return RowTransformer(
-      plan: self, manager: manager, dropped: try DroppedKeys(plan: self, files: files, restoring: nil),
-      state: StepState(plan: self))
   }
 }

@@ -74,9 +74,7 @@ final class PassedRows: PassedVersion {
     guard let unit = units[root] else { throw misfit("a table without rows is read") }
     let transformer = try self.transformer ?? plan.makeTransformer(files)
     self.transformer = transformer
-    transformer.state = StepState(plan: plan)
-    transformer.manager.nextKeys = transformer.state.nextKeys
-    transformer.manager.output.reset()
+    transformer.startOver()
     try transformer.transform(page, of: unit)
     transformer.manager.output.copy(to: rows)
     (counts, unmapped, tallies) = (transformer.state.counts, transformer.state.unmapped, transformer.state.tallies)

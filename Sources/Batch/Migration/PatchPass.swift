@@ -3,7 +3,7 @@ import Streams
 /// Applies changes to objects that were already written, and clears keys of objects that policies left out: copies the step's tables into a new file, in order, and changes the
 /// rows on the way. The file without the changes is the input and stays as it is, so a crash begins the pass again.
 struct PatchPass {
-  let job: StepRunner.Job
+  let job: StepJob
   let output: StepOutput
   let patches: PatchLog
   /// What has to be cleared; nil for nothing.

@@ -3,7 +3,7 @@ import Streams
 /// Finds links that stand in a join table more than once, because policies added them in several calls, or to those of the source. A set
 /// holds an object once: the first link stays, the others are removed as late changes.
 struct RepeatedLinks {
-  let job: StepRunner.Job
+  let job: StepJob
   let output: StepOutput
 
   /// Logs the removal of repeated links of some join tables; returns how many there are, by relationship. The output's tables are

@@ -5,6 +5,7 @@ final class RowTransformer {
   let plan: StepPlan
   let manager: MigrationManager
   let dropped: DroppedKeys
+  /// Where the step stands; the keys that are given out are the manager's, see ``standing``.
   @exclusivity(unchecked) var state: StepState
   let encoder = RecordEncoder()
   let row: RecordDecoder
@@ -28,6 +29,26 @@ final class RowTransformer {
 
   deinit { manager.forgetObjects() }
 
+  /// Where the step stands, with the keys given out so far: for a checkpoint, or for what follows the units.
+  var standing: StepState {
+    var state = state
+    state.nextKeys = manager.nextKeys
+    return state
+  }
+
+  /// The unit is done.
+  func beginNextUnit() {
+    state.unit += 1
+    state.after = nil
+  }
+
+  /// Forgets all that was counted and made, as if no row had been read.
+  func startOver() {
+    state = StepState(plan: plan)
+    manager.nextKeys = state.nextKeys
+    manager.output.reset()
+  }
+
   /// Runs a unit that is a single call.
   func call(_ unit: StepUnit) throws {
     switch unit {
@@ -39,7 +60,6 @@ final class RowTransformer {
     case .rows, .links, .carried, .relationships: break
     }
     try manager.closeObjects()
-    state.nextKeys = manager.nextKeys
   }
 
   private func policy(_ index: Int, _ body: (any EntityMigrationPolicy, EntityMapping) throws -> Void) throws {
@@ -89,7 +109,6 @@ final class RowTransformer {
     row.forget()
     state.rowsRead += UInt64(page.count)
     if page.count > 0 { state.after = page.rowid(page.count - 1) }
-    state.nextKeys = manager.nextKeys
   }
 
   /// The rows of the version that the mappings read.

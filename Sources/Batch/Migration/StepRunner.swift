@@ -2,68 +2,31 @@ import Streams
 
 /// Runs one step: reads the source store, writes the destination's file, and says at every checkpoint where it stands. Keeps I5 and I12.
 final class StepRunner {
-  /// What a step is given.
-  struct Job {
-    var reader: StoreReader
-    var plan: StepPlan
-    /// The step's number, from 1.
-    var number = 1
-    /// The file to write.
-    var path: String
-    var files: StepFiles
-    var header: DatabaseHeader
-    var metadata: StoreMetadata
-    /// Whether this is the last step. Only then indexes are built: nobody searches a store between two steps.
-    var hasIndexes: Bool
-    var indexBuilding = IndexBuilding.engine
-    /// What the header says at the end, also where it says another thing while the step works.
-    var version: DatabaseHeader.Version
-    var monitor: RunMonitor
-    /// Whether to keep a digest of each table, for the verification.
-    var keepsDigests = false
-    /// Hears what is finished; nil for nobody.
-    var watcher: (any PartWatcher)?
-    /// Takes objects that cannot be migrated; nil if such a one ends the run.
-    var rejects: RejectLog?
-    /// Hears what becomes of objects; nil for nobody.
-    var objectWatcher: (any ObjectWatcher)?
-    /// Makes the step read only a sample; nil for all rows.
-    var rehearsal: StepRehearsal?
-    /// Whether the source is a part of a store, which lacks what may set values.
-    var isExcerpt = false
-    /// Rows of the source's tables, where a step before wrote them.
-    var sourceRows: [String: UInt64] = [:]
-    /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
-    var publish: @Sendable (StepState, _ builders: [UInt8]) throws -> Void
-  }
-
-  let job: Job
-  let plan: StepPlan
+  private let job: StepJob
+  private let plan: StepPlan
   private let lookups: LookupTable
-  let patches: PatchLog
-  let transformer: RowTransformer
-  var output: StepOutput
-  var clock: CheckpointClock
+  private let patches: PatchLog
+  /// Owns the step's state for as long as units run.
+  private let transformer: RowTransformer
+  private let output: StepOutput
+  private var clock: CheckpointClock
   private let pages = BoundedQueue<RowPage>(capacity: 16)
   private let records = BoundedQueue<RecordPage>(capacity: 16)
   /// What the units have to do.
-  private(set) var work = StepWork()
+  private var work = StepWork()
   /// Rows that this process had read before the step, and rows that the step had read before this process.
   private let rowsBefore: UInt64
   private let rowsAtStart: UInt64
   /// What look-ups beyond memory took to be restored.
   private let secondsOfRunsBefore: Double
-  let isResumed: Bool
-  var indexedLength = 0
-  let indexes: [StoreIndex]
-  /// The R-trees that the step builds.
-  var rtrees: [RTreeLayout] { job.hasIndexes ? plan.layout.rtrees : [] }
+  private let isResumed: Bool
+  private let indexes: StepIndexes
+  private let progress: StepProgress
   /// Takes entries of the indexes from the records as they are written.
   private var collector: EntryCollector?
-  var collected: IndexEntries?
 
-  /// Prepares a step, from its beginning or from where a checkpoint left it.
-  init(_ job: Job, restart: StepRestart?) throws {
+  /// Prepares a step, from its beginning or from where a checkpoint left it. Publishes nothing.
+  init(_ job: StepJob, restart: StepRestart?) throws {
     self.job = job
     plan = job.plan
     let state = restart?.state ?? StepState(plan: plan)
@@ -71,69 +34,80 @@ final class StepRunner {
     (rowsBefore, rowsAtStart) = (job.monitor.progress.rows, state.rowsRead)
     // When the tables are complete, look-ups and changes are no longer needed; older checkpoints still name their files.
     let needsLogs = state.phase == .units
+    let restoring = restart != nil && needsLogs
     lookups = try LookupTable(
-      needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files,
-      restoring: restart != nil && needsLogs ? state.lookups : nil)
+      needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files, restoring: restoring ? state.lookups : nil)
     secondsOfRunsBefore = lookups.secondsOfRuns
     patches = try PatchLog(
       path: job.files.path(needsLogs ? "patches" : "patches.closed"), fileSystem: job.files.fileSystem,
-      restoring: restart != nil && needsLogs ? (state.patchLength, state.patchCount) : nil)
-    let manager = MigrationManager(
-      sourceModel: plan.step.source, layout: plan.layout, keys: plan.keys, graph: plan.graph, lookups: lookups,
-      patches: patches, compiled: plan.mappings, entities: plan.entities, rules: plan.rules)
+      restoring: restoring ? (state.patchLength, state.patchCount) : nil)
     let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
-    transformer = RowTransformer(plan: plan, manager: manager, dropped: dropped, state: state)
+    transformer = RowTransformer(
+      plan: plan, manager: plan.makeManager(lookups, patches), dropped: dropped, state: state)
     transformer.watcher = job.objectWatcher
     if let rejects = job.rejects {
       if restart == nil || rejects.state.mappings.isEmpty { rejects.begin(mappings: plan.mappings.count) }
       transformer.rejects = (rejects, job.number)
     }
     output = try StepOutput(
-      path: Self.workingPath(job.path, state), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
-      keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart,
-      watcher: job.watcher)
+      path: state.workingPath(job.path), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
+      keepsDigests: job.keepsDigests,
+      files: job.files, from: job.reader.snapshot, restoring: restart, watcher: job.watcher)
     clock = CheckpointClock(job.monitor.interval)
-    indexes = StoreIndex.all(job.hasIndexes ? plan.layout : nil, carried: plan.carried.indexes)
-    if restart == nil { try checkpoint() }
+    indexes = StepIndexes(job)
+    progress = StepProgress(job, indexes)
   }
-
-  /// The file that a step in this state writes: patches move it to a new one.
-  static func workingPath(_ path: String, _ state: StepState) -> String { state.isPatched ? path + ".patched" : path }
 
   /// Runs to the end. On return the step's store is complete and durable.
   func run() throws -> StepState {
-    if transformer.state.phase == .units {
-      work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes)
+    if !isResumed { try checkpoint() }
+    let phase = transformer.state.phase
+    guard phase == .units else {
+      progress.note(work, in: phase)
+      return try ending(collected: nil).run()
     }
-    noteWork()
+    work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes.indexes)
+    progress.note(work, in: phase)
     do {
-      if transformer.state.phase == .units { try runUnits() }
+      let collected = try runUnits()
+      return try ending(collected: collected).run()
     } catch {
       cancelCollector()
       throw error
     }
-    // A step that is finished is not begun again: only the run's position was not published yet.
-    if transformer.state.phase == .indexes { try buildIndexes() }
-    output.close()
-    return transformer.state
   }
 
-  private func runUnits() throws {
+  /// Hands the state on to what follows when all rows were read.
+  private func ending(collected: IndexEntries?) -> StepEnding {
+    StepEnding(
+      job: job, indexes: indexes, progress: progress, patches: patches, state: transformer.standing, output: output, clock: clock,
+      collected: collected, joinsToCheck: joinsToCheck)
+  }
+
+  /// Whether keys or values of written rows are changed at the end. Index entries that were collected are worth nothing then.
+  private var isWrittenAgain: Bool { patches.count > 0 || job.lostReferences(in: transformer.state) != nil }
+
+  /// Join tables that may hold a link twice; a resumed run does not know what was added before.
+  private var joinsToCheck: [Int] {
+    guard isResumed, plan.mayAddLinks else { return transformer.manager.joinsToCheck }
+    return plan.layout.joinTables.indices.filter { output.rowCounts[plan.layout.entityTables.count + $0] > 1 }
+  }
+
+  /// Runs the units that are left. Returns the entries of indexes that were collected on the way.
+  private func runUnits() throws -> IndexEntries? {
     if job.indexBuilding == .engine, !isWrittenAgain {
       collector = try EntryCollector(
-        indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files, source: job.reader.snapshot,
+        indexes.indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files, source: job.reader.snapshot,
         used: records)
     }
     while transformer.state.unit < plan.units.count {
       try run(plan.units[transformer.state.unit])
-      transformer.state.unit += 1
-      transformer.state.after = nil
+      transformer.beginNextUnit()
       // What looks for links twice sorts in the memory of the entries.
       if collector != nil, isWrittenAgain || !joinsToCheck.isEmpty { cancelCollector() }
     }
-    collected = try collector?.finish()
-    collector = nil
-    try finishTables()
+    defer { collector = nil }
+    return try collector?.finish()
   }
 
   private func cancelCollector() {
@@ -152,10 +126,10 @@ final class StepRunner {
       }
       return transformer.manager.output.reset()
     }
-    show(unit)
+    progress.show(unit, in: transformer.state)
     let scan = try scan(origin)
     let (number, rehearsal) = (transformer.state.unit, job.rehearsal)
-    rehearsal?.begin(unit: number, transformer.state, rows: output.rowCounts)
+    rehearsal?.begin(unit: number, transformer.standing, rows: output.rowCounts)
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     let collector = collector
     try Pipeline<ScannedPage, Parcel>.run(
@@ -168,7 +142,7 @@ final class StepRunner {
         try transformer.transform(scanned.rows, of: unit)
         let outsideBytes = scanned.rows.outsideBytes
         try pages.push(scanned.rows)
-        rehearsal?.transformed(transformer.state)
+        rehearsal?.transformed(transformer.standing)
         return try parcel(bytesRead: scanned.bytesRead, outsideBytes: outsideBytes)
       },
       write: { parcel in
@@ -201,7 +175,7 @@ final class StepRunner {
     let records = emptyRecords()
     records.exchange(with: transformer.manager.output)
     let rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
-    let objects = objectsRead(plan.units[transformer.state.unit])
+    let objects = progress.objectsRead(plan.units[transformer.state.unit], in: transformer.state)
     let done = work.fraction(
       unit: transformer.state.unit, pages: Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize))
     let bytes = records.byteCount + outsideBytes
@@ -222,7 +196,7 @@ final class StepRunner {
   private func mark() throws -> CheckpointMark {
     let lookups = try lookups.checkpoint()
     let patches = try patches.checkpoint()
-    var state = transformer.state
+    var state = transformer.standing
     state.lookups = lookups.map(\.state)
     (state.patchLength, state.patchCount) = (patches.length, patches.count)
     let monitor = job.monitor

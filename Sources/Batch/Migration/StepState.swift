@@ -137,6 +137,9 @@ struct StepState: Equatable {
 }
 
 extension StepState {
+  /// The file that a step in this state writes, if it began with one at `path`: late changes move it to a new one.
+  func workingPath(_ path: String) -> String { isPatched ? path + ".patched" : path }
+
   private static func encode(_ counts: [String: UInt64], into writer: inout ByteWriter) {
     writer.writeArray(counts.sorted { $0.key < $1.key }) {
       $0.writeString($1.key)

@@ -46,7 +46,7 @@ struct ObjectTracer {
     let path = FilePaths.join(folder, "step-\(number).sqlite")
     let target = plan.step.destination
     let header = DatabaseHeader(pageSize: 4096, autoVacuum: 0, version: .rollback)
-    let job = StepRunner.Job(
+    let job = StepJob(
       reader: reader, plan: plan, number: number, path: path, files: files, header: header,
       metadata: reader.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers), hasIndexes: false,
       version: .rollback, monitor: RunMonitor(),
@@ -54,7 +54,7 @@ struct ObjectTracer {
       rejects: try RejectLog(
         path: files.path("rejects"), fileSystem: fileSystem, limit: .max, withValues: false, restoring: nil),
       objectWatcher: watcher, isExcerpt: true, publish: { _, _ in })
-    return StepRunner.workingPath(path, try StepRunner(job, restart: nil).run())
+    return try StepRunner(job, restart: nil).run().workingPath(path)
   }
 
   private static func reason(_ object: ObjectTrace.Object, _ step: MigrationStep) -> String {
