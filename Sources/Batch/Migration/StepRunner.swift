@@ -89,7 +89,7 @@ final class StepRunner {
 
   /// Join tables that may hold a link twice; a resumed run does not know what was added before.
   private var joinsToCheck: [Int] {
-    guard isResumed, plan.mayAddLinks else { return transformer.manager.joinsToCheck }
+    guard isResumed, plan.mayAddLinks, transformer.state.phase == .units else { return transformer.manager.joinsToCheck }
     return plan.layout.joinTables.indices.filter { output.rowCounts[plan.layout.entityTables.count + $0] > 1 }
   }
 
