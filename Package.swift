@@ -1,10 +1,43 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
 ]
+
+// The rooms of the library, bottom to top. The compiler keeps each to what it names; `Batch` is all of them, and what programs import.
+let rooms: [(name: String, dependencies: [Target.Dependency])] = [
+  ("RunSupport", []),
+  ("Codecs", ["RunSupport", "CSHA256"]),
+  ("CoreDataModel", ["RunSupport", "Codecs"]),
+  ("CoreDataStore", ["RunSupport", "Codecs", "CoreDataModel", "CSQLiteGuard", grdb]),
+  ("MappingModels", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Yams"]),
+  ("Migrations", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", grdb]),
+  ("StoreVerification", ["RunSupport", "CoreDataModel", "CoreDataStore", grdb]),
+  ("StoreSamples", ["RunSupport", "CoreDataModel", "CoreDataStore", "Migrations"]),
+  ("StoreExports", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations"]),
+  (
+    "MigrationJobs",
+    [
+      "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "StoreExports", "StoreVerification",
+      grdb,
+      .product(name: "CoreMetrics", package: "swift-metrics"), .product(name: "Logging", package: "swift-log"),
+    ]
+  ),
+  (
+    "PostgresLoads",
+    [
+      "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "MigrationJobs", "StoreExports",
+      "StoreVerification", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+    ]
+  ),
+  ("Fleets", ["RunSupport", "Codecs", "CoreDataStore", "Migrations", "MigrationJobs"]),
+]
+
+/// All rooms, for those who look into them.
+let library = rooms.map { Target.Dependency(stringLiteral: $0.name) }
 
 let package = Package(
   name: "godwit",
@@ -35,18 +68,8 @@ let package = Package(
     .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
     .target(name: "Streams", dependencies: ["CLZ4"], swiftSettings: strict),
     .target(
-      name: "Batch",
-      dependencies: [
-        .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
-        "CSHA256",
-        "CSQLiteGuard",
-        "Streams",
-        .product(name: "CoreMetrics", package: "swift-metrics"),
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "Logging", package: "swift-log"),
-        "Yams",
-      ],
-      swiftSettings: strict),
+      name: "Batch", dependencies: library, path: "Sources/Batch",
+      exclude: rooms.map(\.name) + ["Batch.docc"], sources: ["Batch.swift"], swiftSettings: strict),
     .target(name: "BatchTesting", dependencies: ["Batch", "Streams"], swiftSettings: strict),
     .target(
       name: "BatchCommand",
@@ -66,19 +89,23 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "StreamsTests",
-      dependencies: ["Streams", "DiskSimulation", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["Streams", "DiskSimulation", "TestSupport", grdb],
       swiftSettings: strict),
     .testTarget(
       name: "BatchTests",
       dependencies: [
-        "Batch", "BatchTesting", "DiskSimulation", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+        "Batch", "BatchTesting", "DiskSimulation", "TestSupport", grdb,
         .product(name: "MetricsTestKit", package: "swift-metrics"),
-      ],
+      ] + library,
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["Batch", "BatchCommand", "godwit", "BookMigration", .product(name: "GRDB", package: "GRDB.swift"), "Yams"],
+      dependencies: ["Batch", "BatchCommand", "godwit", "BookMigration", grdb, "Yams"] + library,
       exclude: ["Golden"],
       swiftSettings: strict),
   ]
+    + rooms.map {
+      .target(
+        name: $0.name, dependencies: ["Streams"] + $0.dependencies, path: "Sources/Batch/\($0.name)", swiftSettings: strict)
+    }
 )

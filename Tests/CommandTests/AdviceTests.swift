@@ -2,8 +2,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import RunSupport
 
 @Suite("What to do about errors")
 struct AdviceTests {

@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-@testable import Batch
+@testable import Codecs
+@testable import MigrationJobs
 
 /// A temporary folder with a store to migrate; what the programs print and remember lies outside of it.
 final class CommandFolder {

@@ -2,8 +2,11 @@ import ArgumentParser
 import Foundation
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Completion of command lines")
 struct CompletionTests {

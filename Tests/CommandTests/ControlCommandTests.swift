@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import MigrationJobs
 
 @Suite("A run that is controlled", .serialized)
 struct ControlCommandTests {

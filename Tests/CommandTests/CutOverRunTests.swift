@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 @Suite("The cut-over of a run", .serialized) struct CutOverRunTests {
   private let folder: CommandFolder

@@ -2,8 +2,11 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import MigrationJobs
+@testable import Migrations
+@testable import RunSupport
+@testable import StoreSamples
 
 @Suite("Commands in the documents")
 struct DocumentedCommandTests {

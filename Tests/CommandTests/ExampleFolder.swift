@@ -1,8 +1,12 @@
 import Foundation
 import GRDB
 
-@testable import Batch
 @testable import BookMigration
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import RunSupport
 
 /// The example of this repository with a temporary folder to run it in.
 final class ExampleFolder {

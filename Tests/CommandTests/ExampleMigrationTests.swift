@@ -2,8 +2,11 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
 @testable import BookMigration
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
 
 @Suite("The example's program")
 struct ExampleMigrationTests {

@@ -4,8 +4,10 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import CoreDataStore
+@testable import Fleets
+@testable import MigrationJobs
 
 @Suite("Stores of a fleet that others worked on", .serialized) struct FleetEarlierTests {
   /// Begins with store 0 as an attempt does that dies at once. Its clock may be ahead.

@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Streams
 
-@testable import Batch
+@testable import Fleets
+@testable import MigrationJobs
 
 /// A fleet in a temporary folder, worked off by processes.
 final class FleetFolder {

@@ -3,8 +3,9 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import Fleets
+@testable import MigrationJobs
 
 @Suite("Fleets", .serialized) struct FleetRunTests {
   @Test("Each store ends once: done or failed with the reason; the code is the worst; what has ended is not opened again")

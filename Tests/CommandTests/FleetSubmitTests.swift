@@ -5,8 +5,11 @@ import Streams
 import Testing
 import Yams
 
-@testable import Batch
 @testable import BatchCommand
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Fleets and their schedulers", .serialized) struct FleetSubmitTests {
   private static let job = FleetJob(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// Interrupted runs that earlier versions of the program left; `scripts/golden-run` adds one of this version.
 @Suite("Runs of every version", .serialized) struct GoldenRunTests {

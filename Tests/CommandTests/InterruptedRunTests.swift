@@ -3,7 +3,7 @@ import GRDB
 import Glibc
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 // Every test has a run of its own that really is interrupted; one after the other, so that they do not slow each other down.
 @Suite("A run that was interrupted", .serialized)

@@ -3,7 +3,8 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
 
 // The long version is scripts/kill-campaign. Serialized: a kill's moment means something only while nothing else runs.
 @Suite("Runs that are killed at any moment", .serialized)

@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @testable import Batch
+  @testable import PostgresLoads
 
   /// The server that `scripts/test` starts where PostgreSQL is installed.
   enum LoadServer {

@@ -2,8 +2,9 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import CoreDataModel
+@testable import Migrations
 
 /// Runs a command that must not change anything in its folder.
 func expectLook(

@@ -2,7 +2,10 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Commands that only look")
 struct LookingTests {

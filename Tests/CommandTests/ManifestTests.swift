@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import RunSupport
 
 @Suite("Many stores", .serialized)
 struct ManifestTests {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import MigrationJobs
 
 @Suite("godwit mapping")
 struct MappingCommandTests {

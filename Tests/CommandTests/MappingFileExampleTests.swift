@@ -2,7 +2,11 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import RunSupport
+@testable import StoreSamples
 
 /// Examples/Mappings: each file is run.
 @Suite("Mapping files of the examples")

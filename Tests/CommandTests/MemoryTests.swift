@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// Peak memory of the whole process, as the system counts it.
 @Suite("Memory of a run", .serialized)

@@ -3,7 +3,8 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataStore
 
 @Suite("The metadata command")
 struct MetadataCommandTests {

@@ -2,7 +2,10 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import Migrations
+@testable import PostgresLoads
 
 // The corpus is no part of the repository: without it there is no store to migrate, and the suite says that it is skipped.
 @Suite("objc.io's store through the program", .enabled(if: ExampleCorpus.isPresent, "set GODWIT_CORPUS to the corpus"))

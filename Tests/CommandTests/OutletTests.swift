@@ -2,8 +2,11 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Whom a run tells about itself", .serialized)
 struct OutletTests {

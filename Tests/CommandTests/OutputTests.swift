@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("What commands write, and where they do not") struct OutputTests {
   private let folder: CommandFolder

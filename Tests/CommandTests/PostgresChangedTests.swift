@@ -5,8 +5,11 @@
   import Streams
   import Testing
 
-  @testable import Batch
-
+  @testable import CoreDataStore
+  @testable import MappingModels
+  @testable import MigrationJobs
+  @testable import PostgresLoads
+  @testable import RunSupport
   @Suite("Loads whose store or server changed meanwhile", .serialized, LoadServer.isThere)
   struct PostgresChangedTests {
     /// A store at the target version in WAL mode, as Core Data makes them.

@@ -4,8 +4,11 @@
   import Glibc
   import Testing
 
-  @testable import Batch
-
+  @testable import CoreDataStore
+  @testable import MappingModels
+  @testable import MigrationJobs
+  @testable import PostgresLoads
+  @testable import RunSupport
   /// A server for one test alone, which may crash.
   private final class OwnServer {
     let url: String

@@ -1,8 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Progress on standard error")
 struct ProgressDisplayTests {

@@ -3,8 +3,12 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
 @testable import BatchCommand
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// A plan foresees what the run then does (I12 for numbers that are not there yet), and writes nothing for that (trap 1).
 @Suite("Rehearsals")

@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 @Suite("Objects that are set aside, and the exit code")
 struct RejectCommandTests {

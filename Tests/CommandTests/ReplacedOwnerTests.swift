@@ -3,7 +3,8 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 // The owner is a process of this machine whose record says that it is one of another.
 @Suite("Trap 12: a stopped owner on another machine that was replaced", .serialized) struct ReplacedOwnerTests {

@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 // What the simulated disk cannot show: the kernel's own errors, reached by the program itself.
 @Suite("A run whose disk or source goes wrong on the way", .serialized)

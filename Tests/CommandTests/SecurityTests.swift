@@ -3,7 +3,8 @@ import GRDB
 import Glibc
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 // Names from models: HostileNamesTests. What SQLite may do: GuardedConnectionTests.
 @Suite("What others may not do, nor learn", .serialized) struct SecurityTests {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 @Suite("Signals, and what a run remembers") struct StateDirectoryTests {
   private let folder: CommandFolder

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Following one object")
 struct TraceCommandTests {

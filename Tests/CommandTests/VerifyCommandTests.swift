@@ -2,7 +2,9 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
 
 @Suite("verify, as a command") struct VerifyCommandTests {
   private let folder: CommandFolder

@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import PostgresLoads
 
 @Suite("The way back, as commands", .serialized)
 struct WayBackTests {

@@ -10,7 +10,7 @@ FILE, FUNCTION = 250, 30
 LIST = "scripts/docs-exceptions.txt"
 PLACES = ["Sources", "Tests", "Examples", "Benchmarks", "scripts"]
 WORDS = r"\bfunc\s+(?P<name>`[^`]+`|[^\s(<]+)|(?<![.\w`])(?P<word>init|subscript)[?!]?\s*[(<]|\bdeinit\b"
-IMPORT = r"^(?:@\w+ )*(?:public |package |internal )?import "
+IMPORT = r"^ *(?:@\w+ )*(?:public |package |internal )?import "
 REGEX = r"#/.*?/#|(?:(?<=[(\[])|(?<=[,:=] ))/(?![ *])(?:\\.|[^\\\n/])+/"
 CODE = re.compile(REGEX + r"|//[^\n]*|/\*|#*\"\"\"|#*\"|[{}()]|" + WORDS)
 

@@ -3,7 +3,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 /// What damaging files at random found, and the worst that was thought of. Nothing is taken out again.
 @Suite("A job directory with files that somebody made up") struct DamagedJobCorpusTests {

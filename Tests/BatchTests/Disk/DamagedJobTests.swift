@@ -3,7 +3,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 // Longer with GODWIT_DAMAGE_CASES; a hang shows as one, since no case takes longer than a migration.
 @Suite("A job directory with a damaged file")

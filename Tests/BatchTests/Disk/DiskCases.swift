@@ -2,7 +2,10 @@ import DiskSimulation
 import Foundation
 import Streams
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import RunSupport
+@testable import StoreSamples
 
 /// The small migrations that are tried at every change of the disk.
 enum DiskCase: String, CaseIterable, Sendable {

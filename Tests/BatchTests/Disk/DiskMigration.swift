@@ -3,7 +3,11 @@ import Foundation
 import GRDB
 import Streams
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import RunSupport
+@testable import StoreVerification
 
 /// A small migration on a simulated disk: it is disturbed, goes on, and has to come to the end that an undisturbed run has.
 final class DiskMigration {

@@ -4,7 +4,9 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
+@testable import StoreSamples
 
 /// A small library of version 1: two books by one author, one by another, one user. Removed when the test ends.
 final class ArticleLibrary {

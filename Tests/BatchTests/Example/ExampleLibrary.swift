@@ -1,6 +1,8 @@
 import Foundation
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
 
 /// The example of this repository: a model with three versions, and the mapping models between them.
 enum ExampleLibrary {

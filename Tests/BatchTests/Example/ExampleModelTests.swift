@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MappingModels
+@testable import Migrations
 
 @Suite("The library model of the example")
 struct ExampleModelTests {

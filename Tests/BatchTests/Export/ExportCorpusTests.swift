@@ -3,7 +3,10 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import RunSupport
+@testable import StoreExports
 
 // The corpus is no part of the repository: without it there is no store to export, and the suite says that it is skipped.
 @Suite("Export of the stores of real applications", .enabled(if: ModelCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))

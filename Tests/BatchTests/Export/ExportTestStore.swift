@@ -2,7 +2,10 @@ import Foundation
 import GRDB
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import RunSupport
+@testable import StoreExports
 
 /// Runs exports of a store and compares them with what SQL finds there.
 struct ExportTestStore {

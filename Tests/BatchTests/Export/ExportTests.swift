@@ -3,7 +3,9 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import RunSupport
+@testable import StoreExports
 
 @Suite("Export of a store as text")
 struct ExportTests {

@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
 
 /// A value of JSON, or what an export should have made of a value in a store.
 enum ExportedValue: Decodable, CustomStringConvertible {

@@ -4,7 +4,9 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import Fleets
+@testable import MigrationJobs
+@testable import RunSupport
 
 /// I13: who comes back or comes second writes nothing.
 @Suite("Claims and ends of fleets") struct FleetClaimTests {

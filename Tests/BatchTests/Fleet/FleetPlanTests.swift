@@ -2,7 +2,9 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Fleets
+@testable import Migrations
+@testable import RunSupport
 
 @Suite("Plans of fleets") struct FleetPlanTests {
   let folder: JobTestFolder

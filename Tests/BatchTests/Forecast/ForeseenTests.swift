@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// How many objects a policy will make is told from two halves of a sample.
 @Suite("Numbers that are foreseen")

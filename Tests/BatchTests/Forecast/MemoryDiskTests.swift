@@ -1,7 +1,7 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Migrations
 
 /// The disk in memory that rehearsals write to is one: what is read is what was written.
 @Suite("A disk in memory")

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 /// The limits of control groups count, not those of the machine.
 @Suite("Memory that a run may take")

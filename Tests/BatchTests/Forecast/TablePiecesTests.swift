@@ -1,7 +1,8 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import Migrations
 
 /// A sample of a table is spread over it, has every row at most once, and as many as were asked for.
 @Suite("Pieces of a table")

@@ -4,7 +4,8 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 @Suite struct CutOverTests {
   private struct Changed: Error {}

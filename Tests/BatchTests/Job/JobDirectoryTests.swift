@@ -4,7 +4,8 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 @Suite struct JobDirectoryTests {
   let folder: JobTestFolder

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Streams
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// A directory of one test, removed when the test ends, with a job directory for `Store.sqlite` in it.
 final class JobTestFolder: Sendable {

@@ -3,7 +3,7 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// Another process that holds a lease's lock and gives a sign of life every 50 ms. Python plays it: flock(1) takes another kind of lock.
 final class LeaseProcess {

@@ -3,7 +3,8 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 /// Trap 12: what becomes of an owner that is replaced. Python plays the owner, as another process.
 @Suite("Taking the lease over", .enabled(if: LeaseProcess.python != nil, "python3 is not installed"))

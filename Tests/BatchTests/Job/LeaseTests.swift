@@ -3,7 +3,8 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 @Suite struct LeaseTests {
   let folder: JobTestFolder

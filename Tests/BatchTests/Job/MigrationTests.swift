@@ -3,7 +3,10 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import RunSupport
 
 @Suite("Migrations in Swift's concurrency")
 struct MigrationTests {

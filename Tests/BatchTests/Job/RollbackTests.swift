@@ -3,7 +3,9 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import RunSupport
 
 @Suite("The way back") struct RollbackTests {
   private static let suffix = "backup-20250131T120000Z"

@@ -2,7 +2,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 @Suite("What a run writes down for its report")
 struct RunHistoryTests {

@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// I15: every refusal names a command that leads on.
 @Suite("The life of a run") struct RunLifeTests {

@@ -1,7 +1,8 @@
 import MetricsTestKit
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import RunSupport
 
 /// A backend of swift-metrics is told the truth: counters have in the end what the run did.
 @Suite("What a run tells swift-metrics")

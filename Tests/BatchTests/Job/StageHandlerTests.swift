@@ -4,7 +4,11 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import RunSupport
 
 /// Handlers of custom stages.
 @Suite struct StageHandlerTests {

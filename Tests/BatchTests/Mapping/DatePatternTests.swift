@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import MappingModels
 
 @Suite("Date patterns")
 struct DatePatternTests {

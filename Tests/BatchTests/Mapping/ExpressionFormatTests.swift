@@ -1,12 +1,15 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import RunSupport
 
 @Suite("Expressions and predicates in NSPredicate's format")
 struct ExpressionFormatTests {
-  typealias Expression = Batch.Expression
-  typealias Predicate = Batch.Predicate
+  typealias Expression = CoreDataModel.Expression
+  typealias Predicate = CoreDataModel.Predicate
 
   @Test("What is written parses to the same value", arguments: 0..<8 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {

@@ -1,7 +1,9 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import RunSupport
 
 @Suite("Inference")
 struct InferenceTests {

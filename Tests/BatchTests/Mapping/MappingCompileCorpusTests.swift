@@ -1,7 +1,10 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import RunSupport
 
 /// Mapping models of real applications, made ready for rows between the versions that they were made for.
 @Suite("Mapping models of real applications, compiled", .enabled(if: ModelCorpus.isPresent))

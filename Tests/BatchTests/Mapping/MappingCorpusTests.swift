@@ -2,7 +2,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
 
 @Suite("Mapping models of real applications", .enabled(if: ModelCorpus.isPresent))
 struct MappingCorpusTests {
@@ -105,14 +106,14 @@ struct MappingCorpusTests {
     for text in rows.compactMap({ $0["expression"] }) {
       // Booleans are numbers in archives.
       let same = ["true": "1", "false": "0"][text] ?? text
-      #expect(try Batch.Expression(format: text).description == same)
+      #expect(try CoreDataModel.Expression(format: text).description == same)
     }
     for mapping in try Self.models.get().values.flatMap(\.entityMappings) {
       for property in mapping.attributeMappings + mapping.relationshipMappings {
         guard let expression = property.valueExpression else { continue }
-        #expect(try Batch.Expression(format: expression.description) == expression)
+        #expect(try CoreDataModel.Expression(format: expression.description) == expression)
       }
-      if let filter = mapping.filterPredicate { #expect(try Batch.Predicate(format: filter).description == filter) }
+      if let filter = mapping.filterPredicate { #expect(try CoreDataModel.Predicate(format: filter).description == filter) }
     }
   }
 }

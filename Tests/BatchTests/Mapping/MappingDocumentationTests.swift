@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import MappingModels
 
 @Suite("Documentation of mapping files")
 struct MappingDocumentationTests {

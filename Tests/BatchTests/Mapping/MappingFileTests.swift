@@ -2,7 +2,9 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import RunSupport
 
 @Suite("Mapping files")
 struct MappingFileTests {

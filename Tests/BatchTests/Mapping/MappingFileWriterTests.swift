@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
 
 @Suite("Mapping files that are written")
 struct MappingFileWriterTests {

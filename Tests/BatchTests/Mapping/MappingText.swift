@@ -1,6 +1,7 @@
 import Foundation
 
-@testable import Batch
+@testable import MappingModels
+@testable import RunSupport
 
 /// Mapping files of tests, in folders of their own.
 enum MappingText {

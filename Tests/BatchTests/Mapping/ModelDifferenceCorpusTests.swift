@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import PostgresLoads
 
 @Suite("Difference of real models", .enabled(if: ModelCorpus.isPresent))
 struct ModelDifferenceCorpusTests {

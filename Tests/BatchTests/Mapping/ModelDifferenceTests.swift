@@ -2,7 +2,10 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Difference of models")
 struct ModelDifferenceTests {

@@ -1,6 +1,7 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 /// Makes random expressions and predicates that text in predicate format can say.
 struct RandomExpression {

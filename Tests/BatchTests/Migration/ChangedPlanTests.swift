@@ -2,7 +2,11 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("A run whose program or plan changed while it was interrupted") struct ChangedPlanTests {
   /// The policy of a program that came later.

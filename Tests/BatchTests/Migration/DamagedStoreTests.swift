@@ -3,7 +3,11 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Stores with bytes changed at random: opening, planning, rehearsing and scanning end with an answer or an error.
 @Suite(.endsWithin(minutes: 5)) struct DamagedStoreTests {

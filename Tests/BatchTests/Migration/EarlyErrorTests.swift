@@ -2,7 +2,12 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// What a step would refuse is refused by the plan, also where the store that it would read is not there yet.
 @Suite struct EarlyErrorTests {
@@ -46,7 +51,7 @@ import Testing
     let folder = try MigrationFolder(
       Self.versions,
       mappings: try Self.mappings { book in
-        if let expression { book.attributeMappings[0].valueExpression = try Batch.Expression(format: expression) }
+        if let expression { book.attributeMappings[0].valueExpression = try CoreDataModel.Expression(format: expression) }
         book.filterPredicate = filter
       })
     let store = try folder.sample("L1", rows: 30, seed: 1)
@@ -124,7 +129,7 @@ import Testing
       ("  ~a", "has \"~\", which is not understood, near character 3"),
     ])
   func places(expression: String, text: String) throws {
-    let error = #expect(throws: BatchError.self) { try Batch.Expression(format: expression) }
+    let error = #expect(throws: BatchError.self) { try CoreDataModel.Expression(format: expression) }
     #expect(
       error?.message.contains(text) == true && error?.message.contains("near character") == true, "\(String(describing: error))")
   }

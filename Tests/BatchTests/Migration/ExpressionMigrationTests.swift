@@ -3,7 +3,12 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Filters and expressions of mapping models, compared with SQL on the old store.
 @Suite struct ExpressionMigrationTests {

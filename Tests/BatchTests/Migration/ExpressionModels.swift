@@ -1,10 +1,13 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import PostgresLoads
+@testable import StoreSamples
 
 /// A collection of models of which some become cars, and the others accessories: filters, expressions of every kind, key paths.
 enum ExpressionModels {
-  typealias Expression = Batch.Expression
+  typealias Expression = CoreDataModel.Expression
 
   static let first: ManagedObjectModel = {
     var model = StoreModels.entity(

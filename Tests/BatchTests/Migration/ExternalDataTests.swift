@@ -3,7 +3,13 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Values that lie outside the store (B.4).
 @Suite struct ExternalDataTests {

@@ -2,11 +2,16 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Mapping models in one pass with the steps around them, held against the same steps one after the other.
 @Suite struct FusedMappingTests {
-  typealias Expression = Batch.Expression
+  typealias Expression = CoreDataModel.Expression
 
   /// Four versions: 1 to 2 and 3 to 4 are inferred, 2 to 3 is a mapping model.
   private static let versions: [ManagedObjectModel] = {

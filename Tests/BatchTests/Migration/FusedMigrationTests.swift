@@ -2,7 +2,13 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Inferred steps behind each other in one pass, held against the same steps one after the other.
 @Suite struct FusedMigrationTests {

@@ -2,7 +2,10 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Names from models") struct HostileNamesTests {
   private static let token = "token\(UInt32.random(in: 0 ... .max))"

@@ -3,7 +3,12 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreExports
 
 /// Stores whose last change was not finished: it is taken back on a private copy, and the store stays as it is.
 @Suite struct HotJournalTests {

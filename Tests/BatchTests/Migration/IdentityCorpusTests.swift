@@ -3,7 +3,10 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Real stores, written again under their own models.
 @Suite(.enabled(if: StoreCorpus.isPresent, "needs real stores: set GODWIT_CORPUS"))

@@ -3,7 +3,10 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
 
 /// An identity migration changes the file and nothing in it.
 @Suite struct IdentityTests {

@@ -3,7 +3,12 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Indexes that SQLite builds instead of the engine.
 @Suite struct IndexBuildingTests {

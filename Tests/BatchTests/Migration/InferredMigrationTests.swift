@@ -3,7 +3,12 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Inferred steps through the library, every value compared with SQL on the old store.
 @Suite struct InferredMigrationTests {

@@ -3,7 +3,12 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Runs that end at every possible point and go on: the finished bytes are those of a run that nothing disturbed.
 @Suite struct InterruptedMigrationTests {

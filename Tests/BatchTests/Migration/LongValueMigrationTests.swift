@@ -3,7 +3,14 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreSamples
+@testable import StoreVerification
 
 /// Photos whose contents and captions are far beyond the memory budget.
 enum LongValueModels {

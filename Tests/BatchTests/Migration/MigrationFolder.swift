@@ -3,7 +3,14 @@ import GRDB
 import Streams
 import Synchronization
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreSamples
 
 /// Models, mapping models and stores of one test in a folder of its own, removed when the test ends.
 final class MigrationFolder {

@@ -1,6 +1,7 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 /// Three versions with everything that inference carries over.
 enum MigrationModels {

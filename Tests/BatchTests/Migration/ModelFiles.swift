@@ -1,7 +1,10 @@
 import Foundation
 import Streams
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import PostgresLoads
 
 /// Writes models and mapping models that a test made in code as Xcode would write them.
 enum ModelFiles {

@@ -2,7 +2,11 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Migrations along an order or stages")
 struct OrderedMigrationTests {

@@ -3,7 +3,11 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Stores that other tools rewrote: in UTF-16, or with many-to-many tables WITHOUT ROWID.
 @Suite struct OtherToolsTests {

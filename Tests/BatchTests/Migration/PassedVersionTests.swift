@@ -2,7 +2,10 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Passes with several stages: mapping files with filters, rules and policies between inferred steps, held against the same steps one
 /// after the other.

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Batch
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("What progress is foreseen")
 struct ProgressEstimateTests {

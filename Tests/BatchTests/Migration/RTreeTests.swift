@@ -2,7 +2,13 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Places with R-trees over floats, and towns among them with one of their own.
 struct PlaceStore {

@@ -2,7 +2,13 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Makes a customer of every order's text, and leaves every third order out, or refuses it when all is made.
 private struct MakingPolicy {

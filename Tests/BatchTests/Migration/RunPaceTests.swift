@@ -3,7 +3,8 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("What holds a run up on purpose")
 struct RunPaceTests {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import PostgresLoads
 
 @Suite("Binary property lists and keyed archives")
 struct KeyedArchiveTests {
@@ -67,7 +70,7 @@ struct KeyedArchiveTests {
       guard let root = try? KeyedArchive(bytes).root else { continue }
       _ = (root.className, root.dictionary?.count, root.entry("list")?.array?.count, root.data, root.date, root.real)
       _ = try? EmbeddedModelReader.read(bytes, name: "")
-      _ = try? Batch.Expression(archive: bytes)
+      _ = try? CoreDataModel.Expression(archive: bytes)
     }
   }
 }

@@ -1,6 +1,8 @@
 import Foundation
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Real models, mapping models and stores made by others. They are no part of the repository: tests that need them are
 /// enabled only where they are found, by the variable GODWIT_CORPUS or above this file.

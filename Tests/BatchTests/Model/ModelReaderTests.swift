@@ -2,7 +2,9 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// A folder that is removed with the test.
 final class ModelFolder {

@@ -3,7 +3,9 @@ import Streams
 import TestSupport
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Model files as they are read")
 struct ModelXMLReaderTests {

@@ -2,7 +2,9 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Model files as they are written")
 struct ModelXMLWriterTests {

@@ -1,6 +1,7 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 extension SeededRandom {
   /// True once in `chance` times.

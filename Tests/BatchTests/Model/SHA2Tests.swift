@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import PostgresLoads
 
 @Suite("SHA-2")
 struct SHA2Tests {

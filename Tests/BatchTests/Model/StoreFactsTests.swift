@@ -2,7 +2,11 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// What Core Data wrote into real stores must follow from the models alone.
 @Suite("Stores written by Core Data", .enabled(if: ModelCorpus.isPresent))

@@ -2,7 +2,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 @Suite("Version hashes")
 struct VersionHashTests {

@@ -1,7 +1,13 @@
 import Foundation
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// One random migration, done by the engine and by the reference migrator.
 struct OracleCase {

@@ -1,6 +1,7 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 /// An object by its concrete entity and its key.
 struct OracleKey: Hashable, Comparable, CustomStringConvertible {

@@ -1,6 +1,8 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import PostgresLoads
 
 /// A step as the reference migrator takes it.
 struct OracleStep {
@@ -36,9 +38,9 @@ struct OracleInference {
     return found
   }
 
-  static func source(_ name: String) -> Batch.Expression { .keyPath(operand: .variable("source"), path: [name]) }
+  static func source(_ name: String) -> CoreDataModel.Expression { .keyPath(operand: .variable("source"), path: [name]) }
 
-  static func instances(_ relationship: String) -> Batch.Expression {
+  static func instances(_ relationship: String) -> CoreDataModel.Expression {
     .function(
       operand: .variable("manager"), name: "destinationInstancesForSourceRelationshipNamed:sourceInstances:",
       arguments: [.constant(.text(relationship)), source(relationship)])

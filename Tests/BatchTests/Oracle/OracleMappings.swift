@@ -1,6 +1,9 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
 
 /// Random mapping models of one step, made of what can be inferred: expressions, entities mapped twice, left-out
 /// properties, policies, one or two files.
@@ -77,7 +80,7 @@ struct OracleMappings {
   }
 
   /// The one mapping whose objects a relationship can lead to.
-  private mutating func onlyMapping(_ name: String, of entity: String, _ path: Batch.Expression) -> String? {
+  private mutating func onlyMapping(_ name: String, of entity: String, _ path: CoreDataModel.Expression) -> String? {
     guard case .keyPath(_, let names) = path, let link = source.relationship(names[0], of: entity),
       !source.hasChildren(link.destinationEntity), models.random.flag(2)
     else { return nil }

@@ -1,6 +1,7 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 /// Random models of two to twelve entities with relationships of every kind, and what later versions add to them.
 struct OracleModels {

@@ -1,6 +1,10 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// What the policies of random mapping models do, for the engine; below, the same for the reference migrator. The mapping's
 /// user info has `kind` and the names it works with.

@@ -1,6 +1,7 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 // Changes of hierarchies and of relationships.
 extension OracleEdits {

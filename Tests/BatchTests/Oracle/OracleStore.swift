@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 /// Writes graphs into stores and reads them, all through SQL.
 enum OracleStore {

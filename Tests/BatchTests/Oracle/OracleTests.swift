@@ -1,7 +1,16 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreSamples
+@testable import StoreVerification
 
 /// Whole migrations held against a slow migrator that shares no code with the engine.
 @Suite struct OracleTests {

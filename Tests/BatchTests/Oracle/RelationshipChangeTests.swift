@@ -1,7 +1,10 @@
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 /// Changes of relationships that random migrations once found wrong, each alone.
 @Suite struct RelationshipChangeTests {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
 
 @Suite("Paths through the versions of real applications", .enabled(if: ModelCorpus.isPresent))
 struct CorpusPathTests {

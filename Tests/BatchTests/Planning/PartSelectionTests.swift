@@ -3,7 +3,12 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Runs that make some parts of a step: `--only` and `--skip`.
 @Suite(.serialized) struct PartSelectionTests {

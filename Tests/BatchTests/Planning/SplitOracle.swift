@@ -1,4 +1,8 @@
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
 
 /// Says whether parts are independent, from the models alone and pair by pair. Knows neither the graph's edges nor its footprints.
 struct SplitOracle {

@@ -3,7 +3,12 @@ import FoundationXML
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// The split of steps into independent parts: random models against brute force, and against real migrations.
 @Suite struct SplitTests {

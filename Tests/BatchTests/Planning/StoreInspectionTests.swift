@@ -3,7 +3,13 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreSamples
 
 @Suite("Inspection")
 struct StoreInspectionTests {

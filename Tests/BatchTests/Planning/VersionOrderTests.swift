@@ -1,6 +1,10 @@
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Orders of versions")
 struct VersionOrderTests {

@@ -1,7 +1,11 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Version paths")
 struct VersionPathTests {

@@ -1,7 +1,11 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Finds a tag for each item; declares what the mapping's user info says.
 struct TagFindingPolicy: EntityMigrationPolicy {

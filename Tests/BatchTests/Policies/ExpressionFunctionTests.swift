@@ -1,11 +1,15 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import Migrations
+@testable import PostgresLoads
 
 @Suite("Functions and comparisons of expressions")
 struct ExpressionFunctionTests {
-  private func holds(_ comparison: Batch.Predicate.Comparison, _ left: Value, _ right: Value, _ options: Int64 = 0) throws -> Bool
+  private func holds(_ comparison: CoreDataModel.Predicate.Comparison, _ left: Value, _ right: Value, _ options: Int64 = 0) throws
+    -> Bool
   {
     try Comparing.holds(comparison, .value(left), .value(right), options: options)
   }
@@ -13,7 +17,9 @@ struct ExpressionFunctionTests {
   @Test("NULL equals NULL alone, and is neither less nor more than anything")
   func null() throws {
     #expect(try holds(.equal, .null, .null) && holds(.notEqual, .null, .integer(1)) && holds(.notEqual, .text(""), .null))
-    for comparison in [Batch.Predicate.Comparison.less, .lessOrEqual, .greater, .greaterOrEqual, .like, .contains, .beginsWith] {
+    for comparison in [
+      CoreDataModel.Predicate.Comparison.less, .lessOrEqual, .greater, .greaterOrEqual, .like, .contains, .beginsWith,
+    ] {
       #expect(try !holds(comparison, .null, .text("a")) && !holds(comparison, .text("a"), .null))
     }
     #expect(try Arithmetic.apply("add:to:", .null, .integer(1)) == .null)

@@ -2,7 +2,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Migrations
+@testable import PostgresLoads
 
 @Suite("The log of late changes") struct PatchLogTests {
   @Test("Every flipped bit is found before the change that it is in is used")

@@ -2,7 +2,10 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Fails in one of its calls, as the mapping's user info tells.
 struct FailingPolicy: EntityMigrationPolicy {

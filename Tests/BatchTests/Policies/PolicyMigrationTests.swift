@@ -2,7 +2,13 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Steps with policies through the library, compared with SQL on the old store.
 @Suite struct PolicyMigrationTests {

@@ -1,6 +1,11 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreSamples
 
 /// Orders and their lines: the models and mapping models of the policy tests.
 enum PolicyModels {

@@ -1,7 +1,12 @@
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Sets what the mapping's user info asks for in the third object.
 private struct SettingPolicy: EntityMigrationPolicy {

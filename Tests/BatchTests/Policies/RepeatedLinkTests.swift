@@ -2,7 +2,14 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Adds every author again: once in the book's own call, once when all objects exist, from the author's side.
 struct RepeatingPolicy: EntityMigrationPolicy {

@@ -3,7 +3,11 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Steps with rules through the library: what each rule makes of rows written by SQL.
 @Suite("Rules of mapping files")

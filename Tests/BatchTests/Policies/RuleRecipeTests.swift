@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 /// Rules that need no objects are done by recipes: the store is the one that rules with objects give, byte for byte.
 @Suite("Rules by recipe")

@@ -2,7 +2,9 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MigrationJobs
+@testable import PostgresLoads
 
 @Suite("The mapping file Times")
 struct TimesExampleTests {

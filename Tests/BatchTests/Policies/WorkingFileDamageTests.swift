@@ -3,7 +3,11 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Lists of keys and links that a step keeps on disk: what is damaged is refused before it is used.
 @Suite("Damaged working files") struct WorkingFileDamageTests {

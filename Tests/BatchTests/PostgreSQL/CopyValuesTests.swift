@@ -2,7 +2,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Values as fields of binary COPY") struct CopyValuesTests {
   @Test(

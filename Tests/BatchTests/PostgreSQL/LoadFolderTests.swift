@@ -3,7 +3,9 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("What a load keeps beside its store") struct LoadFolderTests {
   @Test("Of loads that begin and give up at a time one has the folder, and none loses what it wrote there")

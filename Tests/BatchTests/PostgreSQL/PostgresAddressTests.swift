@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Batch
+@testable import MappingModels
+@testable import PostgresLoads
 
 @Suite("Addresses of servers") struct PostgresAddressTests {
   @Test(

@@ -4,7 +4,16 @@
   import Streams
   import Testing
 
-  @testable import Batch
+  @testable import Codecs
+  @testable import CoreDataModel
+  @testable import CoreDataStore
+  @testable import MappingModels
+  @testable import MigrationJobs
+  @testable import Migrations
+  @testable import PostgresLoads
+  @testable import RunSupport
+  @testable import StoreSamples
+  @testable import StoreVerification
 
   @Suite("Loads of unusual rows into PostgreSQL", TestServer.isThere) struct PostgresEdgeTests {
     private static var model: ManagedObjectModel {

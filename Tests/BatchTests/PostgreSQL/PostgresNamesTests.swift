@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Batch
+@testable import PostgresLoads
 
 @Suite("Names in PostgreSQL") struct PostgresNamesTests {
   @Test(

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import PostgresLoads
 
 @Suite("Tables of PostgreSQL for a model") struct PostgresSchemaTests {
   /// An abstract root with two entities below it, every kind of relationship, and names that collide.

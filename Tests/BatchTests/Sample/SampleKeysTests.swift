@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import StoreSamples
 
 @Suite("Keys of a sample")
 struct SampleKeysTests {

@@ -1,6 +1,8 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import StoreSamples
 
 /// Models made in code: one for every shape that a sample has to fill.
 enum SampleModels {

@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
 
 /// Asks SQLite whether a store is a whole one of its model: rows, keys, links and values. Knows nothing of how samples
 /// are made; tables and columns are those of the layout.
@@ -69,7 +71,7 @@ struct SampleStoreCheck {
     return rows
   }
 
-  private mutating func check(_ column: Batch.Column, in table: EntityTable) throws {
+  private mutating func check(_ column: CoreDataStore.Column, in table: EntityTable) throws {
     switch column.role {
     case .primaryKey, .entity, .optimisticLock, .toOneEntity, .orderingKey, .inverselessOrder, .unknown: return
     case .attribute(let entity, let path): try checkAttribute(path, entity, column, table)
@@ -90,7 +92,7 @@ struct SampleStoreCheck {
     }
   }
 
-  private mutating func checkAttribute(_ path: String, _ entity: String, _ column: Batch.Column, _ table: EntityTable)
+  private mutating func checkAttribute(_ path: String, _ entity: String, _ column: CoreDataStore.Column, _ table: EntityTable)
     throws
   {
     let names = path.split(separator: ".").map(String.init)
@@ -131,7 +133,7 @@ struct SampleStoreCheck {
     }
   }
 
-  private mutating func checkKey(_ column: Batch.Column, _ table: EntityTable, owner: String, target: String) throws {
+  private mutating func checkKey(_ column: CoreDataStore.Column, _ table: EntityTable, owner: String, target: String) throws {
     guard let other = layout.table(ofEntity: target) else { return problems.append("\(target) has no table") }
     let key = "\"\(column.name)\""
     try none(
@@ -140,7 +142,9 @@ struct SampleStoreCheck {
     try none("with a dangling key", "FROM \"\(table.name)\" WHERE \(key) NOT NULL AND \(key) NOT IN (\(targets))")
   }
 
-  private mutating func checkHelper(_ helper: Batch.Column, of key: Batch.Column, in table: EntityTable, target: String)
+  private mutating func checkHelper(
+    _ helper: CoreDataStore.Column, of key: CoreDataStore.Column, in table: EntityTable, target: String
+  )
     throws
   {
     guard let other = layout.table(ofEntity: target) else { return }
@@ -148,7 +152,7 @@ struct SampleStoreCheck {
     try none("with a wrong helper", "FROM \"\(table.name)\" o WHERE o.\"\(helper.name)\" IS NOT \(wanted)")
   }
 
-  private mutating func checkOrder(_ order: Batch.Column, of key: Batch.Column, in table: EntityTable) throws {
+  private mutating func checkOrder(_ order: CoreDataStore.Column, of key: CoreDataStore.Column, in table: EntityTable) throws {
     let (place, order) = ("FROM \"\(table.name)\" WHERE", "\"\(order.name)\"")
     try none("with a place but no key, or the reverse", "\(place) (\(order) IS NULL) <> (\"\(key.name)\" IS NULL)")
     try none("with a place that is no multiple of 1024", "\(place) \(order) % 1024 <> 0 OR \(order) <= 0")

@@ -3,7 +3,12 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreSamples
 
 @Suite("Sample stores")
 struct SampleStoreTests {

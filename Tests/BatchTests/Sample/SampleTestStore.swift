@@ -2,7 +2,10 @@ import Foundation
 import GRDB
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreSamples
 
 /// A sample store in a directory of its own, removed when the test ends.
 final class SampleTestStore {

@@ -2,7 +2,10 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import StoreVerification
 
 @Suite("What SQLite may do with a file that others made") struct GuardedConnectionTests {
   private let folder: MigrationFolder

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Layouts are bound to stores by name")
 struct StoreBindingTests {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Models that no store can hold are refused, naming the part")
 struct StoreLayoutRefusalTests {

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
 
 @Suite("Layouts of models made in code")
 struct StoreLayoutTests {

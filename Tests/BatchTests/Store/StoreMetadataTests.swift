@@ -2,7 +2,10 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Metadata of stores")
 struct StoreMetadataTests {

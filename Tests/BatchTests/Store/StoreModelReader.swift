@@ -1,7 +1,8 @@
 import Foundation
 import FoundationXML
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 /// Reads just enough of a model file to predict a store: XML `contents` and decoded JSON.
 enum StoreModelReader {

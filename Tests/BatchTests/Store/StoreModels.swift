@@ -1,4 +1,6 @@
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
 
 /// Models made in code, for what no real store shows.
 enum StoreModels {

@@ -2,7 +2,9 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Schemas of stores that exist")
 struct StoreSchemaTests {

@@ -2,7 +2,11 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Traces of objects")
 struct ObjectTraceTests {

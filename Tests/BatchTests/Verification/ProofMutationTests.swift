@@ -3,7 +3,12 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 /// Single faults in finished stores of which it is known what was written. `GODWIT_FAULTS=N` makes N of them, `GODWIT_FAULT_SEED` the
 /// first seed; scripts/mutate-proof does both.

@@ -2,7 +2,11 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import RunSupport
+@testable import StoreVerification
 
 @Suite("Verification of finished stores")
 struct StoreVerifierTests {

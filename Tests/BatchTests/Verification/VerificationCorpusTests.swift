@@ -2,7 +2,10 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import StoreVerification
 
 // Needs real stores, which are no part of the package.
 @Suite("Verification of real stores", .enabled(if: StoreCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))

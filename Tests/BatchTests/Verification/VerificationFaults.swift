@@ -1,7 +1,10 @@
 import Foundation
 import GRDB
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import StoreVerification
 
 /// A single fault, and what must be said about it.
 struct VerificationFault {

@@ -1,7 +1,10 @@
 import Foundation
 import GRDB
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
+@testable import StoreVerification
 
 /// A small store made through SQL alone: every shape of relationship, names that are not plain, seeded contents.
 final class VerificationStore {

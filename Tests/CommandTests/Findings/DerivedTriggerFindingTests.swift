@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Parents and children in two versions: the second one's parents derive what their children are.
 private enum Kin {

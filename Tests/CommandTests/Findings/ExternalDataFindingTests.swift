@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
 
 @Suite("Faults that were found: values outside the store", .enabled(if: StopLibrary.isPossible, StopLibrary.needed))
 struct ExternalDataFindingTests {

@@ -4,7 +4,11 @@ import Glibc
 import Streams
 import Testing
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import Migrations
+@testable import StoreSamples
 
 /// A folder for a fault that was found: a small model, stores of it, values outside of them, and runs that are stopped or
 /// killed before a call.

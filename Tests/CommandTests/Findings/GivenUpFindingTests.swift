@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// What a run leaves to a person when it is cleaned away, given up or begun anew.
 @Suite("Faults that were found: what stays when a run goes", .enabled(if: StopLibrary.isPossible, StopLibrary.needed))

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// History that would become untrue is refused before anything is written, in every step; or emptied, on a resume as well.
 @Suite("Faults that were found: history")

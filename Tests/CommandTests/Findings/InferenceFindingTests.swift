@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Steps that Core Data infers.
 @Suite("Faults that were found: what Core Data infers")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import StoreVerification
 
 /// Plans that would lose what nobody gave up.
 @Suite("Faults that were found: plans that lose data")

@@ -2,7 +2,8 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
+@testable import Migrations
 
 /// Inferred steps behind each other: past the versions between, or version by version.
 @Suite("Faults that were found: what a version between has not")

@@ -3,7 +3,7 @@ import GRDB
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 @Suite("Faults that were found: runs that gave up on plans of their own kind")
 struct PatienceFindingTests {

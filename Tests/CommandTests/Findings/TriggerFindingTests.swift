@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Stores of several entities: triggers, derived attributes, entity numbers.
 enum ManyEntities {

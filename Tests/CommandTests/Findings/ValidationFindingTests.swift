@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// Objects that a mapping makes and the model does not allow.
 @Suite("Faults that were found: rules of the model in mapped steps")

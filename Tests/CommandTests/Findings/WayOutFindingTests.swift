@@ -2,7 +2,10 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import Batch
+@testable import CoreDataStore
+@testable import MigrationJobs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Faults that were found: runs that cannot end well")
 struct WayOutFindingTests {

@@ -2,7 +2,7 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import MigrationJobs
 
 /// A person puts the backup back by hand (`mv`) where a process was killed: a command always leads on.
 @Suite("The life of a run, and a person's hand") struct LifeByHandTests {

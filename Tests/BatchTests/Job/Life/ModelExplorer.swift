@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 /// What the person does by hand.
 enum ModelDeed: UInt8, CaseIterable {

@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 /// Where a process is: each stage is one look, or one change that a crash leaves whole or undone.
 enum ModelStage: UInt8 {

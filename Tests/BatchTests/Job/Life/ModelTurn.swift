@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 /// One step of one process.
 struct ModelTurn {

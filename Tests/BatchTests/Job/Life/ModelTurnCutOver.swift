@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 // The cut-over: `CutOver.finish` and `CutOver.undo`.
 extension ModelTurn {

@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 // The end of a run: what is claimed, and the removal of the directory.
 extension ModelTurn {

@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 // A run, or a rollback, from its plan to its cut-over.
 extension ModelTurn {

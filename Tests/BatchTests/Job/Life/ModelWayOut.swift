@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 /// Follows what commands advise, where nobody else is at work, until no run is left.
 struct ModelWayOut {

@@ -1,4 +1,4 @@
-@testable import Batch
+@testable import MigrationJobs
 
 /// A file of the model: which one it is, the version of its contents, and whose rows are in it.
 struct ModelFile: Hashable {

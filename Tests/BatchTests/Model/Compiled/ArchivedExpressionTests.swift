@@ -1,11 +1,13 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 @Suite("Expressions and predicates of archives")
 struct ArchivedExpressionTests {
-  typealias Predicate = Batch.Predicate
+  typealias Predicate = CoreDataModel.Predicate
 
   /// Each as it is written again.
   static let predicates = [

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Compiled models as files")
 struct CompiledBundleTests {

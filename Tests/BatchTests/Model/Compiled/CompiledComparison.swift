@@ -1,4 +1,5 @@
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 /// Compares a version in XML with the same version compiled.
 ///

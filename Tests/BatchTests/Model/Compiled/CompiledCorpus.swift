@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import CoreDataStore
+@testable import PostgresLoads
 
 /// Model caches of real stores, and real compiled models.
 enum CompiledCorpus {

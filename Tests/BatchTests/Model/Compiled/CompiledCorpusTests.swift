@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
 
 /// What Core Data itself compiled and cached.
 @Suite("Compiled models and model caches of others", .enabled(if: StoreCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))

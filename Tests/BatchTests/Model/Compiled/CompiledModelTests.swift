@@ -2,7 +2,10 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import CoreDataModel
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Compiled models and model caches")
 struct CompiledModelTests {

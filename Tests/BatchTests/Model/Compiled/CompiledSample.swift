@@ -1,6 +1,7 @@
 import Streams
 
-@testable import Batch
+@testable import CoreDataModel
+@testable import PostgresLoads
 
 enum CompiledSample {
   /// A model with everything that an archive can hold.

@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import PostgresLoads
 
 @Suite("Deflate streams")
 struct DeflateTests {

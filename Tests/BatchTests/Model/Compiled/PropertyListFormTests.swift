@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@testable import Batch
+@testable import Codecs
+@testable import PostgresLoads
+@testable import RunSupport
 
 @Suite("Property lists in all three forms")
 struct PropertyListFormTests {

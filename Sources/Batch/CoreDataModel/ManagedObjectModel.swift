@@ -1,0 +1,120 @@
+/// A version of a data model, as NSManagedObjectModel describes it: values, not objects, tied together by names.
+public struct ManagedObjectModel: Sendable, Equatable {
+  /// The version's name: the file's name without extension, or empty for a model made in code.
+  public var name: String
+  /// All entities; they are kept sorted by name in code-unit order.
+  public var entities: [EntityDescription] {
+    get { sorted }
+    set { arrange(newValue) }
+  }
+  /// `userDefinedModelVersionIdentifier`, as in NSStoreModelVersionIdentifiers.
+  public var versionIdentifiers: [String]
+  /// Configurations: name to entity names.
+  public var configurations: [String: [String]] = [:]
+  /// The configurations that CloudKit mirrors, as far as the model says so.
+  public var cloudKitConfigurations: Set<String> = []
+  /// Fetch request templates, by name.
+  public var fetchRequestTemplates: [String: FetchRequestDescription] = [:]
+  /// Named composites, as the model file defines them; an attribute that uses one holds its elements itself.
+  public var composites: [String: CompositeDescription] = [:]
+  /// Whether the model is meant for CloudKit.
+  public var isUsedWithCloudKit = false
+  /// Whether the model is meant for SwiftData.
+  public var isUsedWithSwiftData = false
+  /// XML attributes of the model file that concern Xcode or are not understood, by name.
+  public var unknown: [String: String] = [:]
+  /// Elements of the model file that are not understood and were left out, each with the names around it.
+  public var unknownElements: [String] = []
+
+  private var sorted: [EntityDescription] = []
+  private var positions: [String: Int] = [:]
+
+  /// Makes a model; entities are sorted by name. Nothing is checked: see ``validate()``.
+  public init(name: String = "", entities: [EntityDescription], versionIdentifiers: [String] = []) {
+    self.name = name
+    self.versionIdentifiers = versionIdentifiers
+    arrange(entities)
+  }
+
+  private mutating func arrange(_ entities: [EntityDescription]) {
+    sorted = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    positions = [:]
+    for (position, entity) in sorted.enumerated() { positions[entity.name] = position }
+  }
+
+  /// The entity of that name.
+  public func entity(_ name: String) -> EntityDescription? { positions[name].map { sorted[$0] } }
+
+  /// Whether there is an entity of that name.
+  package func hasEntity(_ name: String) -> Bool { positions[name] != nil }
+
+  /// The name of the entity's parent, whether that exists or not.
+  package func superentity(of name: String) -> String? { positions[name].flatMap { sorted[$0].superentity } }
+
+  /// The entity's parents, nearest first. Ends at a parent that is missing or was met before.
+  public func ancestors(of name: String) -> [EntityDescription] {
+    // Most entities have none; to copy an entity takes long.
+    var next = superentity(of: name)
+    guard next != nil else { return [] }
+    var found: [EntityDescription] = []
+    var seen: Set<String> = [name]
+    while let parent = next, seen.insert(parent).inserted, let entity = entity(parent) {
+      found.append(entity)
+      next = entity.superentity
+    }
+    return found
+  }
+
+  /// The name of the topmost parent, or the name itself.
+  public func root(of name: String) -> String {
+    var top = name
+    for _ in sorted.indices {
+      guard let position = positions[top], let parent = sorted[position].superentity, positions[parent] != nil else { return top }
+      top = parent
+    }
+    // Parents form a circle.
+    return ancestors(of: name).last?.name ?? name
+  }
+
+  /// Names of the direct sub-entities, in code-unit order.
+  public func subentities(of name: String) -> [String] {
+    entities.filter { $0.superentity == name }.map(\.name)
+  }
+
+  /// Whether `name` is the entity `ancestor` or below it.
+  public func isKind(_ name: String, of ancestor: String) -> Bool {
+    guard name != ancestor else { return true }
+    var position = positions[name]
+    // Parents may form a circle. Asked often: names alone are looked at, no entity is copied.
+    for _ in sorted.indices {
+      guard let child = position, let parent = sorted[child].superentity, let next = positions[parent] else { return false }
+      if parent == ancestor { return true }
+      position = next
+    }
+    return false
+  }
+
+  /// Own and inherited attributes; own ones first.
+  public func attributes(of name: String) -> [AttributeDescription] {
+    guard let position = positions[name] else { return [] }
+    let own = sorted[position].attributes
+    return sorted[position].superentity == nil ? own : own + ancestors(of: name).flatMap(\.attributes)
+  }
+
+  /// Own and inherited relationships; own ones first.
+  public func relationships(of name: String) -> [RelationshipDescription] {
+    guard let position = positions[name] else { return [] }
+    let own = sorted[position].relationships
+    return sorted[position].superentity == nil ? own : own + ancestors(of: name).flatMap(\.relationships)
+  }
+
+  /// The relationship of that name, own or inherited.
+  public func relationship(_ name: String, of entity: String) -> RelationshipDescription? {
+    relationships(of: entity).first { $0.name == name }
+  }
+
+  /// The attribute of that name, own or inherited.
+  public func attribute(_ name: String, of entity: String) -> AttributeDescription? {
+    attributes(of: entity).first { $0.name == name }
+  }
+}

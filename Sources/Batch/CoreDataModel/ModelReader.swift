@@ -1,0 +1,111 @@
+import Codecs
+import Foundation
+import RunSupport
+
+/// All versions of one data model: an `.xcdatamodeld` or `.momd` folder, or a single `.xcdatamodel` or `.mom`.
+public struct ModelBundle: Sendable, Equatable {
+  /// The folder or file it was read from.
+  public var path: String
+  /// The folder's name without extension.
+  public var name: String
+  /// The versions, by name, numbers compared by value: "Model 2" before "Model 10".
+  public var versions: [ManagedObjectModel]
+  /// The version that `.xccurrentversion` or `VersionInfo.plist` names, without extension; nil when there is no such file.
+  public var currentVersion: String?
+  /// What in a compiled model contradicts itself, such as version hashes in `VersionInfo.plist` that do not follow from the
+  /// version; each names version and entities.
+  public var warnings: [String] = []
+
+  /// Makes a bundle.
+  public init(path: String, name: String, versions: [ManagedObjectModel], currentVersion: String? = nil) {
+    self.path = path
+    self.name = name
+    self.versions = versions
+    self.currentVersion = currentVersion
+  }
+}
+
+/// Reads the data models that Xcode writes, sources and compiled ones.
+public enum ModelReader {
+  /// What is a model: folders of versions and single versions, as sources and compiled.
+  package static let extensions: Set<String> = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+
+  /// Reads an `.xcdatamodeld`, an `.xcdatamodel`, a `.momd`, a `.mom`, or every one of them below a folder, in sorted order.
+  ///
+  /// Throws ``BatchError`` with the code `badModel` when a model cannot be read or none is found. Nothing is
+  /// validated beyond the file format: see ``ManagedObjectModel/validate()``.
+  public static func read(path: String) throws -> [ModelBundle] {
+    let isFile = (path as NSString).pathExtension == "mom" && FileManager.default.fileExists(atPath: path)
+    guard PackageFolders.isFolder(path) || isFile else {
+      try PackageFolders.refuseMissing(path)
+      throw BatchError(
+        .badModel, "there is no data model here",
+        hint: "Name an .xcdatamodeld, a .momd, a .mom or a folder that holds one", path: path)
+    }
+    let documents = try PackageFolders.find(extensions, below: path, code: .badModel)
+    guard !documents.isEmpty else {
+      throw BatchError(
+        .badModel, "the folder holds no .xcdatamodeld, .xcdatamodel, .momd or .mom", hint: "Name another folder",
+        path: path)
+    }
+    return try documents.map(bundle)
+  }
+
+  private static func bundle(_ path: String) throws -> ModelBundle {
+    switch (path as NSString).pathExtension {
+    case "xcdatamodel":
+      return ModelBundle(path: path, name: PackageFolders.stem(path), versions: [try version(path)])
+    case "mom":
+      return ModelBundle(path: path, name: PackageFolders.stem(path), versions: [try CompiledModelFile.read(path)])
+    case "momd": return try CompiledModelFile.readBundle(path)
+    default: break
+    }
+    let folders = try PackageFolders.folders(in: path, code: .badModel)
+      .filter { ($0 as NSString).pathExtension == "xcdatamodel" }
+    guard !folders.isEmpty else {
+      throw BatchError(.badModel, "the model holds no version (.xcdatamodel)", path: path)
+    }
+    let texts = EntityTexts()
+    let versions = try folders.concurrentMap { try version($0, texts) }.sorted { NaturalOrder.precedes($0.name, $1.name) }
+    return ModelBundle(
+      path: path, name: PackageFolders.stem(path), versions: versions, currentVersion: try currentVersion(path))
+  }
+
+  private static func version(_ path: String, _ texts: EntityTexts? = nil) throws -> ManagedObjectModel {
+    let file = path + "/contents"
+    if FileManager.default.fileExists(atPath: file) {
+      return try ModelXMLReader.read(file, name: PackageFolders.stem(path), texts: texts)
+    }
+    // What Xcode wrote before version 4: the graph of its own objects.
+    let elements = path + "/elements"
+    guard FileManager.default.fileExists(atPath: elements) else {
+      throw BatchError(.badModel, "this version has no file named contents", path: path)
+    }
+    do {
+      return try EmbeddedModelReader.read(
+        KeyedArchive(PropertyListFile.read(elements)), name: PackageFolders.stem(path))
+    } catch var error as BatchError {
+      error.path = error.path ?? elements
+      error.hint = error.hint ?? "Open it in Xcode and save it, so that it gets a file named contents"
+      throw error
+    }
+  }
+
+  private struct CurrentVersion: Decodable {
+    var name: String?
+    enum CodingKeys: String, CodingKey { case name = "_XCCurrentVersionName" }
+  }
+
+  private static func currentVersion(_ bundle: String) throws -> String? {
+    let path = bundle + "/.xccurrentversion"
+    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    let data = try XMLFile.contents(of: path, code: .badModel)
+    do {
+      return try PropertyListDecoder().decode(CurrentVersion.self, from: data).name.map(PackageFolders.stem)
+    } catch {
+      throw BatchError(
+        .badModel, "the file that names the current version is damaged", hint: "Choose the current version in Xcode",
+        path: path, cause: error)
+    }
+  }
+}

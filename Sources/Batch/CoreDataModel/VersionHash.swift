@@ -1,0 +1,105 @@
+import Codecs
+import Foundation
+
+extension ManagedObjectModel {
+  /// The version hash of every entity: 32 bytes, equal to those that Core Data writes into a store's metadata.
+  ///
+  /// Source of the rule: measured on real stores (A.1 to A.5). Rings of parents are cut, missing parents left out;
+  /// such a model does not pass ``validate()``.
+  ///
+  /// No store was seen that could prove these, which follow the pattern of the rest: composites inside composites, derivation
+  /// filters, derivations other than key paths and `@count`, several constraints on one entity, names outside ASCII, and
+  /// attributes of the type ``AttributeType/objectID``.
+  public var versionHashes: [String: [UInt8]] {
+    var hasher = VersionHasher(model: self)
+    return hasher.hashes()
+  }
+
+  /// ``versionHashes`` of versions that follow each other: of an entity that stays as it is the hash is known already.
+  package static func versionHashes(_ versions: [ManagedObjectModel]) -> [[String: [UInt8]]] {
+    var earlier: (model: ManagedObjectModel, hashes: [String: [UInt8]])?
+    return versions.map { model in
+      var hasher = VersionHasher(model: model)
+      if let earlier { hasher.takeOver(from: earlier.model, earlier.hashes) }
+      let hashes = hasher.hashes()
+      earlier = (model, hashes)
+      return hashes
+    }
+  }
+
+  /// `NSStoreModelVersionChecksumKey`: base64 of SHA-256 over the hashes in the order of entity names (A.6).
+  public var versionChecksum: String { Self.versionChecksum(versionHashes) }
+
+  /// ``versionChecksum`` of hashes that are known already.
+  public static func versionChecksum(_ hashes: [String: [UInt8]]) -> String {
+    Data(SHA256.hash(sorted(hashes).flatMap(\.value))).base64EncodedString()
+  }
+
+  /// `NSStoreModelVersionHashesDigest`: base64 of SHA-512 over names and hashes in the order of names (A.6).
+  public var versionHashesDigest: String { Self.versionHashesDigest(versionHashes) }
+
+  /// ``versionHashesDigest`` of hashes that are known already.
+  public static func versionHashesDigest(_ hashes: [String: [UInt8]]) -> String {
+    Data(SHA512.hash(sorted(hashes).flatMap { Array($0.key.utf8) + $0.value })).base64EncodedString()
+  }
+
+  private static func sorted(_ hashes: [String: [UInt8]]) -> [(key: String, value: [UInt8])] {
+    hashes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+  }
+}
+
+/// Computes entity hashes, each parent once.
+private struct VersionHasher {
+  let model: ManagedObjectModel
+  private var done: [String: [UInt8]] = [:]
+  private var active: Set<String> = []
+
+  init(model: ManagedObjectModel) { self.model = model }
+
+  mutating func hashes() -> [String: [UInt8]] {
+    for entity in model.entities { _ = hash(of: entity) }
+    return done
+  }
+
+  /// Takes over the hashes of entities that another version has alike, where no other entity plays a part in them.
+  mutating func takeOver(from other: ManagedObjectModel, _ hashes: [String: [UInt8]]) {
+    for entity in model.entities where entity.superentity == nil && other.entity(entity.name) == entity {
+      guard !entity.relationships.contains(where: { $0.inverseName == $0.name }) else { continue }
+      done[entity.name] = hashes[entity.name]
+    }
+  }
+
+  mutating func hash(of entity: EntityDescription) -> [UInt8] {
+    if let known = done[entity.name] { return known }
+    active.insert(entity.name)
+    defer { active.remove(entity.name) }
+    var text = Array(entity.name.utf8) + [entity.isAbstract ? 1 : 0]
+    if let name = entity.superentity, let parent = model.entity(name), !active.contains(name) {
+      text += hash(of: parent)
+    }
+    text += propertyHashes(of: entity)
+    if let modifier = entity.versionHashModifier { text += Array(modifier.utf8) }
+    let constraints = entity.uniquenessConstraints.map { $0.joined(separator: ".") }
+    for constraint in constraints.sorted(by: precedes) { text += Array(constraint.utf8) }
+    let hash = SHA256.hash(text)
+    done[entity.name] = hash
+    return hash
+  }
+
+  /// Hashes of all stored properties, own and inherited, in code-unit order of their names.
+  private func propertyHashes(of entity: EntityDescription) -> [UInt8] {
+    var hashes: [(name: String, hash: [UInt8])] = []
+    for owner in [entity] + model.ancestors(of: entity.name) {
+      for attribute in owner.attributes where !attribute.isTransient {
+        hashes.append((attribute.name, PropertyHash.hash(of: attribute)))
+      }
+      for relationship in owner.relationships where !relationship.isTransient {
+        let isOwnInverse = model.isOwnInverse(relationship, declaredBy: owner.name)
+        hashes.append((relationship.name, PropertyHash.hash(of: relationship, isOwnInverse: isOwnInverse)))
+      }
+    }
+    return hashes.sorted { precedes($0.name, $1.name) }.flatMap(\.hash)
+  }
+
+  private func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
+}

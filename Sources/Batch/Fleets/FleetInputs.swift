@@ -1,0 +1,36 @@
+import Codecs
+import RunSupport
+import Streams
+
+/// The files that say how stores are migrated: models, mapping models, stages, lists of versions.
+public enum FleetInputs {
+  private static let (depth, cap) = (32, 64 << 20)
+
+  /// SHA-256 of their names and contents, in hexadecimal, folders with all in them: the same for the same files wherever they lie.
+  ///
+  /// Throws what the disk throws, and `refused` for more than any models are.
+  public static func digest(_ paths: [String], _ fileSystem: any FileSystem = LocalFileSystem()) throws -> String {
+    var (hash, left) = (SHA256(), cap)
+    func add(_ path: String, _ name: String, _ depth: Int) throws {
+      guard depth < Self.depth, left > 0 else {
+        throw BatchError(
+          .refused, "there is more in it than models are", hint: "Name the models themselves; nothing was written", path: path)
+      }
+      if try fileSystem.status(path)?.isDirectory == true {
+        for inner in try fileSystem.list(path) { try add(FilePaths.join(path, inner), name + "/" + inner, depth + 1) }
+      } else {
+        let bytes = try fileSystem.readAll(path, cap: left)
+        left -= bytes.count
+        hash.update(Array("\(name)\n\(bytes.count)\n".utf8))
+        hash.update(bytes)
+      }
+    }
+    for path in paths { try add(path, FilePaths.name(of: path), 0) }
+    return SHA256.text(hash.finalize())
+  }
+}
+
+extension SHA256 {
+  /// A digest in hexadecimal.
+  static func text(_ digest: [UInt8]) -> String { digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}

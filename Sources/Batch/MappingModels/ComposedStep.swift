@@ -1,0 +1,215 @@
+import CoreDataModel
+import CoreDataStore
+import Streams
+
+/// One step without policies, as a composition looks at it.
+struct ComposedStep {
+  let source: StoreLayout
+  let destination: StoreLayout
+  /// By source entity, the destination entity of its objects.
+  let heirs: [String: String]
+  /// By name of a mapping, the source entity of its objects.
+  let named: [String: String]
+
+  /// Whether the rows of every table go into one table, and no others into that.
+  var keepsTables: Bool {
+    var targets: [Int: Int] = [:]
+    for (old, new) in heirs {
+      guard let from = source.tablePosition(ofEntity: old), let to = destination.tablePosition(ofEntity: new) else {
+        return false
+      }
+      if let known = targets[from], known != to { return false }
+      targets[from] = to
+    }
+    return Set(targets.values).count == targets.count
+  }
+
+  /// Orders destination entities as the step makes their objects: table by table of the source, by first mention, the tables
+  /// of entities without objects included.
+  func ordered(_ destinations: [String], _ sources: [String]) -> [String] {
+    var mentions: [Int: Int] = [:]
+    let ranks = sources.enumerated().map { index, name in
+      let table = source.tablePosition(ofEntity: name) ?? 0
+      let rank = mentions[table] ?? index
+      mentions[table] = rank
+      return rank
+    }
+    return zip(ranks, destinations).enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
+  }
+
+  /// Where attributes come from that the step leaves as they are; nil if it has to be found for each of them.
+  func unchanged(
+    _ mapping: EntityMapping, _ origin: MappingComposition.Origin
+  ) -> [String: MappingComposition.AttributeOrigin]? {
+    let old = source.model.attributes(of: mapping.sourceEntity ?? "")
+    guard old == destination.model.attributes(of: mapping.destinationEntity ?? "") else { return nil }
+    let isCopied = mapping.attributeMappings.lazy.filter { $0.valueExpression == nil }.map(\.name)
+      .elementsEqual(old.lazy.filter { !$0.isTransient }.map(\.name))
+    // Values of a type that stays are kept, constants as well.
+    return isCopied ? origin.attributes : nil
+  }
+
+  /// Which of the source entity's attributes a mapping copies, down to the element that `rest` names; nil for a new value.
+  func source(
+    _ property: PropertyMapping, _ attributes: [String: AttributeDescription], _ rest: Substring
+  ) throws -> (path: String, attribute: AttributeDescription)? {
+    switch property.valueExpression {
+    case nil: return attributes[property.name + rest].map { (property.name + rest, $0) }
+    case .keyPath(.variable("source"), let names) where names.count == 1:
+      if let found = attributes[names[0] + rest] { return (names[0] + rest, found) }
+      // An element that the source's composite attribute does not have is left at its default value.
+      guard !rest.isEmpty else { throw MappingComposition.Obstacle(reason: "\(property.name) reads \(names[0])") }
+      return nil
+    case .constant: return nil
+    case .some(let expression): throw MappingComposition.Obstacle(reason: "\(property.name) is computed by \(expression)")
+    }
+  }
+
+  /// The value, as stored, of an attribute that is taken from no other.
+  func constant(_ property: PropertyMapping?, _ attribute: AttributeDescription) throws -> Value {
+    guard case .constant(let value) = property?.valueExpression else {
+      return attribute.defaultValue.map(attribute.type.stored) ?? .null
+    }
+    guard let fitting = attribute.type.fitting(value) else {
+      throw MappingComposition.Obstacle(reason: "\(property?.name ?? attribute.name) gets a value that is no \(attribute.type)")
+    }
+    return attribute.type.stored(fitting)
+  }
+
+  /// The source relationship that a relationship mapping carries over; nil for none.
+  func relationship(_ property: PropertyMapping, _ entity: String) throws -> String? {
+    switch property.valueExpression {
+    case nil: return source.model.relationship(property.name, of: entity) == nil ? nil : property.name
+    case .constant(.null): return nil
+    case .some(let expression):
+      guard let (name, mapping) = expression.carriedRelationship else {
+        throw MappingComposition.Obstacle(reason: "\(property.name) is computed by \(expression)")
+      }
+      if let mapping { try check(mapping, carriesAllOf: name, entity) }
+      return name
+    }
+  }
+
+  /// Makes sure that a mapping makes all objects that a relationship leads to.
+  private func check(_ mapping: String, carriesAllOf name: String, _ entity: String) throws {
+    let destination = source.model.relationship(name, of: entity)?.destinationEntity
+    let others = heirs.keys.filter { heir in
+      heir != named[mapping] && destination.map { source.model.isKind(heir, of: $0) } ?? true
+    }
+    guard named[mapping] != nil, others.isEmpty else {
+      throw MappingComposition.Obstacle(reason: "\(mapping) makes a part of what \(name) leads to")
+    }
+  }
+
+  /// Makes sure that whatever a relationship leads to is still led to, or is gone with its entity.
+  func checkHeirs(of name: String, _ entity: String, as newName: String, _ newEntity: String) throws {
+    guard let old = source.model.relationship(name, of: entity),
+      let new = destination.model.relationship(newName, of: newEntity)
+    else { throw MappingComposition.Obstacle(reason: "\(name) is not known") }
+    for candidate in source.model.entities where source.model.isKind(candidate.name, of: old.destinationEntity) {
+      guard let heir = heirs[candidate.name] else { continue }
+      guard destination.model.isKind(heir, of: new.destinationEntity) else {
+        throw MappingComposition.Obstacle(reason: "\(newName) has no place for objects of \(heir)")
+      }
+    }
+  }
+}
+
+/// A relationship followed back to the first version.
+struct RelationshipTrail {
+  /// Its name there.
+  let name: String
+  private let firstOrders: [Bool]
+  /// Orders that a version on the way did not keep.
+  private var lostOrders: [Bool]
+
+  /// Begins with a relationship as it is; nil for one that is not stored.
+  init?(_ name: String, of entity: String, in layout: StoreLayout) {
+    guard let storage = layout.storage(of: name, entity: entity) else { return nil }
+    self.name = name
+    firstOrders = layout.orders(storage)
+    lostOrders = firstOrders.map { _ in false }
+  }
+
+  var expression: Expression {
+    .destinationInstances(ofRelationship: name, source: .keyPath(operand: .variable("source"), path: [name]))
+  }
+
+  /// The trail one step further.
+  func continued(
+    _ old: String, of entity: String, in source: StoreLayout, as new: String, of newEntity: String, in destination: StoreLayout
+  ) throws -> RelationshipTrail {
+    guard let from = source.storage(of: old, entity: entity), let to = destination.storage(of: new, entity: newEntity),
+      from.isAlike(to)
+    else { throw MappingComposition.Obstacle(reason: "\(newEntity).\(new) keeps its links in another way than before") }
+    var trail = self
+    for (index, isKept) in destination.orders(to).enumerated() {
+      // An order that was lost and rebuilt is not the one that the first version has.
+      guard !(firstOrders[index] && lostOrders[index] && isKept) else {
+        throw MappingComposition.Obstacle(reason: "\(newEntity).\(new) is ordered again")
+      }
+      trail.lostOrders[index] = trail.lostOrders[index] || !isKept
+    }
+    return trail
+  }
+}
+
+extension RelationshipStorage {
+  /// Whether links are kept in the same way: on this side, on the other side, or in a join table.
+  fileprivate func isAlike(_ other: RelationshipStorage) -> Bool {
+    switch (self, other) {
+    case (.ownKey, .ownKey), (.inverseKey, .inverseKey), (.ownerKey, .ownerKey), (.join, .join): true
+    default: false
+    }
+  }
+}
+
+extension StoreLayout {
+  /// Which places of links are stored: of the others among the owner's, in a join table also of the owner among the others'.
+  fileprivate func orders(_ storage: RelationshipStorage) -> [Bool] {
+    switch storage {
+    case .ownKey(_, _, _, let order), .inverseKey(_, _, let order), .ownerKey(_, _, let order): return [order != nil]
+    case .join(let table, let ownerIsSource):
+      let (source, destination) = (joinTables[table].sourceOrderColumn, joinTables[table].destinationOrderColumn)
+      return ownerIsSource ? [destination != nil, source != nil] : [source != nil, destination != nil]
+    }
+  }
+}
+
+extension Expression {
+  /// Whether an attribute's value is more than a constant or an attribute of the source.
+  package var isComputed: Bool {
+    switch self {
+    case .constant: false
+    case .keyPath(.variable("source"), let path): path.count > 1
+    default: true
+    }
+  }
+
+  /// Whether the expression needs nothing but the source object.
+  var asksSourceAlone: Bool {
+    switch self {
+    case .constant, .decimal, .date, .variable("source"): true
+    case .keyPath(let operand, _): operand.asksSourceAlone
+    case .function(let operand, _, let arguments):
+      operand?.asksSourceAlone ?? true && arguments.allSatisfy(\.asksSourceAlone)
+    case .aggregate(let elements): elements.allSatisfy(\.asksSourceAlone)
+    case .set(_, let left, let right): left.asksSourceAlone && right.asksSourceAlone
+    case .evaluatedObject, .variable, .subquery, .conditional, .fetch: false
+    }
+  }
+
+  /// The expression with the attributes that values come from; nil if one of them is another on the way.
+  func moved(to origin: MappingComposition.Origin) -> Expression? {
+    switch self {
+    case .constant, .decimal, .date: return self
+    case .keyPath(.variable("source"), let path) where path.count == 1:
+      guard case .source(let name, let types, nil) = origin.attributes[path[0]], types.count == 1 else { return nil }
+      return .keyPath(operand: .variable("source"), path: [name])
+    case .function(nil, let name, let arguments):
+      let moved = arguments.compactMap { $0.moved(to: origin) }
+      return moved.count == arguments.count ? .function(operand: nil, name: name, arguments: moved) : nil
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import CoreDataModel
+
+/// Facets of entities and of whole models.
+extension FacetList {
+  /// The hash of an entity holds its parent's, whether the parent is another entity or has itself changed (A.5).
+  mutating func compare(_ old: EntityDescription, _ new: EntityDescription, changesParentHash: Bool) {
+    add("name", old.name, new.name, hashed: true)
+    add("isAbstract", old.isAbstract, new.isAbstract, hashed: true)
+    if old.superentity == new.superentity {
+      add("ancestors", false, changesParentHash, hashed: true) { _ in nil }
+    } else {
+      add("superentity", old.superentity, new.superentity, hashed: changesParentHash) { $0 }
+    }
+    add("versionHashModifier", old.versionHashModifier ?? "", new.versionHashModifier ?? "", hashed: true) {
+      $0.isEmpty ? nil : $0
+    }
+    let constraints = [old, new].map { $0.uniquenessConstraints.map { $0.joined(separator: ".") }.sorted() }
+    add(
+      "uniquenessConstraints", old.uniquenessConstraints, new.uniquenessConstraints,
+      hashed: constraints[0] != constraints[1], Self.text)
+    add("managedObjectClassName", old.managedObjectClassName, new.managedObjectClassName) { $0 }
+    add("indexes", old.indexes, new.indexes, Self.text)
+    add("compoundIndexes", old.compoundIndexes, new.compoundIndexes, Self.text)
+    add("renamingIdentifier", old.renamingIdentifier, new.renamingIdentifier) { $0 }
+    add("codeGenerationType", old.codeGenerationType, new.codeGenerationType) { $0 }
+    add(
+      "coreSpotlightDisplayNameExpression", old.coreSpotlightDisplayNameExpression,
+      new.coreSpotlightDisplayNameExpression
+    ) { $0 }
+    add("isSyncable", old.isSyncable, new.isSyncable) { $0.map { "\($0)" } }
+    addEntries("userInfo", old.userInfo, new.userInfo)
+    addEntries("unknown", old.unknown, new.unknown)
+  }
+
+  /// Changes of a model as a whole.
+  static func changes(of old: ManagedObjectModel, to new: ManagedObjectModel) -> [FacetChange] {
+    var list = FacetList()
+    list.add("versionIdentifiers", old.versionIdentifiers, new.versionIdentifiers) { $0.joined(separator: ", ") }
+    list.add("configurations", old.configurations, new.configurations) { configurations in
+      configurations.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.joined(separator: ", "))" }
+        .joined(separator: "; ")
+    }
+    list.add("cloudKitConfigurations", old.cloudKitConfigurations, new.cloudKitConfigurations) {
+      $0.sorted().joined(separator: ", ")
+    }
+    list.add("fetchRequestTemplates", old.fetchRequestTemplates, new.fetchRequestTemplates) { templates in
+      templates.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value) ?? "")" }.joined(separator: "; ")
+    }
+    list.add("composites", old.composites, new.composites) { $0.keys.sorted().joined(separator: ", ") }
+    list.add("isUsedWithCloudKit", old.isUsedWithCloudKit, new.isUsedWithCloudKit)
+    list.add("isUsedWithSwiftData", old.isUsedWithSwiftData, new.isUsedWithSwiftData)
+    return list.changes
+  }
+
+  private static func text(_ lists: [[String]]) -> String? {
+    lists.isEmpty ? nil : lists.map { $0.joined(separator: ", ") }.joined(separator: "; ")
+  }
+
+  private static func text(_ indexes: [EntityDescription.FetchIndex]) -> String? {
+    guard !indexes.isEmpty else { return nil }
+    return indexes.map { index in
+      let elements = index.elements.map { element in
+        let name = element.expression ?? element.property
+        return name + (element.isAscending ? "" : " descending") + (element.type == "Binary" ? "" : " \(element.type)")
+      }
+      let filter = index.partialPredicate.map { " where \($0)" } ?? ""
+      return "\(index.name)(\(elements.joined(separator: ", "))\(filter))"
+    }.joined(separator: "; ")
+  }
+}

@@ -1,0 +1,66 @@
+import CoreDataModel
+
+extension MappingFileWriter {
+  /// A mapping file to begin with: the mapping that follows from two versions, with comments if nothing can follow.
+  public static func draft(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> String {
+    var inference = Inference(source: source, destination: destination)
+    let mappings = inference.entityMappings()
+    var lines = ["# From \(source.name) to \(destination.name). Properties that are not named are mapped by name."]
+    lines += ["from: \(quoted(source.name))", "to: \(quoted(destination.name))"]
+    lines.append(mappings.isEmpty ? "entities: []" : "entities:")
+    for mapping in mappings {
+      let problems = inference.problems.filter { $0.entities.contains(mapping.destinationEntity ?? "") }
+      lines += problems.map { comment("To do: \($0.description). \($0.remedy).") }
+      lines += needs(mapping, source, destination).map { comment("To do: \($0)") }
+      lines += draft(mapping, conflicts: Set(problems.flatMap(\.properties)))
+    }
+    let known = Set(mappings.compactMap(\.destinationEntity))
+    for problem in inference.problems where known.isDisjoint(with: problem.entities) {
+      lines.append(comment("To do: \(problem.description). \(problem.remedy)."))
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func comment(_ text: String) -> String { "  # " + text.replacing("\n", with: " ") }
+
+  /// Attributes that every object has to have a value of, and nothing gives one.
+  private static func needs(
+    _ mapping: EntityMapping, _ source: ManagedObjectModel, _ destination: ManagedObjectModel
+  ) -> [String] {
+    guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
+    let old = Dictionary(source.attributes(of: from).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    return mapping.attributeMappings.compactMap { property in
+      var name = property.name
+      if case .keyPath(_, let path)? = property.valueExpression { name = path.joined(separator: ".") }
+      let before = old[name].flatMap { $0.isTransient ? nil : $0 }
+      // A mapping copies what is missing as well; only an inferred step puts the default value in its place.
+      guard let new = destination.attributes(of: to).first(where: { $0.name == property.name }),
+        Inference.needsValues(new, from: before) || property.valueForNull != nil
+      else { return nil }
+      return "\(to).\(property.name) is required\(old[name] == nil ? "; give it a value" : ", and was optional")."
+    }
+  }
+
+  private static func draft(_ mapping: EntityMapping, conflicts: Set<String>) -> [String] {
+    guard let to = mapping.destinationEntity else { return ["  - remove: \(quoted(mapping.sourceEntity ?? ""))"] }
+    guard let from = mapping.sourceEntity else { return ["  - to: \(quoted(to))"] }
+    var lines = ["from: \(quoted(from))", "to: \(quoted(to))"]
+    lines += changed("attributes", mapping.attributeMappings, conflicts)
+    lines += changed("relationships", mapping.relationshipMappings, conflicts)
+    return lines.count == 2 && from == to ? ["  - \(quoted(to))"] : item(lines)
+  }
+
+  private static func changed(_ key: String, _ mappings: [PropertyMapping], _ conflicts: Set<String>) -> [String] {
+    let named = mappings.compactMap { mapping in
+      mapping.valueExpression.map { "  \(quoted(mapping.name)): \(quoted(text($0)))" }
+        ?? (conflicts.contains(mapping.name) ? "  \(quoted(mapping.name)): \(RuleReader.same)" : nil)
+    }
+    return named.isEmpty ? [] : ["\(key):"] + named
+  }
+
+  /// A relationship that was renamed is written by its name alone.
+  private static func text(_ expression: Expression) -> String {
+    if case .function(.variable("manager")?, _, let arguments) = expression, let last = arguments.last { return last.description }
+    return expression.description
+  }
+}

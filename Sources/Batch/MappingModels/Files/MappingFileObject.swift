@@ -1,0 +1,65 @@
+/// The objects of a mapping file and their keys: the reader, its messages and the JSON Schema know the same ones.
+package struct MappingFileObject {
+  /// How messages name it.
+  package let title: String
+  /// Its definition in the JSON Schema.
+  package let definition: String
+  package let keys: [String]
+
+  package init(title: String, definition: String, keys: [String]) {
+    self.title = title
+    self.definition = definition
+    self.keys = keys
+  }
+
+  package var allowed: String { "Allowed are \(keys.joined(separator: ", "))" }
+
+  static let file = MappingFileObject(
+    title: "the file", definition: "file", keys: ["$schema", "from", "to", "destination", "tables", "entities", "others"])
+  static let destination = MappingFileObject(
+    title: "a destination", definition: "destination", keys: ["postgres", "schema", "inheritance", "names"])
+  static let version = MappingFileObject(
+    title: "a version", definition: "version", keys: ["name", "checksum", "hashes"])
+  static let table = MappingFileObject(title: "a table", definition: "table", keys: ["file", "key", "value"])
+  static let entity = MappingFileObject(
+    title: "an entity mapping", definition: "entity",
+    keys: [
+      "name", "from", "to", "remove", "filter", "userInfo", "policy", "byName", "attributes", "relationships", "objects",
+    ])
+  static let object = MappingFileObject(
+    title: "an object", definition: "object",
+    keys: [
+      "create", "find", "findOrCreate", "by", "last", "forEach", "when", "userInfo", "attributes", "relationships", "link",
+    ])
+  static let target = MappingFileObject(title: "a target", definition: "target", keys: ["find", "by", "last"])
+  static let value = MappingFileObject(
+    title: "a value", definition: "value",
+    keys: [
+      "value", "date", "format", "zone", "cast", "to", "sum", "join", "with", "split", "at", "part", "prefix", "length",
+      "lookup", "in", "if", "then", "else", "default", "expression",
+    ])
+
+  static let all = [file, destination, version, table, entity, object, target, value]
+
+  /// The key that is written most like a name; nil when none comes near.
+  package static func nearest(_ name: String, in keys: [String]) -> String? {
+    let limit = max(1, min(name.count, 12) / 3 + 1)
+    let found = keys.map { ($0, distance(Array(name.lowercased().prefix(40)), Array($0.lowercased()))) }.min { $0.1 < $1.1 }
+    return found.flatMap { $0.1 <= limit ? $0.0 : nil }
+  }
+
+  /// How many letters have to be changed, added or removed.
+  private static func distance(_ first: [Character], _ second: [Character]) -> Int {
+    var row = Array(0...second.count)
+    for (index, letter) in first.enumerated() {
+      var diagonal = row[0]
+      row[0] = index + 1
+      for (column, other) in second.enumerated() {
+        let above = row[column + 1]
+        row[column + 1] = letter == other ? diagonal : 1 + min(diagonal, above, row[column])
+        diagonal = above
+      }
+    }
+    return row[second.count]
+  }
+}

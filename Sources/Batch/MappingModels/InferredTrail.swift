@@ -1,0 +1,153 @@
+import CoreDataModel
+import CoreDataStore
+import Streams
+
+/// Where consecutive inferred steps take everything of the latest version from, by names of the first version.
+///
+/// Other than a ``MappingComposition``, it can follow every path: it says what goes where, and nothing of tables and bytes.
+package struct InferredTrail {
+  /// Where the objects of an entity come from.
+  package struct Entity: Equatable {
+    /// The entity of the first version.
+    package let source: String
+    /// By path of what has a column.
+    package var attributes: [String: MappingComposition.AttributeOrigin]
+    /// By name, the relationship of the first version.
+    package var relationships: [String: String]
+
+    package init(source: String, attributes: [String: MappingComposition.AttributeOrigin], relationships: [String: String]) {
+      self.source = source
+      self.attributes = attributes
+      self.relationships = relationships
+    }
+  }
+
+  package let first: ManagedObjectModel
+  package private(set) var latest: ManagedObjectModel
+  /// By entity of the latest version; entities without objects have none.
+  package private(set) var entities: [String: Entity] = [:]
+
+  /// Begins with a version as it is.
+  package init(_ model: ManagedObjectModel) {
+    (first, latest) = (model, model)
+    for entity in model.entities where !entity.isAbstract {
+      let attributes = model.storedAttributes(of: entity.name).map {
+        ($0.path, MappingComposition.AttributeOrigin.source($0.path, types: [$0.attribute.type]))
+      }
+      let relationships = model.relationships(of: entity.name).filter { !$0.isTransient }.map { ($0.name, $0.name) }
+      entities[entity.name] = Entity(
+        source: entity.name, attributes: Dictionary(attributes) { first, _ in first },
+        relationships: Dictionary(relationships) { first, _ in first })
+    }
+  }
+
+  /// Continues by an inferred step.
+  package mutating func append(_ step: MappingModel, to next: ManagedObjectModel) {
+    var found: [String: Entity] = [:]
+    for mapping in step.entityMappings {
+      guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity, let before = entities[source] else {
+        continue
+      }
+      found[destination] = Entity(
+        source: before.source, attributes: attributes(mapping, before, next),
+        relationships: relationships(mapping, before))
+    }
+    (entities, latest) = (found, next)
+    carryInverses()
+  }
+
+  private func attributes(
+    _ mapping: EntityMapping, _ before: Entity, _ next: ManagedObjectModel
+  ) -> [String: MappingComposition.AttributeOrigin] {
+    let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
+    let attributes = next.attributes(of: destination)
+    if attributes == latest.attributes(of: source), mapping.attributeMappings.allSatisfy({ $0.valueExpression == nil }) {
+      return before.attributes
+    }
+    let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
+    let old = Dictionary(latest.storedAttributes(of: source).map { ($0.path, $0.attribute.type) }) { first, _ in first }
+    var found: [String: MappingComposition.AttributeOrigin] = [:]
+    for attribute in attributes where !attribute.isTransient {
+      for leaf in attribute.leaves {
+        let property = mapped[attribute.name] ?? PropertyMapping(name: attribute.name)
+        found[leaf.path] = origin(property, leaf.path.dropFirst(attribute.name.count), leaf.attribute, before, old)
+      }
+    }
+    return found
+  }
+
+  private func origin(
+    _ property: PropertyMapping, _ rest: Substring, _ leaf: AttributeDescription, _ before: Entity, _ old: [String: AttributeType]
+  ) -> MappingComposition.AttributeOrigin {
+    let path: String
+    switch property.valueExpression {
+    case nil: path = property.name + rest
+    case .keyPath(.variable("source"), let names) where names.count == 1: path = names[0] + rest
+    case .constant(let value): return .constant(leaf.type.fitting(value).map(leaf.type.stored) ?? .null)
+    case .some(let expression): return .computed(expression, types: [leaf.type])
+    }
+    guard let type = old[path], let origin = before.attributes[path] else {
+      return .constant(leaf.defaultValue.map(leaf.type.stored) ?? .null)
+    }
+    return origin.passed(from: type, to: leaf.type, null: property.valueForNull)
+  }
+
+  private func relationships(_ mapping: EntityMapping, _ before: Entity) -> [String: String] {
+    var found: [String: String] = [:]
+    for property in mapping.relationshipMappings {
+      let name = property.valueExpression == nil ? property.name : property.valueExpression?.carriedRelationship?.path
+      if let name, let source = before.relationships[name] { found[property.name] = source }
+    }
+    return found
+  }
+
+  /// Links that one side carries are the other side's, too.
+  private mutating func carryInverses() {
+    for (name, entity) in entities {
+      for relationship in latest.relationships(of: name) where !relationship.isTransient {
+        guard entity.relationships[relationship.name] == nil, let inverse = relationship.inverseName else { continue }
+        let carried = entities.lazy.compactMap { [first, latest] other, trail in
+          latest.isKind(other, of: relationship.destinationEntity)
+            ? trail.relationships[inverse].flatMap { first.relationship($0, of: trail.source)?.inverseName } : nil
+        }.first { [first] in first.relationship($0, of: entity.source) != nil }
+        if let carried { entities[name]?.relationships[relationship.name] = carried }
+      }
+    }
+  }
+}
+
+extension MappingComposition.AttributeOrigin {
+  /// The origin one step further.
+  fileprivate func passed(from old: AttributeType, to new: AttributeType, null: Value?) -> Self {
+    func longer(_ types: [AttributeType]) -> [AttributeType] { types.last == new ? types : types + [new] }
+    switch self {
+    case .source(let name, let types, let filled):
+      return .source(name, types: longer(types), null: filled.flatMap { new.converted($0, from: old) } ?? null)
+    case .computed(let expression, let types): return .computed(expression, types: longer(types))
+    case .constant(.null): return .constant(null ?? .null)
+    case .constant(let value): return .constant(new.converted(value, from: old) ?? .null)
+    }
+  }
+
+  /// The origin with what another one gives to objects without value, where both have the same source.
+  package func filled(like other: Self?) -> Self {
+    guard case .source(let name, let types, _) = self, case .source(name, _, let filled?) = other else { return self }
+    return .source(name, types: types, null: filled)
+  }
+
+  /// Types on the way that do not hold all values of the one before.
+  package var narrowings: Int {
+    guard case .source(_, let types, _) = self else { return 0 }
+    return zip(types, types.dropFirst()).count { !$1.holds($0) }
+  }
+}
+
+extension AttributeType {
+  /// Whether a type holds every number of another one. What cannot be changed into it at all does not concern inference.
+  fileprivate func holds(_ other: AttributeType) -> Bool {
+    let integers: [AttributeType] = [.boolean, .integer16, .integer32, .integer64]
+    guard let size = integers.firstIndex(of: other) else { return !integers.contains(self) && self != .float }
+    if let own = integers.firstIndex(of: self) { return own >= size }
+    return self == .decimal || size <= (self == .float ? 1 : 2)
+  }
+}

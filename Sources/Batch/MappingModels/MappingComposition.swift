@@ -1,0 +1,220 @@
+import CoreDataModel
+import CoreDataStore
+import Streams
+
+/// Mappings without policies one after the other as one mapping: what every object of the latest version has of an object of the
+/// first.
+///
+/// What it gives is what walking version by version gives, to the byte, or it refuses to continue: values pass all types on their
+/// way, what was dropped stays dropped, and tables are read in the order in which the last step alone would read them.
+package struct MappingComposition {
+  /// Why two steps cannot be made one.
+  struct Obstacle: Error {
+    let reason: String
+  }
+
+  /// Where an attribute's value comes from.
+  package enum AttributeOrigin: Equatable {
+    case constant(Value)
+    /// An attribute of the first version, and the types that it has one after the other, the first and the latest included;
+    /// and the value of the latest type that stands for NULL.
+    case source(String, types: [AttributeType], null: Value? = nil)
+    /// What an expression of the first step gives, and the types that it has one after the other after that step.
+    case computed(Expression, types: [AttributeType])
+  }
+
+  /// Where the objects of an entity come from.
+  package struct Origin {
+    package let entity: String
+    package var attributes: [String: AttributeOrigin]
+    var relationships: [String: RelationshipTrail]
+  }
+
+  private let first: StoreLayout
+  /// The layout of the latest version.
+  private(set) var latest: StoreLayout
+  /// By entity of the latest version; entities without objects have none.
+  package private(set) var origins: [String: Origin] = [:]
+  /// Entities of the latest version, in the order in which the last step makes their objects.
+  private var order: [String]
+  /// Whether the rows of every table stay in one table, without others.
+  private var keepsTables = true
+  /// Whether it is still about the first version. Then expressions mean what they say.
+  private var isAtBeginning = true
+
+  /// Begins with a version as it is.
+  package init(_ layout: StoreLayout) {
+    (first, latest) = (layout, layout)
+    let entities = layout.model.entities.filter { !$0.isAbstract }.map(\.name)
+    order = entities
+    for name in entities {
+      let attributes = layout.model.storedAttributes(of: name).map {
+        ($0.path, AttributeOrigin.source($0.path, types: [$0.attribute.type]))
+      }
+      let relationships = layout.model.relationships(of: name).compactMap { relationship in
+        RelationshipTrail(relationship.name, of: name, in: layout).map { (relationship.name, $0) }
+      }
+      origins[name] = Origin(
+        entity: name, attributes: Dictionary(attributes) { first, _ in first },
+        relationships: Dictionary(relationships) { first, _ in first })
+    }
+  }
+
+  /// Continues by one step. Throws ``Obstacle`` if the result would not be that of two steps.
+  package mutating func append(_ mappings: [EntityMapping], to next: StoreLayout) throws {
+    guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
+    let pairs = try mappings.compactMap { mapping in
+      try Self.check(mapping)
+      return mapping.sourceEntity.flatMap { source in
+        mapping.destinationEntity.map { (source: source, destination: $0, mapping: mapping) }
+      }
+    }
+    let step = ComposedStep(
+      source: latest, destination: next, heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first },
+      named: Dictionary(pairs.map { ($0.mapping.name, $0.source) }) { first, _ in first })
+    guard step.heirs.count == pairs.count, Set(step.heirs.values).count == pairs.count else {
+      throw Obstacle(reason: "an entity has several mappings")
+    }
+    var found: [String: Origin] = [:]
+    for pair in pairs {
+      guard let origin = origins[pair.source] else { continue }
+      found[pair.destination] = Origin(
+        entity: origin.entity, attributes: try attributes(pair.mapping, origin, step),
+        relationships: try relationships(pair.mapping, origin, step))
+    }
+    for pair in pairs where origins[pair.source] == nil {
+      try checkKeys(of: pair.source, as: pair.destination, found, next)
+    }
+    keepsTables = step.keepsTables
+    order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
+    (origins, latest, isAtBeginning) = (found, next, false)
+  }
+
+  /// An entity without objects may keep a table whose objects are all gone, and with it the largest key that they had.
+  private func checkKeys(of entity: String, as heir: String, _ found: [String: Origin], _ next: StoreLayout) throws {
+    let (table, newTable) = (latest.tablePosition(ofEntity: entity), next.tablePosition(ofEntity: heir))
+    guard origins.keys.contains(where: { latest.tablePosition(ofEntity: $0) == table }),
+      !found.keys.contains(where: { next.tablePosition(ofEntity: $0) == newTable })
+    else { return }
+    throw Obstacle(reason: "\(heir) keeps the keys of objects that are gone")
+  }
+
+  /// Makes sure that a mapping decides about each object by its own row.
+  private static func check(_ mapping: EntityMapping) throws {
+    if let policy = mapping.policyClassName { throw Obstacle(reason: "\(mapping.name) has the policy \(policy)") }
+    if mapping.rules != nil { throw Obstacle(reason: "\(mapping.name) has rules") }
+    if mapping.filterPredicate != nil { throw Obstacle(reason: "\(mapping.name) has a filter") }
+  }
+
+  private func attributes(_ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep) throws -> [String: AttributeOrigin] {
+    if let unchanged = step.unchanged(mapping, origin) { return unchanged }
+    let entity = mapping.destinationEntity ?? ""
+    let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
+    let old = Dictionary(
+      step.source.model.storedAttributes(of: mapping.sourceEntity ?? "").map { ($0.path, $0.attribute) }
+    ) { first, _ in first }
+    var found: [String: AttributeOrigin] = [:]
+    for attribute in step.destination.model.attributes(of: entity).filter({ !$0.isTransient }) {
+      for leaf in attribute.leaves {
+        let rest = leaf.path.dropFirst(attribute.name.count)
+        if let expression = mapped[attribute.name]?.valueExpression, expression.isComputed, rest.isEmpty {
+          found[leaf.path] = .computed(try moved(expression, attribute.name, origin), types: [leaf.attribute.type])
+          continue
+        }
+        let value = try mapped[attribute.name].flatMap { try step.source($0, old, rest) }
+        found[leaf.path] =
+          try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf, mapped[attribute.name]?.valueForNull) }
+          ?? .constant(try step.constant(mapped[attribute.name], leaf.attribute))
+      }
+    }
+    return found
+  }
+
+  /// An expression of the step at hand as one of the first version's objects.
+  private func moved(_ expression: Expression, _ name: String, _ origin: Origin) throws -> Expression {
+    guard expression.asksSourceAlone else { throw Obstacle(reason: "\(name) asks for more than its object in \(expression)") }
+    guard let moved = isAtBeginning ? expression : expression.moved(to: origin) else {
+      throw Obstacle(reason: "\(name) is computed by \(expression) of values that changed on the way")
+    }
+    return moved
+  }
+
+  private func relationships(
+    _ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep
+  ) throws -> [String: RelationshipTrail] {
+    let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
+    var found: [String: RelationshipTrail] = [:]
+    for property in mapping.relationshipMappings {
+      guard let name = try step.relationship(property, source), let trail = origin.relationships[name] else { continue }
+      try step.checkHeirs(of: name, source, as: property.name, destination)
+      found[property.name] = try trail.continued(
+        name, of: source, in: step.source, as: property.name, of: destination, in: step.destination)
+    }
+    return found
+  }
+
+  /// The mappings from the first version to the latest.
+  package func entityMappings() -> [EntityMapping] {
+    let model = latest.model
+    let carried = order.compactMap { name in
+      origins[name].map { origin in
+        var mapping = EntityMapping(sourceEntity: origin.entity, destinationEntity: name)
+        mapping.attributeMappings = origin.attributes.sorted { $0.key < $1.key }.map { PropertyMapping($0.key, $0.value) }
+        mapping.relationshipMappings = model.relationships(of: name).filter { !$0.isTransient }.map { relationship in
+          PropertyMapping(
+            name: relationship.name, valueExpression: origin.relationships[relationship.name]?.expression ?? .constant(.null))
+        }
+        return mapping
+      }
+    }
+    let added = model.entities.filter { !$0.isAbstract && origins[$0.name] == nil }
+    let kept = Set(origins.values.map(\.entity))
+    let removed = first.model.entities.filter { !$0.isAbstract && !kept.contains($0.name) }
+    return carried + added.map { EntityMapping(sourceEntity: nil, destinationEntity: $0.name) }
+      + removed.map { EntityMapping(sourceEntity: $0.name, destinationEntity: nil) }
+  }
+}
+
+extension MappingComposition.Origin {
+  /// Where an attribute comes from that a step takes from this entity's attribute of that path.
+  fileprivate func attribute(
+    _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription), _ null: Value?
+  ) throws -> MappingComposition.AttributeOrigin {
+    guard old.allowsExternalBinaryDataStorage == new.attribute.allowsExternalBinaryDataStorage else {
+      throw MappingComposition.Obstacle(reason: "\(new.path) changes where its data may lie")
+    }
+    func converted(_ value: Value) throws -> Value {
+      if let converted = new.attribute.type.converted(value, from: old.type) { return converted }
+      throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")
+    }
+    switch attributes[path] {
+    case .source(let name, let types, let filled):
+      // What was filled on the way is no NULL any longer.
+      let passed = types.last == new.attribute.type ? types : types + [new.attribute.type]
+      return .source(name, types: passed, null: try filled.map(converted) ?? null)
+    case .computed(let expression, let types):
+      guard null == nil else {
+        throw MappingComposition.Obstacle(reason: "\(new.path) gets a default value for what \(path) lacks")
+      }
+      return .computed(expression, types: types.last == new.attribute.type ? types : types + [new.attribute.type])
+    case .constant(let value):
+      return .constant(try value == .null ? null ?? .null : converted(value))
+    case nil: throw MappingComposition.Obstacle(reason: "\(path) is not known")
+    }
+  }
+}
+
+extension PropertyMapping {
+  package init(_ name: String, _ origin: MappingComposition.AttributeOrigin) {
+    switch origin {
+    case .constant(let value): self.init(name: name, valueExpression: .constant(value))
+    case .computed(let expression, let types):
+      self.init(name: name, valueExpression: expression)
+      passedTypes = types.dropLast()
+    case .source(let source, let types, let null):
+      self.init(name: name, valueExpression: .keyPath(operand: .variable("source"), path: [source]))
+      passedTypes = Array(types.dropFirst().dropLast())
+      valueForNull = null
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import CoreDataModel
+import Streams
+
+/// What a mapping file says beyond value expressions: which further objects are made, found and linked for each source object.
+///
+/// Rules stand for a policy. They hold no dictionaries, so that their description is the same in every run.
+public struct MappingRules: Sendable, Equatable {
+  /// Attributes of the mapping's own object that take more than an expression.
+  public var attributes: [RuleAttribute] = []
+  /// Relationships of the mapping's own object that are looked up.
+  public var relationships: [RuleRelationship] = []
+  /// Objects beside the mapping's own one, in order.
+  public var objects: [ObjectRule] = []
+
+  /// Makes rules that do nothing.
+  public init() {}
+
+  /// Whether there is nothing to do.
+  public var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty && objects.isEmpty }
+}
+
+/// An object that is made or found for each source object, or for each object that a relationship of it leads to.
+public struct ObjectRule: Sendable, Equatable {
+  /// Where the object comes from.
+  public enum Kind: String, Sendable {
+    case create, find, findOrCreate
+  }
+  /// Where the object comes from.
+  public var kind: Kind
+  /// Its entity, in the destination.
+  public var entity: String
+  /// The source relationship whose objects are gone through, each as `$item`; nil for once a source object.
+  public var forEach: String?
+  /// A predicate of the source object; where it does not hold, nothing is done.
+  public var condition: Predicate?
+  /// The attribute and the value by which the object is found; nil for `create`.
+  public var key: RuleAttribute?
+  /// With `find`: the object that was written last counts, not the first.
+  public var takesLast = false
+  /// Attributes of a new object.
+  public var attributes: [RuleAttribute] = []
+  /// Relationships of a new object.
+  public var relationships: [RuleRelationship] = []
+  /// The relationship of the mapping's own object that leads to this one.
+  public var link: String?
+
+  /// Makes a rule.
+  public init(_ kind: Kind, entity: String) { (self.kind, self.entity) = (kind, entity) }
+}
+
+/// An attribute and where its value comes from.
+public struct RuleAttribute: Sendable, Equatable {
+  /// The destination attribute.
+  public var name: String
+  /// Its value.
+  public var value: RuleValue
+
+  /// Makes one.
+  public init(name: String, value: RuleValue) { (self.name, self.value) = (name, value) }
+}
+
+/// A relationship and the objects that it leads to.
+public struct RuleRelationship: Sendable, Equatable {
+  /// The destination relationship.
+  public var name: String
+  /// The objects.
+  public var target: RuleTarget
+
+  /// Makes one.
+  public init(name: String, target: RuleTarget) { (self.name, self.target) = (name, target) }
+}
+
+/// Destination objects that a rule means.
+public enum RuleTarget: Sendable, Equatable {
+  /// `$destination`: the mapping's own object.
+  case destination
+  /// `$item`: what became of the object at hand.
+  case item
+  /// `$source.name`, `$item.name`: what became of the objects that a source relationship leads to.
+  case related(String, ofItem: Bool)
+  /// The object with that value.
+  case found(entity: String, RuleAttribute, takesLast: Bool)
+}
+
+/// A value that a rule computes. NULL stays NULL in all of them.
+public indirect enum RuleValue: Sendable, Equatable {
+  /// An expression of `$source` and `$item`.
+  case expression(Expression)
+  /// A text as a date, by a Unicode date pattern and a zone of fixed offset in seconds; otherwise the row is an error.
+  case date(RuleValue, DatePattern)
+  /// A value of another type; a text that is no number is an error.
+  case cast(RuleValue, RuleType)
+  /// Numbers added up; a text that is no number is an error.
+  case sum([RuleValue])
+  /// Texts one after the other; NULL is left out.
+  case join([RuleValue], separator: String)
+  /// A part of a text, from 1, or from the end with -1; NULL where there are fewer.
+  case split(RuleValue, separator: String, part: Int)
+  /// The first characters of a text.
+  case prefix(RuleValue, Int)
+  /// What a table has for a text or a number; NULL where it has nothing.
+  case lookup(RuleValue, MappingTable)
+  /// One value or another, by a predicate of the source object.
+  case choice(condition: Predicate, RuleValue, else: RuleValue)
+  /// The second value where the first is NULL.
+  case fallback(RuleValue, RuleValue)
+}
+
+/// What a value is cast to.
+public enum RuleType: String, Sendable, CaseIterable {
+  case text, integer, double, boolean
+}
+
+/// A table of texts, read from a CSV file.
+public struct MappingTable: Sendable, Equatable, CustomStringConvertible {
+  /// The name in the mapping file.
+  public let name: String
+  /// Values by key.
+  package let entries: [String: String]
+  private let digest: [UInt8]
+
+  init(name: String, entries: [String: String], digest: [UInt8]) {
+    (self.name, self.entries, self.digest) = (name, entries, digest)
+  }
+
+  /// Name and digest of the file: what a plan's fingerprint holds of a table.
+  public var description: String { "\(name) \(digest)" }
+}

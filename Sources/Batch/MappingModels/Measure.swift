@@ -1,0 +1,79 @@
+import CoreDataModel
+import Streams
+
+/// What a computed value is where a date is wanted: a number alone does not say from when it counts.
+package enum Measure {
+  case date
+  case number
+  /// Neither, or not known before the rows are read.
+  case other
+
+  /// Seconds from 1970 to 2001: an expression that adds or subtracts them says which epoch it means.
+  static let secondsTo2001 = 978_307_200.0
+
+  /// How a number becomes a date.
+  package static let hint =
+    "For seconds since 1970 write $source.NAME - 978307200, for milliseconds $source.NAME / 1000.0 - 978307200, "
+    + "for seconds since 2001 CAST($source.NAME, \"NSDate\")"
+
+  /// What arithmetic makes of measures: a date stays one.
+  static func combined(_ measures: [Measure]) -> Measure {
+    if measures.contains(.date) { return .date }
+    return measures.contains(.other) ? .other : .number
+  }
+
+  private static func of(_ type: AttributeType?) -> Measure {
+    switch type {
+    case .date: .date
+    case .integer16, .integer32, .integer64, .double, .float, .decimal: .number
+    default: .other
+    }
+  }
+
+  private static func of(_ number: Double) -> Measure { number.magnitude == secondsTo2001 ? .date : .number }
+
+  private static let arithmetic: Set<String> = [
+    "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "abs:", "ceiling:", "floor:",
+    "trunc:",
+    "sqrt:",
+  ]
+
+  /// Of an expression whose `$source` is an object of an entity of the model, and `$item` one of another.
+  package static func of(_ expression: Expression, _ model: ManagedObjectModel, source: String, item: String? = nil) -> Measure {
+    switch expression {
+    case .constant(.integer(let integer)): return of(Double(integer))
+    case .constant(.real(let double)): return of(double)
+    case .decimal(let digits): return Double(digits).map(of) ?? .other
+    case .date: return .date
+    case .keyPath(.variable(let name), let path):
+      guard var entity = name == "source" ? source : name == "item" ? item : nil, let last = path.last else { return .other }
+      for step in path.dropLast() {
+        guard let relationship = model.relationship(step, of: entity) else { return .other }
+        entity = relationship.destinationEntity
+      }
+      return of(model.attribute(last, of: entity)?.type)
+    case .function(nil, "castObject:toType:", let arguments):
+      guard arguments.count == 2, case .constant(.text(let type)) = arguments[1] else { return .other }
+      return type == "NSDate" ? .date : type == "NSNumber" || type == "NSDecimalNumber" ? .number : .other
+    case .function(nil, let name, let arguments) where arithmetic.contains(name):
+      return combined(arguments.map { of($0, model, source: source, item: item) })
+    default: return .other
+    }
+  }
+}
+
+extension RuleValue {
+  /// What the value is; a constant is what its author says.
+  package func measure(_ expression: (Expression) -> Measure) -> Measure {
+    switch self {
+    case .expression(.constant), .expression(.decimal): .other
+    case .expression(let value): expression(value)
+    case .date: .date
+    case .cast(_, .integer), .cast(_, .double): .number
+    case .sum(let values): Measure.combined(values.map { $0.measure(expression) })
+    case .choice(_, let yes, let no): [yes, no].map { $0.measure(expression) }.contains(.number) ? .number : .other
+    case .fallback(let value, _): value.measure(expression)
+    case .cast, .join, .split, .prefix, .lookup: .other
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import CoreDataModel
+import CoreDataStore
+import Migrations
+import RunSupport
+import StoreVerification
+import Streams
+
+/// Runs the steps of a plan on a sample of the store, into memory. Policies are called as in a run.
+struct Rehearsal {
+  let plan: MigrationPlan
+  let policies: PolicyRegistry
+  let memory: MemoryBudget
+  let extras: ExtrasOptions
+  let validation: ValidationMode
+  let verification: VerificationMode
+  /// Where the new store is to lie.
+  let directory: String
+  /// Seconds that planning takes.
+  let planning: Double
+  var sampleBytes = Self.sampleBytes
+
+  /// Bytes of the store that are read; what becomes of them may take eight times as many in memory.
+  static let sampleBytes = 24.0 * 1_048_576
+  private static let pieces = 8
+  /// Waits for the disk that every run has, and every step of it: measured.
+  private static let fixedWaits = 15
+  private static let waitsOfStep = 8
+  /// Seconds of a process that begins and ends, on the machine that ``ProcessorSpeed`` compares with: measured.
+  private static let fixedSeconds = 0.033
+  private static let fixedSecondsOfStep = 0.018
+  private static let fixedSecondsOfProof = 0.01
+  /// What the proof takes beside, measured: buffers, and bitmaps of keys.
+  private static let proofMemory: UInt64 = 5 << 20
+
+  /// Throws what a run would throw over these rows, and `refused` if they make more than memory is taken for.
+  func run(_ source: StoreReader) throws -> MigrationForecast {
+    let disk = MemoryDisk(limit: Int(sampleBytes * 8))
+    do { return try run(source, disk) } catch let error as StreamsError where error.code == .diskFull {
+      throw BatchError(.refused, "the rehearsal's rows make more than it takes memory for", path: source.path, cause: error)
+    }
+  }
+
+  private func run(_ source: StoreReader, _ disk: MemoryDisk) throws -> MigrationForecast {
+    var (reader, tableRows, sampled): (StoreReader, [UInt32: Double], UInt64) = (source, [:], 0)
+    var steps: [MigrationForecast.Step] = []
+    for (index, step) in plan.steps.enumerated() {
+      let files = StepFiles(prefix: "rehearsal/step-\(index + 1)", fileSystem: disk, budget: memory)
+      let stepPlan = try StepPlan(
+        step: step, reader: reader, policies: policies, files: files, now: 0, extras: extras,
+        validation: validation)
+      var pieces: [UInt32: RowSample] = [:]
+      if index == 0 { (pieces, tableRows) = try samples(stepPlan, source) }
+      let rehearsal = StepRehearsal(samples: pieces)
+      let done = try run(stepPlan, reader, files, rehearsal, isLast: index + 1 == plan.steps.count, source)
+      let forecast = StepForecast(stepPlan, rehearsal, done.state, tableRows: tableRows)
+      if index == 0 { sampled = done.state.rowsRead }
+      if reader !== source {
+        reader.close()
+        try disk.remove(reader.path)
+      }
+      reader = try StoreReader(path: done.path, fileSystem: disk, locking: .none)
+      let bytes = try ForeseenBytes(reader, forecast, stepPlan.layout)
+      tableRows = bytes.tableRows
+      steps.append(done.step(forecast, bytes, stepPlan))
+    }
+    let held = disk.peak
+    let proof = verification == .none ? nil : try RehearsedProof(reader, on: disk, limit: memory.rowLimit)
+    if reader !== source { reader.close() }
+    return forecast(steps, proof, sampled, held: held)
+  }
+
+  private func forecast(
+    _ steps: [MigrationForecast.Step], _ proof: RehearsedProof?, _ sampled: UInt64, held: Int
+  ) -> MigrationForecast {
+    let sizes = steps.map { Double($0.bytes) }
+    let speed = DiskSpeed.measure(in: directory)
+    // A step's input stays until the next step is done, and so does the one before.
+    let peak =
+      sizes.indices.map { index in
+        sizes[max(0, index - 2)...index].reduce(0, +) + (steps[index].isWrittenTwice ? sizes[index] : 0)
+      }.max() ?? 0
+    let written = zip(sizes, steps).reduce(0) { $0 + $1.0 * ($1.1.isWrittenTwice ? 2 : 1) }
+    // Memory takes bytes for less than the system does.
+    let copying = speed.map { written / $0.copiedPerSecond } ?? 0
+    let used = steps.reduce(0) { $0 + $1.processorSeconds } + copying
+    let hands = Double(ProcessorSpeed.count)
+    // Threads wait for each other, or for a processor.
+    let writing = max(steps.reduce(0) { $0 + $1.seconds }, used / hands)
+    let slowness = ProcessorSpeed.slowness
+    let proving =
+      proof.map { proved($0, sizes.last ?? 0, beside: used, hands, writing) + Self.fixedSecondsOfProof * slowness } ?? 0
+    let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps.count) * (speed?.latency ?? 0)
+    let fixed =
+      planning + waits + slowness * (Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps.count - 1)))
+    let disk = speed.map { written / $0.bytesPerSecond } ?? 0
+    return MigrationForecast(
+      steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk), peakDisk: Foreseen.whole(peak),
+      peakMemory: peakMemory(steps, held: held), fixedSeconds: fixed, diskSpeed: speed,
+      sampledRows: sampled)
+  }
+
+  /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last, and SQLite looks only
+  /// then.
+  private func proved(_ proof: RehearsedProof, _ bytes: Double, beside used: Double, _ hands: Double, _ writing: Double) -> Double
+  {
+    let both = (used + bytes * proof.secondsOfByte * proof.crowding) / hands
+    let behind = bytes * proof.indexSecondsOfByte * proof.crowding / hands
+    return max(behind, both - writing) + (verification == .full ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
+  }
+
+  /// What this process took, without the files in memory; and what index entries take that wait for the sorting.
+  private func peakMemory(_ steps: [MigrationForecast.Step], held: Int) -> UInt64 {
+    let own = UInt64(clamping: Int64(clamping: ProcessMemory.peak) - Int64(held))
+    func sorted(_ bytes: UInt64) -> UInt64 { min(bytes, UInt64(memory.sortBytes)) }
+    let entries = steps.last.map { sorted($0.indexBytes) - sorted(min($0.indexBytes, $0.sampledIndexBytes)) } ?? 0
+    return own + entries + (verification == .none ? 0 : Self.proofMemory)
+  }
+
+  /// Pieces of large tables, and how many rows these have.
+  private func samples(_ plan: StepPlan, _ source: StoreReader) throws -> ([UInt32: RowSample], [UInt32: Double]) {
+    let bytes = Double(source.snapshot.pageCount) * Double(source.snapshot.geometry.pageSize)
+    let share = sampleBytes / max(1, bytes)
+    // More rows than fit into the file are none of a sound store's.
+    let most = bytes / 4
+    var (pieces, tableRows): ([UInt32: RowSample], [UInt32: Double]) = ([:], [:])
+    guard share < 0.4 else { return (pieces, tableRows) }
+    let counted = counted(plan.origin)
+    for origin in plan.units.compactMap(plan.origin) where pieces[origin.root] == nil && !origin.isWithoutRowid {
+      let table = try TreeEstimate(root: origin.root, in: source.snapshot, pages: 128)
+      let rows = min(most, counted[origin.root] ?? table.rows)
+      // Of a small table some pages: its rows must count, too.
+      let wanted = max(rows * share, rows / max(1, table.bytes / 65_536), 1)
+      guard wanted < rows * 0.4 else { continue }
+      let begins = try TablePieces.beginnings(source.snapshot, root: origin.root, count: Self.pieces)
+      pieces[origin.root] = RowSample(beginnings: begins, rows: Int(wanted / Double(begins.count)) + 1)
+      tableRows[origin.root] = rows
+    }
+    return (pieces, tableRows)
+  }
+
+  /// Rows of the tables of entities, by their roots, where the plan counted them.
+  private func counted(_ store: StoreBinding) -> [UInt32: Double] {
+    var counted: [UInt32: Double] = [:]
+    for entity in plan.rows {
+      guard let table = store.layout.tablePosition(ofEntity: entity.entity) else { continue }
+      counted[store.tables[table].schema.rootPage, default: 0] += Double(entity.rows)
+    }
+    return counted
+  }
+
+  private func run(
+    _ plan: StepPlan, _ reader: StoreReader, _ files: StepFiles, _ rehearsal: StepRehearsal, isLast: Bool, _ source: StoreReader
+  ) throws -> RehearsedStep {
+    let clock = RehearsalClock()
+    let target = plan.step.destination
+    let job = StepJob(
+      reader: reader, plan: plan, path: files.path("sqlite"), files: files,
+      header: DatabaseHeader(
+        pageSize: source.snapshot.header.pageSize, autoVacuum: source.snapshot.header.autoVacuum, version: .rollback),
+      metadata: source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers),
+      hasIndexes: isLast, version: .rollback, monitor: RunMonitor(interval: .seconds(.infinity)),
+      keepsDigests: isLast && verification != .none, rehearsal: rehearsal
+    ) { state, _ in clock.note(state.phase) }
+    let state = try StepRunner(job, restart: nil).run()
+    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock)
+  }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import RunSupport
+import Streams
+
+extension MigrationJob {
+  /// What was found by a search for leftovers.
+  public struct CleanReport: Sendable, Codable, Equatable {
+    /// A file or directory with what belongs to it.
+    public struct Item: Sendable, Codable, Equatable {
+      /// Its path.
+      public var path: String
+      /// What it is, and why it goes or stays.
+      public var reason: String
+      /// Its bytes. Of a file with several names they are free only when the last one goes.
+      public var bytes: UInt64
+      /// Of a directory that would be removed, every file in it; nil otherwise.
+      public var files: [String]?
+
+      init(path: String, reason: String, bytes: UInt64) { (self.path, self.reason, self.bytes) = (path, reason, bytes) }
+    }
+    /// What was removed, or would be.
+    public var removed: [Item] = []
+    /// What stays.
+    public var kept: [Item] = []
+  }
+
+  /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can resume, and
+  /// backups over the limit. Runs that are alive stay, and cut-overs that only have to be finished. What stays of a finished run for its
+  /// report goes where its store is gone.
+  ///
+  /// - Parameters:
+  ///   - path: a directory, or the destination of runs.
+  ///   - all: give up interrupted runs that could be resumed, too, and finish those whose new store has its name; no store is touched.
+  ///   - limit: how many backups of each store stay; nil leaves all.
+  ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
+  ///   - reports: remove what stays of finished runs for their reports, too.
+  ///   - dryRun: only look.
+  public func clean(
+    _ path: String, all: Bool = false, backups limit: BackupLimit? = nil, setAside: BackupLimit? = nil, reports: Bool = false,
+    dryRun: Bool = false
+  ) throws -> CleanReport {
+    let isDirectory = try fileSystem.status(path)?.isDirectory == true
+    let directory = try JobDirectory.resolve(isDirectory ? path : FilePaths.directory(of: path))
+    let store = isDirectory ? nil : try JobDirectory.resolve(path)
+    var report = CleanReport()
+    for name in try fileSystem.list(directory) {
+      guard let destination = Self.destination(ofJob: name, in: directory), store.map({ $0 == destination }) ?? true,
+        try fileSystem.statusOfName(FilePaths.join(directory, name))?.isDirectory == true
+      else { continue }
+      try cleanRun(try JobDirectory(destination: destination), all ? .cleanAll : .clean, dryRun, &report)
+    }
+    for (kind, limit) in [(StoreBackup.Kind.replaced, limit), (.setAside, setAside)] {
+      try cleanBackups(directory, store, kind, limit, dryRun, &report)
+    }
+    try cleanRecords(directory, store, reports, dryRun, &report)
+    return report
+  }
+
+  private static func destination(ofJob name: String, in directory: String, suffix: String = ".godwit") -> String? {
+    guard name.hasPrefix("."), name.hasSuffix(suffix), name.utf8.count > suffix.utf8.count + 1 else { return nil }
+    return FilePaths.join(directory, String(name.dropFirst().dropLast(suffix.count)))
+  }
+
+  private func cleanRecords(
+    _ directory: String, _ store: String?, _ all: Bool, _ dryRun: Bool, _ report: inout CleanReport
+  ) throws {
+    for name in try fileSystem.list(directory) {
+      let path = FilePaths.join(directory, name)
+      guard let destination = Self.destination(ofJob: name, in: directory, suffix: ".godwit-report"),
+        store.map({ $0 == destination }) ?? true, let status = try fileSystem.statusOfName(path), status.isRegularFile
+      else { continue }
+      let isAlone = try fileSystem.statusOfName(destination) == nil
+      let reason = "record of a migration\(isAlone ? " whose store is gone" : "")"
+      let item = CleanReport.Item(path: path, reason: reason, bytes: status.size)
+      guard all || isAlone else {
+        report.kept.append(item)
+        continue
+      }
+      report.removed.append(item)
+      if !dryRun { try fileSystem.remove(path) }
+    }
+  }
+
+  private func cleanRun(_ job: JobDirectory, _ command: LifeCommand, _ dryRun: Bool, _ report: inout CleanReport) throws {
+    guard let (life, isUseless) = try judge(job, command) else { return }
+    let size = try bytes(job.path, depth: 0)
+    var item = CleanReport.Item(path: job.path, reason: reason(life, job, isUseless), bytes: size)
+    guard isUseless else { return report.kept.append(item) }
+    if dryRun { item.files = try files(job.path, depth: 0) }
+    report.removed.append(item)
+    guard !dryRun else { return }
+    guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { return }
+    defer { lease.release() }
+    // Once more under the lease: somebody may have resumed it meanwhile.
+    guard let again = try judge(job, command, isOwn: true), again.isUseless else {
+      report.removed.removeLast()
+      return report.kept.append(item)
+    }
+    // Whoever finishes a run takes the list of rejected objects out of the directory first.
+    guard ![.renamed, .done].contains(again.life.phase) else { return try finishQuietly(job, lease) }
+    for kept in try giveUp(job, lease) {
+      let reason = "was under the store's name before or since, and may be the only copy"
+      report.kept.append(CleanReport.Item(path: kept, reason: reason, bytes: try fileSystem.statusOfName(kept)?.size ?? 0))
+    }
+  }
+
+  /// Nil if there is no run any longer.
+  private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (life: RunLife, isUseless: Bool)?
+  {
+    let life = try RunLife.look(job, fileSystem, isOwn: isOwn)
+    switch life.answer(to: command) {
+    case .nothing: return nil
+    case .giveUp, .giveUpFirst, .finish: return (life, true)
+    case .keep where life.phase == .working && !life.isOwned: return (life, try isWithoutCheckpoint(job.current(fileSystem)))
+    default: return (life, false)
+    }
+  }
+
+  /// Whether the run has no checkpoint from which it could be resumed.
+  private func isWithoutCheckpoint(_ job: JobDirectory) throws -> Bool {
+    do {
+      return try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() == nil
+    } catch let error as StreamsError where error.code == .damagedCheckpoint {
+      return true
+    }
+  }
+
+  private func reason(_ life: RunLife, _ job: JobDirectory, _ isUseless: Bool) -> String {
+    if life.isOwned {
+      let owner: LeaseOwner? = if case .live(let owner)? = try? Lease.inspect(job, fileSystem) { owner } else { nil }
+      return "run at work\(owner.map { ", process \($0.pid) on \($0.host)" } ?? "")"
+    }
+    let goOn = "; resume it with \(ProgramName.command("resume", job.destination))"
+    let giveUp = "; give it up with \(ProgramName.command("clean", "--all", job.destination))"
+    switch life.phase {
+    case .none, .leased: return "run without a plan: nothing was begun, or all is done"
+    case .renamed, .done: return "run that is done" + (isUseless ? "" : goOn)
+    case .unreadable where life.store == .missing:
+      return "run that cannot be read, and its store is missing: put the store back first"
+    case .unreadable: return "run that cannot be read" + (isUseless ? "" : giveUp)
+    case .working, .failed, .cutOver:
+      switch life.store {
+      case .missing: return "interrupted run whose store is missing" + (isUseless ? "" : giveUp)
+      case .written, .replaced:
+        return "interrupted run whose store was \(life.store == .written ? "written to" : "replaced") since"
+          + (isUseless ? "" : giveUp)
+      case .asItWas where isUseless && (try? isWithoutCheckpoint(job.current(fileSystem))) == true:
+        return "interrupted run without a checkpoint that can be read"
+      case .asItWas:
+        return isUseless ? "interrupted run" : "interrupted run" + (life.phase == .failed ? giveUp : goOn)
+      }
+    }
+  }
+
+  private func cleanBackups(
+    _ directory: String, _ store: String?, _ kind: StoreBackup.Kind, _ limit: BackupLimit?, _ dryRun: Bool,
+    _ report: inout CleanReport
+  ) throws {
+    let backups = try StoreBackup.all(in: directory, fileSystem).filter { $0.kind == kind && (store == nil || $0.store == store) }
+    let now = Date().timeIntervalSinceReferenceDate
+    for (_, backups) in Dictionary(grouping: backups, by: \.store).sorted(by: { $0.key < $1.key }) {
+      let surplus = limit?.surplus(backups, now: now) ?? []
+      for backup in backups {
+        let isSurplus = surplus.contains(backup)
+        let what = backup.kind == .replaced ? "backup" : "store that a rollback set aside"
+        var item = CleanReport.Item(
+          path: backup.path, reason: isSurplus ? what + ", over the limit" : what, bytes: try backup.bytes(fileSystem))
+        if isSurplus, try dryRun || remove(backup) {
+          report.removed.append(item)
+        } else {
+          if isSurplus { item.reason = what + "; kept, because a run of its store is at work" }
+          report.kept.append(item)
+        }
+      }
+    }
+  }
+
+  /// Under the store's lease: a rollback may be about to put the backup back. False where another process has it.
+  private func remove(_ backup: StoreBackup) throws -> Bool {
+    let place = try JobDirectory(destination: backup.store)
+    let lease: Lease
+    do { lease = try Lease.begin(place, fileSystem) } catch let error as BatchError where error.code == .leaseHeld {
+      return false
+    }
+    defer { lease.release() }
+    let job = try place.current(fileSystem)
+    if try CutOverJournal.read(job, fileSystem) != nil {
+      throw BatchError(
+        .refused, "a cut-over of this store is not finished",
+        hint: "Finish it first with \(ProgramName.command("resume", backup.store))", path: backup.store)
+    }
+    try backup.remove(fileSystem)
+    if try RunLife.look(job, fileSystem, isOwn: true).phase == .leased { try job.remove(fileSystem, under: lease) }
+    return true
+  }
+
+  private func files(_ path: String, depth: Int) throws -> [String] {
+    guard depth < 8 else { return [path] }
+    return try fileSystem.listIfThere(path).flatMap { name in
+      let inner = FilePaths.join(path, name)
+      return try fileSystem.statusOfName(inner)?.isDirectory == true ? files(inner, depth: depth + 1) : [inner]
+    }
+  }
+
+  private func bytes(_ path: String, depth: Int) throws -> UInt64 {
+    guard depth < 8, let status = try fileSystem.statusOfName(path) else { return 0 }
+    guard status.isDirectory else { return status.size }
+    return try fileSystem.listIfThere(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }
+  }
+}

@@ -1,0 +1,119 @@
+import CoreDataStore
+import Foundation
+import Logging
+import Migrations
+import RunSupport
+import Streams
+import Synchronization
+
+/// Writes a run's history, and ends no run by failing to: the failure is reported instead.
+///
+/// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to resume a run, and nothing has to be durable.
+package final class RunRecorder: Sendable {
+  private struct State {
+    var file: HistoryFile?
+    var process = 1
+    var last = -Double.infinity
+    var problem: String?
+  }
+
+  private let record: String
+  private let logger: Logger
+  private let state = Mutex(State())
+
+  /// A process begins to work on a run: the first one of it if `isNew`.
+  init(_ job: JobDirectory, _ plan: JobPlan, isNew: Bool, _ logger: Logger) {
+    (record, self.logger) = (job.record, logger)
+    let run = "\(plan.now) \(plan.planFingerprint)"
+    attempt { state in
+      var file = try HistoryFile(job, run: run, isNew: isNew)
+      state.process = (file.history.processes.last?.number ?? 0) &+ 1
+      let owner = LeaseOwner.current(epoch: 0)
+      defer { state.file = file }
+      try Self.add(RunHistory.Facts(plan, run: run), to: &file)
+      try file.add(
+        RunHistory.Line(process: RunHistory.Process(number: state.process, at: Self.now, pid: owner.pid, host: owner.host)))
+    }
+  }
+
+  /// A process that resumes a run may have been given other settings.
+  private static func add(_ facts: RunHistory.Facts, to file: inout HistoryFile) throws {
+    var facts = facts
+    if let earlier = file.history.facts { facts.program = earlier.program }
+    if file.history.facts != facts { try file.add(RunHistory.Line(facts: facts)) }
+  }
+
+  private static var now: Double { (Date().timeIntervalSince1970 * 1000).rounded() / 1000 }
+
+  private func attempt(_ body: (inout State) throws -> Void) {
+    state.withLock { state in
+      do { try body(&state) } catch {
+        guard state.problem == nil else { return }
+        state.problem =
+          "the run record cannot be written, so \(ProgramName.current) report will not show all of the run: \(error)"
+        logger.warning("\(state.problem ?? "")")
+      }
+    }
+  }
+
+  /// What a person should know of the history.
+  var notes: [String] { state.withLock { $0.problem.map { [$0] } ?? [] } }
+
+  /// The path, and what the source has, unless an earlier process has said so. `fingerprint` is the source's.
+  func describe(_ steps: [MigrationStep], _ source: StoreReader, fingerprint: String) {
+    attempt { state in
+      guard state.file?.history.origin == nil, let first = steps.first else { return }
+      try state.file?.add(
+        RunHistory.Line(
+          origin: RunHistory.Origin(
+            steps: steps.map(RunHistory.Step.init),
+            bytes: UInt64(source.snapshot.pageCount) * UInt64(source.snapshot.geometry.pageSize),
+            entities: RunHistory.Size.all(source, model: first.origin), fingerprint: fingerprint)))
+    }
+  }
+
+  /// Called about once a second.
+  func sample(_ progress: MigrationProgress) {
+    attempt { state in
+      let now = Self.now
+      guard let every = state.file?.history.every, abs(now - state.last) >= 0.9 * every else { return }
+      try Self.add(progress, now, &state)
+    }
+  }
+
+  private static func add(_ progress: MigrationProgress, _ now: Double, _ state: inout State) throws {
+    state.last = now
+    try state.file?.add(
+      RunHistory.Line(
+        sample: RunHistory.Sample(
+          process: state.process, at: now, rows: progress.rows, bytes: progress.bytes, memory: ProcessMemory.resident,
+          checkpoints: progress.checkpoints, done: (progress.fraction * 1e4).rounded() / 1e4, step: progress.step,
+          activity: String(progress.activity.prefix(200)), paused: progress.isPaused)))
+  }
+
+  /// The process ends, and the run is not finished.
+  func end(_ error: any Error, _ progress: MigrationProgress) {
+    attempt { state in
+      try Self.add(progress, Self.now, &state)
+      try state.file?.add(RunHistory.Line(end: RunHistory.End(error, process: state.process, at: Self.now)))
+    }
+    close()
+  }
+
+  /// The run is finished, and its directory about to go: what was written down gets a place beside the store.
+  func finish(_ finished: RunHistory.Finished, _ progress: MigrationProgress) {
+    attempt { state in
+      try Self.add(progress, Self.now, &state)
+      try state.file?.add(RunHistory.Line(end: RunHistory.End(process: state.process, at: Self.now, finished: finished)))
+      try state.file?.keep(as: record)
+    }
+    close()
+  }
+
+  private func close() {
+    state.withLock { state in
+      state.file?.close()
+      state.file = nil
+    }
+  }
+}

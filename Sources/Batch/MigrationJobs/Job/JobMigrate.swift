@@ -1,0 +1,134 @@
+import CoreDataModel
+import CoreDataStore
+import Foundation
+import Migrations
+import RunSupport
+import Streams
+
+extension MigrationJob {
+  /// How often a store is planned that changes meanwhile, before that is reported.
+  private static let mostPlans = 8
+
+  /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see
+  /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
+  ///
+  /// What is migrated is what was planned (I15): under lease and exclusive lock the store is looked at again, and planned again where it is another
+  /// one by then. On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
+  /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
+  public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
+    let source = try JobDirectory(destination: request.source).destination
+    var kept: [String] = []
+    for _ in 0..<Self.mostPlans {
+      let job = try JobDirectory(destination: request.output ?? request.source).current(fileSystem)
+      guard request.parts.isAll || job.destination != source else {
+        throw BatchError(
+          .refused, "a store of some parts cannot take the place of the whole one",
+          hint: "Give it a path of its own with --output; nothing was written", path: source)
+      }
+      // Nothing is given up for a migration that cannot be planned.
+      if request.restarts, try RunLife.look(job, fileSystem).answer(to: .restart) == .giveUpFirst {
+        _ = try planOrLeave(request, job)
+      }
+      kept += try settle(job, for: request.restarts ? .restart : .migrate, request)
+      let (plan, seen) = try planOrLeave(request, job)
+      guard plan.destination == nil || request.output != nil else {
+        throw BatchError(
+          .refused, "a mapping file names a server for the result, and the store would be replaced",
+          hint: "Load it with load(_:to:_:monitor:), or name an output; nothing was written", path: source)
+      }
+      guard !plan.isUpToDate else {
+        return Report(
+          destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
+      }
+      if var report = try begin(request, plan, seen, job, source: source, monitor) {
+        report.notes += kept.map { "\($0) is kept from the run that was given up: it may be the only copy of its contents" }
+        return report
+      }
+    }
+    throw BatchError(
+      .refused, "the store changes again and again while it is being planned",
+      hint: "Close the program that writes to it, and try again; nothing was written", path: source)
+  }
+
+  /// Plans, and waits a moment for whoever has the store; a live run of it is reported at once.
+  private func planOrLeave(_ request: Request, _ job: JobDirectory) throws -> (plan: MigrationPlan, seen: StoreSighting) {
+    var countsRows = false
+    if case .percent = request.rejects?.most { countsRows = true }
+    return try Patience.whileLocked(request.source) {
+      try plan(request, countsRows: countsRows)
+    } mayGoOn: {
+      try refuseLiveRun(job)
+    }
+  }
+
+  /// Throws `leaseHeld` if a live process has the lease.
+  func refuseLiveRun(_ job: JobDirectory) throws {
+    guard try job.exists(fileSystem), case .live(let owner) = try Lease.inspect(job, fileSystem) else { return }
+    throw Lease.held(owner, job)
+  }
+
+  /// Takes the lease and migrates; nil if the store is not the planned one any longer, or another run came first: then ask again.
+  private func begin(
+    _ request: Request, _ plan: MigrationPlan, _ planned: StoreSighting, _ job: JobDirectory, source: String,
+    _ monitor: RunMonitor
+  ) throws -> Report? {
+    let isInPlace = source == job.destination
+    try refuseEarly(plan, job, isInPlace: isInPlace, memory: request.memory)
+    let lease = try Lease.begin(job, fileSystem)
+    defer { lease.release() }
+    guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { return nil }
+    lease.guardRun(monitor)
+    do {
+      let opened = try lookAgain(source, job)
+      defer { opened.close() }
+      let seen = try StoreSighting(opened, fileSystem)
+      guard seen == planned else {
+        try job.remove(fileSystem, under: lease)
+        return nil
+      }
+      // Another run may have ended at that name meanwhile.
+      if !isInPlace { try refuseTakenNames(plan, job) }
+      return try run(request, plan, job, lease, opened, seen, monitor)
+    } catch {
+      try lease.throwIfReplaced()
+      if try isWithoutWork(job) {
+        JobRegistry(fileSystem).forget(source: source)
+        try job.remove(fileSystem, under: lease)
+      }
+      throw error
+    }
+  }
+
+  /// Writes the plan down and runs it. `source` is open under the lock that the run keeps, and was seen to be as planned.
+  private func run(
+    _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, _ lease: Lease, _ source: StoreReader, _ seen: StoreSighting,
+    _ monitor: RunMonitor
+  ) throws -> Report {
+    try job.create(fileSystem)
+    let now = Date().timeIntervalSinceReferenceDate.rounded()
+    let run = try begin(request, plan, job, source: source.path, seen, now: now)
+    return try MigrationRun(
+      job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
+      logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps, seen: source
+    )
+    .run()
+  }
+
+  /// Opens the store under the lock that the run keeps: one that is in use is refused before anything is written.
+  private func lookAgain(_ source: String, _ job: JobDirectory) throws -> StoreReader {
+    try Patience.whileLocked(source) {
+      try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
+    }
+  }
+
+  /// Whether nothing was migrated yet. A directory without a checkpoint would only be in the way.
+  private func isWithoutWork(_ job: JobDirectory) throws -> Bool {
+    guard try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil else { return false }
+    return try fileSystem.status(job.checkpoints) == nil || fileSystem.list(job.checkpoints).isEmpty
+  }
+
+  /// Whether the directory's run has a plan, or a cut-over to finish. A kill in the removal of the directory leaves only the latter.
+  package func isBegun(_ job: JobDirectory) throws -> Bool {
+    try fileSystem.status(job.plan) != nil || fileSystem.status(job.cutOver) != nil
+  }
+}

@@ -1,0 +1,198 @@
+import Codecs
+import CoreDataModel
+import CoreDataStore
+import Foundation
+import MappingModels
+import Migrations
+import RunSupport
+import StoreVerification
+import Streams
+
+/// What a run was asked to do, kept in the job directory so that a resume needs nothing else (I6). Layout: FORMAT.md, "Plan".
+struct JobPlan: Codable, Equatable {
+  static let currentFormat = 11
+
+  var format = JobPlan.currentFormat
+  /// Absolute path of the source.
+  var source: String
+  /// Absolute path of the destination.
+  var destination: String
+  /// Versions before and after.
+  var sourceVersion: String
+  var targetVersion: String
+  /// Where the migration leads, and what becomes of history and CloudKit's tables.
+  var target: MigrationTarget
+  var extras: ExtrasOptions
+  /// Which rules of the model new objects of mapped steps must keep; nil for all.
+  var validation: ValidationMode?
+  /// Which version follows which, by checksums; nil if the bundles or stages say it.
+  var successors: [String: String]?
+  /// The stages of a staged migration.
+  var stages: StagedMigration?
+  /// Whether several steps are made in one pass if the result is the same.
+  var fuses: Bool
+  /// How consecutive inferred steps are made; nil for what keeps most.
+  var inference: InferencePath?
+  /// Which parts of the steps are made; nil for all.
+  var parts: PartSelection?
+  /// Passes over all rows: steps of the path, of which some may be made of several.
+  var steps: Int
+  /// Copies of models and mapping models, relative to the job directory.
+  var models: [String]
+  var mappings: [String]
+  /// The instant that `now()` stands for, in seconds since 2001 (I8).
+  var now: Double
+  /// Peak memory in bytes.
+  var memory: Int
+  /// Seconds between checkpoints, or nil when they are counted in bytes.
+  var checkpointSeconds: Double?
+  var checkpointBytes: UInt64?
+  /// How the finished store is proved before the cut-over.
+  var verification: VerificationMode
+  /// Who builds the indexes.
+  var indexBuilding: IndexBuilding
+  var backupSuffix: String
+  /// How many backups stay after the cut-over; nil for all.
+  var keepsBackups: BackupLimit?
+  /// How many objects that cannot be migrated are rejected; nil if the first one ends the run.
+  var rejects: RejectPlan?
+  /// What may be lost that the version history does not drop; nil for nothing.
+  var consent: LossConsent?
+  /// Options of the command that asked for the run: all but the store's path and the output. Nil if there was no command.
+  var arguments: [String]?
+  /// Who asked for the run, if it was not a person.
+  var origin: String?
+  /// What a person should know, as the plan says it.
+  var notes: [String]
+  /// Hexadecimal: the plan, the source and the policies that the run began with.
+  var planFingerprint: String
+  var sourceFingerprint: String
+  /// Last change of the source's main file, nanoseconds since 1970: in WAL mode a write can leave fingerprint and log as they were.
+  var sourceModified: Int64?
+  /// The number of its file, which distinguishes a store that was replaced from one that was written to.
+  var sourceInode: UInt64?
+  /// Policy class names and versions.
+  var policies: [String: String]
+
+  var isInPlace: Bool { source == destination }
+
+  var order: VersionOrder { stages.map { .stages($0) } ?? successors.map { .successors($0) } ?? .names }
+
+  var interval: RunMonitor.Interval {
+    checkpointBytes.map { .bytes($0) } ?? .seconds(checkpointSeconds ?? 1)
+  }
+
+  /// Lets more be lost.
+  mutating func add(_ consent: LossConsent) {
+    if consent != LossConsent() { self.consent = (self.consent ?? LossConsent()).union(consent) }
+  }
+
+  func write(to job: JobDirectory, _ fileSystem: any FileSystem) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try fileSystem.writeDurably([UInt8](try encoder.encode(self)), to: job.plan)
+  }
+
+  /// The plan of a job directory that was moved with its destination, and with its source where that lay beside it.
+  private func moved(to job: JobDirectory) -> JobPlan {
+    var plan = self
+    let (old, new) = (FilePaths.directory(of: destination), FilePaths.directory(of: job.destination))
+    if isInPlace {
+      plan.source = job.destination
+    } else if FilePaths.directory(of: source) == old {
+      plan.source = FilePaths.join(new, FilePaths.name(of: source))
+    }
+    plan.destination = job.destination
+    return plan
+  }
+
+  /// Whether a time of change is that of the source at the beginning. Archives keep whole seconds only.
+  func isSourceTime(_ time: Int64) -> Bool {
+    guard let sourceModified else { return true }
+    let second: Int64 = 1_000_000_000
+    return time == sourceModified || (time % second == 0 && time / second == sourceModified / second)
+  }
+
+  static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> JobPlan {
+    let bytes = try fileSystem.readAll(job.plan, cap: 1 << 20)
+    do {
+      let plan = try JSONDecoder().decode(JobPlan.self, from: Data(bytes))
+      guard plan.format == currentFormat else {
+        throw BatchError(
+          .badCheckpoint, "the run was begun by another version of the program (plan format \(plan.format))",
+          hint: "Finish it with that version, or give it up with \(ProgramName.command("clean", "--all", job.destination))",
+          path: job.plan)
+      }
+      return plan.moved(to: job)
+    } catch let error as DecodingError {
+      throw BatchError(
+        .badCheckpoint, "the plan of the run is damaged",
+        hint: "Give the run up with \(ProgramName.command("clean", "--all", job.destination)), then migrate again",
+        path: job.plan, cause: error)
+    }
+  }
+}
+
+/// What makes two plans the same: everything that the finished bytes depend on apart from the source (I8).
+package enum PlanFingerprint {
+  static func of(
+    steps: [MigrationStep], extras: ExtrasOptions, indexes: IndexBuilding, policies: PolicyRegistry, now: Double
+  ) throws -> [UInt8] {
+    var writer = ByteWriter()
+    // Changes whenever the engine lays out pages or keys in another way.
+    writer.writeString("layout 3")
+    writer.writeString(indexes.rawValue)
+    writer.writeDouble(now)
+    writer.writeString(extras.history.rawValue)
+    writer.writeBool(extras.allowsCloudKit)
+    for step in steps.flatMap({ $0.passed + [$0] }) {
+      if !step.passed.isEmpty { writer.writeString("in the pass of the \(step.passed.count) before") }
+      for model in [step.source, step.destination] {
+        writer.writeString(model.name)
+        writer.writeString(ManagedObjectModel.versionHashesDigest(model.versionHashes))
+        try describe(model, &writer)
+      }
+      for mappingModel in step.mappingModels {
+        writer.writeString(mappingModel.name)
+        for mapping in mappingModel.entityMappings {
+          writer.writeString(text(mapping))
+          writer.writeString(try policies.version(for: mapping) ?? "")
+        }
+      }
+    }
+    return SHA256.hash(writer.bytes)
+  }
+
+  /// What of a model reaches the file: texts of the schema, default values, identifiers.
+  private static func describe(_ model: ManagedObjectModel, _ writer: inout ByteWriter) throws {
+    let layout = try StoreLayout(model: model, purpose: .reading)
+    let indexes = model.entities.map { "\($0.indexes) \($0.uniquenessConstraints) \($0.compoundIndexes)" }
+    let defaults = model.entities.flatMap { entity in
+      entity.attributes.map { "\(entity.name).\($0.name) \($0.type) \($0.isIndexed) \(String(describing: $0.defaultValue))" }
+    }
+    let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
+    for text in texts + model.versionIdentifiers { writer.writeString(text) }
+  }
+
+  /// A mapping as text that does not depend on the order of dictionaries.
+  private static func text(_ mapping: EntityMapping) -> String {
+    var plain = mapping
+    plain.userInfo = [:]
+    let info = mapping.userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return "\(plain) \(info)"
+  }
+
+  package static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  static func bytes(_ hex: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = Substring(hex)
+    while rest.count >= 2 {
+      bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Glibc
+import RunSupport
+import Streams
+
+/// Finds the job of a path that a person names: the destination, or the source when the destination lies elsewhere.
+///
+/// A job directory is found beside its destination without help. For a source there is one small file per job in a
+/// directory of the user. These files are a convenience: losing them loses no run.
+public struct JobRegistry: Sendable {
+  /// The directory of the entries; nil if the user has no place for it. A run to another path is then found by its output alone.
+  public let directory: String?
+  private let fileSystem: any FileSystem
+
+  private struct Entry: Codable {
+    var format: Int
+    var source: String
+    /// The job directory follows from it, so that an entry cannot lead anywhere else.
+    var destination: String
+  }
+
+  /// Uses a directory; it is made when the first entry is written.
+  public init(_ fileSystem: any FileSystem, directory: String? = nil) {
+    self.fileSystem = fileSystem
+    self.directory = directory ?? Self.defaultDirectory(ProcessInfo.processInfo.environment)
+  }
+
+  /// `$GODWIT_STATE/jobs`, else `$XDG_STATE_HOME/godwit/jobs`, else `$HOME/.local/state/godwit/jobs`. Without `HOME` it is the home
+  /// directory of the password database, where that is a directory; else there is none.
+  public static func defaultDirectory(_ environment: [String: String]) -> String? {
+    defaultDirectory(environment, home: homeOfUser)
+  }
+
+  static func defaultDirectory(_ environment: [String: String], home: () -> String?) -> String? {
+    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    if let own = value("GODWIT_STATE") { return FilePaths.join(own, "jobs") }
+    // The XDG rule: a relative path there is ignored.
+    if let state = value("XDG_STATE_HOME"), state.hasPrefix("/") { return FilePaths.join(state, "godwit/jobs") }
+    return (value("HOME") ?? home()).map { FilePaths.join($0, ".local/state/godwit/jobs") }
+  }
+
+  /// Services and jobs of cron may run without `HOME`.
+  private static func homeOfUser() -> String? {
+    var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+    var texts = [CChar](repeating: 0, count: 1 << 14)
+    guard getpwuid_r(geteuid(), &entry, &texts, texts.count, &found) == 0, found != nil, let home = entry.pw_dir else {
+      return nil
+    }
+    let path = String(cString: home)
+    var isFolder: ObjCBool = false
+    return path.hasPrefix("/") && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+      ? path : nil
+  }
+
+  /// The job of a destination or of a source, or nil. Nothing is written. An entry whose job is gone counts as none.
+  public func find(_ path: String) throws -> JobDirectory? {
+    let beside = try JobDirectory(destination: path)
+    if try beside.exists(fileSystem) { return try beside.current(fileSystem) }
+    let source = beside.destination
+    guard let path = entryPath(source), try fileSystem.status(path) != nil else { return nil }
+    let bytes = try fileSystem.readAll(path, cap: 1 << 16)
+    guard let entry = try? JSONDecoder().decode(Entry.self, from: Data(bytes)), entry.source == source,
+      let job = try? JobDirectory(destination: entry.destination), try job.exists(fileSystem)
+    else { return nil }
+    return try job.current(fileSystem)
+  }
+
+  /// Writes down that this source is being migrated by that job, if it cannot be found otherwise.
+  ///
+  /// A failure must not end a run, so it is returned instead of thrown: log it.
+  @discardableResult public func record(source: String, job: JobDirectory) -> (any Error)? {
+    do {
+      let source = try JobDirectory.resolve(source)
+      guard source != job.destination else { return nil }
+      guard let directory, let path = entryPath(source) else {
+        throw BatchError(
+          .failed, "the user has no state directory, so this run is found by its output alone",
+          hint: "Set GODWIT_STATE to a folder", path: source)
+      }
+      try makeDirectories(directory)
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+      let entry = Entry(format: 1, source: source, destination: job.destination)
+      try fileSystem.writeDurably(Array(try encoder.encode(entry)), to: path)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Forgets the job of a source. A failure is returned, not thrown.
+  @discardableResult public func forget(source: String) -> (any Error)? {
+    do {
+      if let path = entryPath(try JobDirectory.resolve(source)), try fileSystem.status(path) != nil {
+        try fileSystem.remove(path)
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func entryPath(_ source: String) -> String? {
+    directory.map { FilePaths.join($0, Self.hex(source) + ".json") }
+  }
+
+  /// FNV-1a, 64 bits, over the path's bytes; the entry itself says which source it is for.
+  package static func hex(_ path: String) -> String {
+    let hash = path.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private func makeDirectories(_ directory: String) throws {
+    var missing: [String] = []
+    var next = directory
+    while next != "/", next != ".", try fileSystem.status(next) == nil {
+      missing.append(next)
+      next = FilePaths.directory(of: next)
+    }
+    for path in missing.reversed() { try fileSystem.makeDirectory(path) }
+  }
+}

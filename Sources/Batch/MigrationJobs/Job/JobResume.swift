@@ -1,0 +1,118 @@
+import Foundation
+import Migrations
+import RunSupport
+import Streams
+
+extension MigrationJob {
+  /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none, or when another store is under
+  /// the destination's name by now; and `badCheckpoint` when its source was written to or replaced.
+  ///
+  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. `consent`
+  /// adds to what may be lost. Another `history` than the run's own lets it begin again with the first row. With `takeOver` a process that has the lease
+  /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
+  public func resume(
+    _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
+    consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
+    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report {
+    guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else { throw noRun(path) }
+    defer { lease.release() }
+    let life = try RunLife.look(job, fileSystem, isOwn: true)
+    let answer = life.answer(to: .resume)
+    switch answer {
+    case .refuse(let way): throw refusal(life, way, job, resumes: true)
+    case .goOn, .finish, .cutOverAgain: try job.refuseLinks(fileSystem)
+    default:
+      try job.remove(fileSystem, under: lease)
+      throw noRun(path)
+    }
+    if answer == .finish { return try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
+    do {
+      var plan = try changed(JobPlan.read(job, fileSystem), memory, rejects, path)
+      plan.add(consent)
+      if answer == .cutOverAgain {
+        guard try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).hasNewStore() else {
+          throw refusal(life, .restart, job, resumes: true)
+        }
+        try takeBackCutOver(&plan, job.current(fileSystem))
+      }
+      try fileSystem.remove(job.failure)
+      return try goOn(plan, job, lease, makeMonitor(plan.interval), consent, history)
+    } catch {
+      // What else goes wrong follows from that.
+      try lease.throwIfReplaced()
+      throw error
+    }
+  }
+
+  private func noRun(_ path: String) -> BatchError {
+    BatchError(
+      .refused, "no interrupted migration of this store is known",
+      hint:
+        "Check the path: a run is found by its store, and by its output. `\(ProgramName.current) migrate --help` says how to begin one; "
+        + "nothing was written",
+      path: path)
+  }
+
+  /// Nil if the directory has gone: its run has ended.
+  private func lease(of job: JobDirectory, _ takeOver: Bool) throws -> Lease? {
+    guard takeOver else { return try Lease.takeIfThere(in: job, fileSystem) }
+    do { return try Lease.takeOver(job, fileSystem) } catch {
+      guard try job.exists(fileSystem) else { return nil }
+      throw error
+    }
+  }
+
+  private func changed(_ plan: JobPlan, _ memory: MemoryBudget?, _ rejects: RejectLimit?, _ path: String) throws -> JobPlan {
+    var plan = plan
+    if let memory { plan.memory = memory.total }
+    guard let rejects else { return plan }
+    guard case .count(let limit) = rejects.most else {
+      throw BatchError(
+        .refused, "a run that goes on can be given a number of rejects, not a part of a store that is not counted again",
+        hint: "Give a number, as --max-rejects 100", path: path)
+    }
+    plan.rejects = RejectPlan(limit: limit, withValues: rejects.withValues || plan.rejects?.withValues == true)
+    return plan
+  }
+
+  /// The cut-over was for another file than the one that has the store's name now. The run continues before the cut-over, and looks at its source.
+  private func takeBackCutOver(_ plan: inout JobPlan, _ job: JobDirectory) throws {
+    _ = try CutOver(fileSystem: fileSystem, job: job).undo()
+    // A backup of the first cut-over may have stayed, and keeps its name.
+    let now = Date().timeIntervalSinceReferenceDate.rounded()
+    plan.backupSuffix = try StoreBackup.freeSuffix(.replaced, of: job.destination, now, fileSystem)
+    try plan.write(to: job, fileSystem)
+    try fileSystem.remove(job.cutOver)
+    try fileSystem.syncDirectory(job.path)
+  }
+
+  private func goOn(
+    _ plan: JobPlan, _ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor, _ consent: LossConsent,
+    _ history: ExtrasOptions.History?
+  ) throws -> Report {
+    lease.guardRun(monitor)
+    let job = try workingDirectory(of: job, lease, monitor)
+    if consent != LossConsent() {
+      // Kept for the next resume; its memory and rejects are for this one alone.
+      var kept = try JobPlan.read(job, fileSystem)
+      kept.add(consent)
+      try kept.write(to: job, fileSystem)
+    }
+    var run = MigrationRun(
+      job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
+      monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics
+    )
+    if let history, history != plan.extras.history { try run.beginAgain(history) }
+    return try run.run()
+  }
+
+  /// The job's directory as this process may write to it: not to files that an owner elsewhere has open.
+  private func workingDirectory(of job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor) throws -> JobDirectory {
+    // Looked at again under the lease: another successor may have been here.
+    var job = try job.current(fileSystem)
+    if lease.isFromElsewhere { job = try job.succeeding(fileSystem) }
+    try job.copyWorkingFiles(fileSystem, monitor)
+    return job
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Migrations
+import RunSupport
+import Streams
+
+/// How far a migration is, read from its job directory without touching it (trap 1).
+public struct JobStatus: Sendable, Codable, Equatable {
+  /// The state.
+  public enum State: String, Sendable, Codable {
+    /// No job directory exists.
+    case none
+    /// A live process holds the lease.
+    case running
+    /// No process holds the lease; `resume` continues.
+    case interrupted
+    /// An error ended it that would come again: see ``JobStatus/problems``.
+    case failed
+    /// The new store is being put in place; `resume` finishes it.
+    case cutOver = "cut-over"
+    /// The new store has its name; `resume` removes what is left of the run.
+    case finished
+  }
+
+  /// The state.
+  public var state: State
+  /// The source, when the plan can be read.
+  public var source: String?
+  /// The destination.
+  public var destination: String?
+  /// The target version.
+  public var target: String?
+  /// Who holds, or last held, the lease.
+  public var owner: String?
+  /// The number of the newest checkpoint.
+  public var checkpoint: UInt64?
+  /// The step at work, from 1.
+  public var step: Int?
+  /// Source rows that the step had read at the newest checkpoint.
+  public var rowsRead: UInt64?
+  /// What the step was doing at the newest checkpoint: `copying`, `indexes`, or `finished`; nil before its first row.
+  public var phase: String?
+  /// How far the process that runs the migration said it was, within its last second; nil if none runs.
+  public var progress: ProgressRecord?
+  /// Seconds since the process that runs, or ran, gave its last sign of life; it gives one every second.
+  public var secondsSinceSign: Double?
+  /// Seconds since the newest checkpoint was published.
+  public var secondsSinceCheckpoint: Double?
+  /// What is wrong with the run, its files and its store.
+  public var problems: [String] = []
+  /// What to do, with the whole command that leads on; nil if nothing has to be done.
+  public var advice: String?
+}
+
+extension MigrationJob {
+  /// Looks at the migration of a store, found by its source or its destination. Nothing is written.
+  public func status(_ path: String) throws -> JobStatus {
+    guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
+    var status = try ownership(of: job)
+    let life = try RunLife.look(job, fileSystem)
+    // Before its plan a run is nothing that could be resumed; a kill can leave that.
+    guard life.isOwned || ![.none, .leased].contains(life.phase) else { return JobStatus(state: .none) }
+    if !life.isOwned { try add(life, job, &status) }
+    guard try fileSystem.status(job.plan) != nil else { return status }
+    do {
+      let plan = try JobPlan.read(job, fileSystem)
+      (status.source, status.target) = (plan.source, plan.targetVersion)
+      try addCheckpoint(job, &status)
+      // Behind the last step, only verification and cut-over are left.
+      status.step = status.step.map { min($0, plan.steps) }
+    } catch let error as BatchError {
+      status.problems.append("\(error)")
+    } catch let error as StreamsError {
+      status.problems.append("\(error)")
+    }
+    return status
+  }
+
+  /// What has become of a run that nobody works on, and of its store.
+  private func add(_ life: RunLife, _ job: JobDirectory, _ status: inout JobStatus) throws {
+    switch life.phase {
+    case .none, .leased, .working, .unreadable: status.state = .interrupted
+    case .failed: status.state = .failed
+    case .cutOver, .renamed: status.state = .cutOver
+    case .done: status.state = .finished
+    }
+    if life.phase == .done || life.phase == .renamed {
+      let cutOver = CutOver(fileSystem: fileSystem, job: job)
+      let result = try cutOver.result(cutOver.journal())
+      status.target = result.facts?.targetVersion
+      do { try result.throwIfReplaced(fileSystem) } catch let error as BatchError { status.problems.append(error.message) }
+      status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
+    } else if case .refuse(let way) = life.answer(to: .migrate) {
+      let refusal = refusal(life, way, job)
+      if life.phase == .failed || life.store != .asItWas { status.problems.append(refusal.message) }
+      status.advice = refusal.hint?.replacing("; nothing was written", with: "")
+    }
+  }
+
+  /// Who has a job's directory, and what that process says.
+  package func ownership(of job: JobDirectory) throws -> JobStatus {
+    var status = JobStatus(state: .interrupted, destination: job.destination)
+    switch try Lease.inspect(job, fileSystem) {
+    case .live(let owner):
+      status.state = .running
+      status.progress = progress(job)
+      status.owner = owner.map { "process \($0.pid) on \($0.host)" }
+    case .dead(let owner): status.owner = owner.map { "process \($0.pid) on \($0.host), ended" }
+    case .none: break
+    }
+    status.secondsSinceSign = try age(job.lease)
+    return status
+  }
+
+  private func age(_ path: String) throws -> Double? {
+    try fileSystem.status(path).map { max(0, (Date().timeIntervalSince1970 - Double($0.modified) / 1e9).rounded()) }
+  }
+
+  /// What the run says; nothing that cannot be understood is worth a word.
+  private func progress(_ job: JobDirectory) -> ProgressRecord? {
+    guard let bytes = try? fileSystem.readAll(job.progress, cap: 1 << 16) else { return nil }
+    return try? JSONDecoder().decode(ProgressRecord.self, from: Data(bytes))
+  }
+
+  private func addCheckpoint(_ job: JobDirectory, _ status: inout JobStatus) throws {
+    guard let found = try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() else { return }
+    status.checkpoint = found.checkpoint.sequence
+    status.secondsSinceCheckpoint = try age(job.checkpoints)
+    status.problems += found.rejected.map { "\($0.path): \($0.reason)" }
+    let position = try RunPosition(found.checkpoint, steps: .max)
+    status.step = position.step + 1
+    if let state = position.state {
+      var reader = ByteReader(state.step, subject: "state")
+      status.rowsRead = try StepState.rowsRead(from: &reader)
+      switch state.step.first.flatMap(StepState.Phase.init) {
+      case .units: status.phase = "copying"
+      case .indexes: status.phase = "indexes"
+      case .finished: status.phase = "finished"
+      case nil: break
+      }
+    }
+  }
+}

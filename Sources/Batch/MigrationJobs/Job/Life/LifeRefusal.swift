@@ -1,0 +1,94 @@
+import RunSupport
+import Streams
+
+// Refusals: what is in the way, and the whole command that leads on.
+extension MigrationJob {
+  /// The error for a command that ``RunLife`` refuses.
+  func refusal(
+    _ life: RunLife, _ way: LifeAnswer.WayOut, _ job: JobDirectory, _ request: Request? = nil, resumes: Bool = false
+  ) -> BatchError {
+    let isChanged = life.phase == .working && life.store != .asItWas && life.store != .missing
+    let code: BatchError.Code = resumes && (isChanged || life.phase == .unreadable) ? .badCheckpoint : .refused
+    return BatchError(
+      code, what(life, job), hint: "\(wayOut(way, life, job, request)); nothing was written",
+      path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination)
+  }
+
+  private func what(_ life: RunLife, _ job: JobDirectory) -> String {
+    let kind = life.isRollback ? "rollback" : "migration"
+    let rest = "an interrupted \(kind) of this store waits to go on"
+    switch (life.phase, life.store) {
+    case (.unreadable, _): return unreadable(job)
+    case (_, .missing): return "\(rest), and the store is missing"
+    case (.failed, .asItWas):
+      let reason = RunFailure.read(job, fileSystem)?.reason ?? "unknown"
+      return "the last migration of this store ended with an error that would come again (\(reason))"
+    case (.cutOver, .asItWas) where !life.isRollback: return "the migrated store is finished, and waits to be put in place"
+    case (_, .asItWas): return rest
+    case (_, .written): return "the store was written to since its interrupted \(kind) began"
+    case (_, .replaced): return "the store was replaced since its interrupted \(kind) began"
+    }
+  }
+
+  /// Why a run's files cannot be read.
+  private func unreadable(_ job: JobDirectory) -> String {
+    do {
+      let job = try job.current(fileSystem)
+      if try CutOverJournal.read(job, fileSystem) == nil { _ = try JobPlan.read(job, fileSystem) }
+      return "the files of an interrupted run of this store cannot be read"
+    } catch let error as BatchError {
+      return error.message
+    } catch { return "\(error)" }
+  }
+
+  private func wayOut(_ way: LifeAnswer.WayOut, _ life: RunLife, _ job: JobDirectory, _ request: Request?) -> String {
+    let giveUp = ProgramName.command("clean", "--all", job.destination)
+    let resume = ProgramName.command("resume", job.destination)
+    switch way {
+    case .resume: return "Go on with \(resume), or give it up with \(giveUp)"
+    case .restart: return "Begin anew with \(restartCommand(job, request) ?? "\(giveUp), then migrate again")"
+    case .giveUp: return "Give it up with \(giveUp), then try again"
+    case .rollback: return "Try again with \(ProgramName.command("rollback", job.destination))"
+    case .putBack where life.phase == .unreadable: return "Put the store back, then give the run up with \(giveUp)"
+    case .putBack:
+      return "Put the store back, then go on with \(resume); or give the run up with \(giveUp)"
+    }
+  }
+
+  /// The command that gives an interrupted run up and starts over; nil if no command began it.
+  func restartCommand(_ job: JobDirectory, _ request: Request? = nil) -> String? {
+    let plan = try? JobPlan.read(job, fileSystem)
+    if let request, !request.arguments.isEmpty {
+      let source = (try? JobDirectory.resolve(request.source)) ?? request.source
+      let output = request.output == nil ? nil : job.destination
+      return ReplayCommand.words(request.arguments, source: source, output: output, restarts: true).map(ProgramName.command)
+    }
+    let facts = (try? CutOverJournal.read(job, fileSystem))?.run
+    guard let arguments = plan?.arguments ?? facts?.arguments else { return nil }
+    let source = plan?.source ?? facts?.source ?? job.destination
+    let output = source == job.destination ? nil : job.destination
+    return ReplayCommand.words(arguments, source: source, output: output, restarts: true).map(ProgramName.command)
+  }
+
+  /// What a failed command leaves behind, and what leads on: a sentence or two for a person.
+  public func aftermath(of path: String) -> String {
+    guard let job = try? JobRegistry(fileSystem).find(path), let life = try? RunLife.look(job, fileSystem) else {
+      return "Nothing was written"
+    }
+    let resume = ProgramName.command("resume", job.destination)
+    let giveUp = ProgramName.command("clean", "--all", job.destination)
+    switch life.phase {
+    case .none, .leased: return life.isOwned ? "Nothing was written by this process" : "Nothing was written"
+    case _ where life.isOwned: return "Nothing was written by this process"
+    case .failed:
+      let restart = restartCommand(job).map { "begin anew with \($0), or " } ?? ""
+      return
+        "The source is untouched. Going on would end with the same error: mend what it names, then \(restart)give the run up with \(giveUp)"
+    case .working:
+      return "The source is untouched. Go on with \(resume), or give the run up with \(giveUp)"
+    case .cutOver: return "The old store is whole. Go on with \(resume), or give the run up with \(giveUp)"
+    case .renamed, .done: return "The new store is in place. Finish with \(resume)"
+    case .unreadable: return "Give the run up with \(giveUp)"
+    }
+  }
+}

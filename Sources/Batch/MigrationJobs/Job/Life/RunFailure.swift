@@ -1,0 +1,39 @@
+import Foundation
+import RunSupport
+import Streams
+
+/// `failure.json`: an error that follows from plan and source alone. Going on ends with it again, unless the program was corrected.
+struct RunFailure: Codable, Equatable {
+  /// The kind of error.
+  var code: String
+  /// What happened, in one line.
+  var reason: String
+
+  /// Nil for an error that another try may not meet: a full disk, a stop, a lock, too little memory, a lease.
+  init?(_ error: any Error) {
+    switch error {
+    case let error as BatchError where Self.batchCodes.contains(error.code):
+      (code, reason) = (error.code.description, "\(error)")
+    case let error as StreamsError where Self.streamsCodes.contains(error.code):
+      (code, reason) = (error.code.description, "\(error)")
+    default: return nil
+    }
+  }
+
+  private static let batchCodes: Set<BatchError.Code> = [
+    .badStore, .badModel, .badMapping, .noModel, .noPath, .missingPolicy, .refused, .policyFailed, .mismatch,
+  ]
+  private static let streamsCodes: Set<StreamsError.Code> = [.damagedDatabase, .notADatabase, .unsupported, .order]
+
+  /// Written for people and for advice: nothing has to be durable.
+  func write(_ job: JobDirectory, _ fileSystem: any FileSystem) {
+    guard let bytes = try? JSONEncoder().encode(self) else { return }
+    try? fileSystem.writeAndSync(Array(bytes), to: job.failure)
+  }
+
+  /// Nil if there is none that can be understood.
+  static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) -> RunFailure? {
+    guard let bytes = try? fileSystem.readAll(job.failure, cap: 1 << 16) else { return nil }
+    return try? JSONDecoder().decode(RunFailure.self, from: Data(bytes))
+  }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Migrations
+import Streams
+
+/// Judges what a migration would lose, or has lost: nobody's will is taken for granted but that of the version history.
+struct LossJudge {
+  private static let mostNamed = 12
+
+  /// A part of the losses, and why they are.
+  struct Finding {
+    var reason: String
+    var lines: [AccountLine]
+  }
+
+  let consent: LossConsent
+
+  /// What the account of a version loses without consent. Lines of which nobody has counted anything are among them; those that count nothing
+  /// are not.
+  func lost(_ account: VersionAccount) -> [AccountLine] {
+    account.lines.filter { $0.fate == .lost && $0.holdsData && $0.count != 0 && !consent.allows($0) }.toldWithEntities
+  }
+
+  /// Objects that filters leave out without consent, `rejected` by entity not counted.
+  func filtered(_ account: VersionAccount, rejected: [String: UInt64] = [:]) -> [AccountLine] {
+    account.lines.compactMap { line in
+      let count = (line.leftOut ?? 0) &- min(line.leftOut ?? 0, rejected[line.entity] ?? 0)
+      guard line.leftOutBy == .filter, count > 0, !consent.allows(line) else { return nil }
+      var found = line
+      found.count = count
+      return found
+    }
+  }
+
+  /// What the finished steps have lost without consent.
+  func findings(_ accounts: [StepAccount]) -> [Finding] {
+    accounts.flatMap { step in
+      let rejected = Dictionary(step.objects.filter { $0.rejected > 0 }.map { ($0.source, $0.rejected) }, uniquingKeysWith: max)
+      return step.versions.flatMap { version in
+        let pair = "\(version.source) to \(version.destination)"
+        return [
+          Finding(reason: "the step \(pair) loses", lines: lost(version)),
+          Finding(reason: "the filters of the step \(pair) leave out", lines: filtered(version, rejected: rejected)),
+        ]
+      }
+    }.filter { !$0.lines.isEmpty }
+  }
+
+  /// The findings as one sentence.
+  static func text(_ findings: [Finding]) -> String { findings.map { "\($0.reason) \(list($0.lines))" }.joined(separator: "; ") }
+
+  private static func list(_ lines: [AccountLine]) -> String {
+    let named = lines.prefix(mostNamed).map(\.amount)
+    let rest = lines.dropFirst(mostNamed)
+    guard !rest.isEmpty else { return named.joined(separator: ", ") }
+    return named.joined(separator: ", ") + " and \(rest.reduce(0) { $0 + ($1.count ?? 0) }) of \(rest.count) others"
+  }
+
+  /// The options that allow the findings.
+  static func options(_ findings: [Finding]) -> [String] {
+    ["--drop"] + findings.flatMap(\.lines).map(\.path).uniqued
+  }
+}

@@ -1,0 +1,259 @@
+import CoreDataModel
+import CoreDataStore
+import CoreMetrics
+import Foundation
+import Logging
+import MappingModels
+import Migrations
+import RunSupport
+import StoreVerification
+import Streams
+
+/// A run with its lease taken: continues from the newest checkpoint and ends with the cut-over. Keeps I1.
+struct MigrationRun {
+  let job: JobDirectory
+  let lease: Lease
+  var plan: JobPlan
+  let fileSystem: any FileSystem
+  let policies: PolicyRegistry
+  let monitor: RunMonitor
+  let logger: Logger
+  let logs: LogMemory
+  let stageHandler: StageHandler?
+  let metrics: any MetricsFactory
+  var explains: [ExplainedObjects] = []
+  /// The steps of a run that begins, as they were planned just now; nil for one that is resumed.
+  var planned: [MigrationStep]?
+  /// Its source, open under the exclusive lock and seen to be the planned one; nil for a run that is resumed.
+  var seen: StoreReader?
+
+  var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
+  var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
+
+  func run() throws -> MigrationJob.Report {
+    let recorder = RunRecorder(job, plan, isNew: planned != nil, logger)
+    do {
+      var report = try run(recorder)
+      report.notes += recorder.notes
+      return report
+    } catch {
+      // Behind the removal of the directory, or a successor, nothing is written down.
+      if !lease.mayBeReplaced { recorder.end(error, monitor.progressNow) }
+      throw error
+    }
+  }
+
+  private func run(_ recorder: RunRecorder) throws -> MigrationJob.Report {
+    let log = try JobLog(job, fileSystem, logger: logger)
+    defer { log.close() }
+    let pulse = RunPulse(job, monitor, recorder, RunMetrics(store: plan.destination, factory: metrics))
+    defer { pulse.end() }
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    // First of all: an in-place cut-over that was interrupted has changed the source already.
+    if let finished = try cutOver.resume() { return try end(finished, pulse, recorder, rowsRead: 0, verified: nil, accounts: []) }
+    let source = try seen ?? openSource()
+    defer { source.close() }
+    if seen == nil { try checkSource(source) }
+    let steps = try planned ?? planAgain(source)
+    recorder.describe(steps, source, fingerprint: plan.sourceFingerprint)
+    if !plan.isInPlace { try refuseTakenDestination() }
+    let (result, verified) = try noting {
+      let result = try runSteps(steps, source, log)
+      try takeExternalData(result)
+      return (result, try verify(result, steps, source))
+    }
+    try settle(result.accounts)
+    // Once more at the end: a source that could only be locked for reading may have changed under the run. In place the cut-over asks for it.
+    if !plan.isInPlace { try recheckSource() }
+    // The cut-over takes the source's lock itself.
+    source.close()
+    try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
+    try log.sync()
+    try lease.throwIfReplaced()
+    let finished = try cutOver.run(
+      newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix,
+      facts: facts(source)
+    ) {
+      try recheckSource()
+      // Last of all: from here on names are changed that a successor relies on.
+      try lease.throwIfReplaced()
+    }
+    return try end(
+      finished, pulse, recorder, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts,
+      model: steps.last?.destination)
+  }
+
+  /// Judges by what was counted what the plan could not know before the first row.
+  private func settle(_ accounts: [StepAccount]) throws {
+    let findings = LossJudge(consent: plan.consent ?? LossConsent()).findings(accounts)
+    guard !findings.isEmpty else { return }
+    let resume = ProgramName.command(["resume", plan.destination] + LossJudge.options(findings))
+    throw BatchError(
+      .refused, LossJudge.text(findings),
+      hint: "The store is as it was. Give them up with \(resume), or end the run with "
+        + ProgramName.command("clean", "--all", plan.destination), path: plan.source)
+  }
+
+  /// Writes down an error that would come again, so that nobody is advised to resume.
+  private func noting<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch {
+      if !lease.mayBeReplaced { RunFailure(error)?.write(job, fileSystem) }
+      throw error
+    }
+  }
+
+  /// What the journal says of the run when the plan is gone.
+  private func facts(_ source: StoreReader) -> RunFacts {
+    RunFacts(
+      sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, sourceHashes: StoreMark(source.metadata).hashes,
+      steps: plan.steps, isVerified: plan.verification != .none,
+      rejects: plan.rejects.map { _ in FilePaths.name(of: finalRejectPath) }, arguments: plan.arguments,
+      source: plan.isInPlace ? nil : plan.source)
+  }
+
+  /// Something may have come to the output's name since the run began: hours later would be late to say so.
+  private func refuseTakenDestination() throws {
+    guard try fileSystem.statusOfName(plan.destination) != nil else { return }
+    throw BatchError(
+      .refused, "something has come to the output's name since the run began",
+      hint: "Move it away, then go on with \(ProgramName.command("resume", plan.destination)), or give the run up with "
+        + ProgramName.command("clean", "--all", plan.destination), path: plan.destination)
+  }
+
+  /// The steps, by the run's copies of models and mapping models.
+  func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
+    let steps = try MigrationPlanner(
+      library: ModelLibrary(paths: plan.models.map { job.file($0) }),
+      mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies, order: plan.order,
+      fuses: plan.fuses, parts: plan.parts ?? PartSelection(), inference: plan.inference
+    ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+    try checkPlan(steps)
+    return steps
+  }
+
+  /// Takes values outside the store along to a destination elsewhere: into the job directory, beside the new store, before the proof, which
+  /// looks at them. They get their place with the store.
+  private func takeExternalData(_ result: Finished) throws {
+    guard !plan.isInPlace else { return }
+    try ExternalDataCopy(fileSystem: fileSystem, monitor: monitor).take(from: plan.source, to: result.path, isOwn: true)
+  }
+
+  func openSource() throws -> StoreReader {
+    func open(_ locking: DatabaseSnapshot.Locking) throws -> StoreReader {
+      try SourceStore.open(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
+    }
+    do {
+      return try Patience.whileLocked(plan.source) { try open(.exclusive) }
+    } catch let error as StreamsError where error.code == .locked && job.generation > 1 {
+      // An owner elsewhere that was replaced may have the lock as long as it is stopped. It is only read; and at the end it is
+      // looked at again, as a source is that could only be locked for reading.
+      return try open(.none)
+    }
+  }
+
+  private func recheckSource() throws {
+    let again = try SourceStore.open(plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain, logs: logs)
+    defer { again.close() }
+    try checkSource(again)
+  }
+
+  func checkSource(_ source: StoreReader) throws {
+    let found = PlanFingerprint.hex(try SourceFingerprint.of(source.snapshot))
+    guard found == plan.sourceFingerprint else {
+      throw BatchError(
+        .badCheckpoint, "the source changed since the run began: it was \(plan.sourceFingerprint), now it is \(found)",
+        hint: "\(beginAnew); the source is untouched", path: plan.source)
+    }
+    guard let modified = try fileSystem.status(plan.source)?.modified, plan.isSourceTime(modified) else {
+      throw BatchError(
+        .badCheckpoint, "the source changed since the run began: its fingerprint is the same, its time of change is not",
+        hint: "\(beginAnew); a copy has to keep that time (cp -p). The source is untouched",
+        path: plan.source)
+    }
+  }
+
+  /// The whole command that leads on where this run cannot.
+  private var beginAnew: String {
+    let words = plan.arguments.flatMap {
+      ReplayCommand.words($0, source: plan.source, output: plan.isInPlace ? nil : plan.destination, restarts: true)
+    }
+    return words.map { "Begin anew with \(ProgramName.command($0))" }
+      ?? "Give the run up with \(ProgramName.command("clean", "--all", plan.destination)), then migrate again"
+  }
+
+  private func checkPlan(_ steps: [MigrationStep]) throws {
+    let found = PlanFingerprint.hex(
+      try PlanFingerprint.of(
+        steps: steps, extras: plan.extras, indexes: plan.indexBuilding, policies: policies, now: plan.now))
+    guard found == plan.planFingerprint else {
+      throw BatchError(
+        .badCheckpoint, "the plan changed since the run began: it was \(plan.planFingerprint), now it is \(found)",
+        hint: "Resume with the program and policies that began the run. Otherwise: \(beginAnew)", path: job.plan)
+    }
+  }
+
+  private func end(
+    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, rowsRead: UInt64, verified: VerificationReport?,
+    accounts: [StepAccount], model: ManagedObjectModel? = nil
+  ) throws -> MigrationJob.Report {
+    try lease.throwIfReplaced()
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    let journal = try cutOver.journal()
+    let result = try cutOver.result(journal)
+    guard result.isThere else { return try endReplaced(result, finished.backup, pulse) }
+    var removed: [String] = []
+    if plan.isInPlace, let limit = plan.keepsBackups {
+      removed = try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
+    }
+    var report = MigrationJob.Report(
+      destination: finished.destination,
+      backup: try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }, removedBackups: removed,
+      sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, steps: plan.steps, rowsRead: rowsRead,
+      rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
+      externalData: verified?.external, isVerified: plan.verification != .none,
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes) + result.notes,
+      accounts: accounts, rejects: try takeRejects())
+    report.replay = report.rejects?.replay(source: plan.source, backup: report.backup, destination: plan.destination)
+    pulse.end()
+    var progress = monitor.progressNow
+    progress.fraction = 1
+    recorder.finish(finish(report, verified, model), progress)
+    try job.remove(fileSystem, under: lease)
+    // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
+    JobRegistry(fileSystem).forget(source: plan.source)
+    monitor.update { $0.estimate.finish(at: $0.seconds) }
+    // Last of all: nothing kept anybody from the store meanwhile.
+    try cutOver.result(journal).throwIfReplaced(fileSystem)
+    return report
+  }
+
+  /// Another store has the destination's name by now: the run is over, and nothing is claimed of it.
+  private func endReplaced(_ result: RunResult, _ backup: String?, _ pulse: RunPulse) throws -> MigrationJob.Report {
+    _ = try takeRejects()
+    // What is written to the directory while it is emptied would stay, and the directory with it.
+    pulse.end()
+    try job.remove(fileSystem, under: lease)
+    JobRegistry(fileSystem).forget(source: plan.source)
+    return try result.report(backup, fileSystem)
+  }
+
+  /// What stays of the run when its directory goes.
+  private func finish(
+    _ report: MigrationJob.Report, _ verified: VerificationReport?, _ model: ManagedObjectModel?
+  ) -> RunHistory.Finished {
+    var entities: [RunHistory.Size] = []
+    if let model, let reader = try? StoreReader(path: report.destination, fileSystem: fileSystem, locking: .none) {
+      defer { reader.close() }
+      entities = RunHistory.Size.all(reader, model: model)
+      for index in entities.indices {
+        guard let rows = report.rows[entities[index].entity] else { continue }
+        (entities[index].rows, entities[index].isEstimate) = (rows, false)
+      }
+    }
+    return RunHistory.Finished(
+      backup: report.backup, bytes: report.bytes, entities: entities, tallies: report.accounts.map(RunHistory.Tally.init),
+      read: RunHistory.Tally.read(report.accounts.first), proof: RunHistory.Proof(verified, mode: plan.verification),
+      rejects: report.rejects, notes: report.notes.prefix(200).map { String($0.prefix(1000)) },
+      result: try? StoreState(report.destination, fileSystem), identity: try? StoreIdentity(report.destination, fileSystem))
+  }
+}

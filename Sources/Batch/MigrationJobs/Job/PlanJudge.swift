@@ -1,0 +1,165 @@
+import CoreDataModel
+import CoreDataStore
+import Foundation
+import MappingModels
+import Migrations
+import RunSupport
+import Streams
+
+/// Judges a plan: whether it would lose what nobody gave up, and whether everything is used that was named.
+struct PlanJudge {
+  private let request: MigrationJob.Request
+  private let plan: MigrationPlan
+  private let library: ModelLibrary
+  private let mappings: [Mappings]
+  private let policies: PolicyRegistry
+
+  /// The mapping models at a path that was named.
+  struct Mappings {
+    var path: String
+    var models: [MappingModel]
+  }
+
+  init(
+    _ request: MigrationJob.Request, _ plan: MigrationPlan, _ library: ModelLibrary, _ mappings: [Mappings],
+    _ policies: PolicyRegistry
+  ) {
+    (self.request, self.plan, self.library, self.mappings, self.policies) = (request, plan, library, mappings, policies)
+  }
+
+  /// What a person should know. Throws `refused` if the plan loses objects, values or links without consent, and `badMapping` for a
+  /// mapping model that was named and fits no step.
+  func notes(_ reader: StoreReader) throws -> [String] {
+    guard request.target != .identity else { return [] }
+    let unused = try unusedMappings()
+    try refuseLosses(reader)
+    return unused
+  }
+
+  // MARK: Losses
+
+  /// Refuses what nobody gave up: by the version history, an option, or a choice of parts.
+  private func refuseLosses(_ reader: StoreReader) throws {
+    let hashes = reader.metadata.versionHashes
+    let isKnown = library.model(matching: hashes) != nil
+    let stages = plan.steps.flatMap { $0.passed + [$0] }
+    guard let origin = stages.first else { return }
+    let common = Set(hashes.keys).intersection(origin.destination.entities.map(\.name))
+    guard isKnown || !common.isEmpty || hashes.isEmpty else {
+      throw BatchError(
+        .refused, "no version of the model fits the store, and they have no entity in common: the store is another application's",
+        hint: "Give --models of the application that wrote it; nothing was written", path: reader.path)
+    }
+    let findings = try findings(stages, reader, isKnown: isKnown)
+    guard !findings.isEmpty else { return }
+    let nearest = isKnown ? nil : library.nearest(to: hashes)?.model.name
+    throw BatchError(
+      .refused, LossJudge.text(findings) + (nearest.map { "; the nearest version is \($0)" } ?? ""),
+      hint: hint(findings, isKnown: isKnown), path: reader.path)
+  }
+
+  private func findings(_ stages: [MigrationStep], _ reader: StoreReader, isKnown: Bool) throws -> [LossJudge.Finding] {
+    let judge = LossJudge(consent: request.consent)
+    var accounts = plan.accounts
+    if plan.rows.isEmpty, accounts.contains(where: { !judge.lost($0).isEmpty }) {
+      let binding = try StoreBinding(reader, model: plan.sourceVersion)
+      accounts = try PlanAccounts(plan.steps, reader, binding, counts: true).accounts
+    }
+    return try zip(accounts, stages).enumerated().flatMap { index, found in
+      let pair = "\(found.0.source) to \(found.0.destination)"
+      let lost = judge.lost(found.0)
+      let filtered = index == 0 ? judge.filtered(try withFilters(found.0, found.1, reader)) : []
+      return [
+        LossJudge.Finding(reason: reason(found.1, isKnown: isKnown || index > 0), lines: lost),
+        LossJudge.Finding(reason: "the filters of the step \(pair) leave out", lines: filtered),
+      ].filter { !$0.lines.isEmpty }
+    }
+  }
+
+  private func reason(_ step: MigrationStep, isKnown: Bool) -> String {
+    let (from, to) = (step.source.name, step.destination.name)
+    if !isKnown { return "no version of the model fits the store, and the step from its own model to \(to) would lose" }
+    guard !step.isHistory else { return "in the step \(from) to \(to) no mapping carries" }
+    return "the store's version \(from) is newer than \(to), and the step would lose"
+  }
+
+  /// The account with what filters leave out, if nobody allowed that.
+  private func withFilters(_ account: VersionAccount, _ step: MigrationStep, _ reader: StoreReader) throws -> VersionAccount {
+    let concerned = account.lines.filter { $0.leftOutBy == .filter && !request.consent.allows($0) }
+    guard !concerned.isEmpty else { return account }
+    let count: FilterCount
+    do {
+      count = try FilterCount(
+        Set(concerned.map(\.entity)), step, reader, policies, now: Date().timeIntervalSinceReferenceDate, request.memory)
+    } catch let error as StreamsError where error.code == .diskFull {
+      // What filters look up does not fit into memory: the run counts, and is judged before its cut-over.
+      return account
+    }
+    var counted = account
+    for index in counted.lines.indices where counted.lines[index].kind == .entity {
+      counted.lines[index].leftOut = count.leftOut[counted.lines[index].entity]
+    }
+    return counted
+  }
+
+  private func hint(_ findings: [LossJudge.Finding], isKnown: Bool) -> String {
+    let way = isKnown ? "Map them" : "Give --models with the version that wrote the store"
+    let words = ReplayCommand.words(
+      request.arguments, source: absolute(plan.source), output: request.output.map(absolute), restarts: false)
+    guard let words else { return way + ", or give them up with --drop or --accept-loss; nothing was written" }
+    return way + ", or give them up with \(ProgramName.command(words + LossJudge.options(findings))); nothing was written"
+  }
+
+  private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+
+  // MARK: Mapping models
+
+  /// Mapping models that the path does not use; those that were named by themselves have to fit a step.
+  private func unusedMappings() throws -> [String] {
+    var notes: [String] = []
+    for named in mappings {
+      for model in named.models {
+        let graph = graph(with: model)
+        guard let reason = graph.unused.first else {
+          notes += note(model, graph)
+          continue
+        }
+        guard isNamed(named.path) else {
+          notes.append(reason + ": it is not used")
+          continue
+        }
+        let problems = MappingFileCheck(model, library: library).problems
+        throw BatchError(
+          .badMapping,
+          "this mapping model was named, and fits no step: " + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
+          hint: "Correct it, or leave it out; nothing was written", path: named.path)
+      }
+    }
+    return notes
+  }
+
+  private func graph(with model: MappingModel) -> VersionGraph {
+    var graph = VersionGraph(library: library, successors: nil)
+    let (source, target) = (plan.sourceVersion, plan.targetVersion)
+    graph.add(source, library.hashes(of: source), before: (target, library.hashes(of: target)))
+    graph.add([model])
+    return graph
+  }
+
+  /// It fits versions that the store does not pass.
+  private func note(_ model: MappingModel, _ graph: VersionGraph) -> [String] {
+    let path = plan.path.map { [library.hashes(of: $0.source), library.hashes(of: $0.destination)] }
+    let pairs = graph.explicit.keys
+    guard !plan.isUpToDate, !pairs.contains(where: { path.contains([graph.hashes[$0.source], graph.hashes[$0.destination]]) })
+    else {
+      return []
+    }
+    let steps = pairs.map { "\(graph.versions[$0.source].name) to \(graph.versions[$0.destination].name)" }.sorted()
+    return ["the mapping model \(model.name) is for \(steps.joined(separator: ", ")), which is not on the path: it is not used"]
+  }
+
+  /// Whether a mapping model was named by itself, and not found in a folder.
+  private func isNamed(_ path: String) -> Bool {
+    !PackageFolders.isFolder(path) || (path as NSString).pathExtension == "xcmappingmodel"
+  }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import RunSupport
+import Streams
+
+extension MigrationJob {
+  /// What a rollback did.
+  public struct RollbackReport: Sendable, Codable, Equatable {
+    /// The path that has its old store again.
+    public var store: String
+    /// The backup that was put back, and whose name is gone.
+    public var restored: String
+    /// The path that has the store which was there before; nil if there was none.
+    public var setAside: String?
+  }
+
+  /// Puts the newest backup of a store back, with its values outside, and sets the present store aside as
+  /// `<store>.rolled-back-<time>`: nothing is destroyed.
+  ///
+  /// One action, as the cut-over: a crash leaves the one store or the other whole, and another call, or a resume, finishes it.
+  /// Everything is durable on return. Throws `refused` if there is no backup, where a migration of the store waits to go
+  /// on, where the store is open in another process, and, unless `force` is given, where it was written since its cut-over or
+  /// that cannot be known.
+  public func rollback(_ path: String, force: Bool = false) throws -> RollbackReport {
+    let job = try JobDirectory(destination: path)
+    for _ in 0..<Self.mostRollbacks {
+      if let finished = try finishRollback(job) { return finished }
+      let seen = try files(of: job.destination)
+      try settle(job, for: .rollback)
+      // Looked at before anything is made, and again under the lease.
+      do { try checkRollback(to: newestBackup(job.destination), of: job.destination, force: force) } catch {
+        // What was seen of a store whose run ended meanwhile may be half of before and half of after.
+        guard try files(of: job.destination) == seen else { continue }
+        throw error
+      }
+      let lease = try Lease.begin(job, fileSystem)
+      defer { lease.release() }
+      guard try RunLife.look(job, fileSystem, isOwn: true).phase == .leased else { continue }
+      do {
+        let backup = try newestBackup(job.destination)
+        try checkRollback(to: backup, of: job.destination, force: force)
+        try job.create(fileSystem)
+        return try putBack(backup, job, lease, force: force)
+      } catch {
+        // Without a journal nothing has happened yet.
+        if try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil { try job.remove(fileSystem, under: lease) }
+        throw error
+      }
+    }
+    throw BatchError(
+      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment",
+      path: job.destination)
+  }
+
+  private static let mostRollbacks = 8
+
+  /// Finishes a rollback that was interrupted; nil if there is none that could be finished.
+  private func finishRollback(_ job: JobDirectory) throws -> RollbackReport? {
+    let life = try RunLife.look(job, fileSystem)
+    guard life.isRollback, life.answer(to: .rollback) == .finish, let lease = try Lease.takeIfThere(in: job, fileSystem) else {
+      return nil
+    }
+    defer { lease.release() }
+    let job = try job.current(fileSystem)
+    let again = try RunLife.look(job, fileSystem, isOwn: true)
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    guard again == life, let restored = try cutOver.journal().restores else { return nil }
+    return try end(try cutOver.resume(), restored, job, lease)
+  }
+
+  /// Removes the job of a rollback whose cut-over is finished, and looks at the store before anything is claimed of it.
+  private func end(_ finished: CutOverResult?, _ restored: String, _ job: JobDirectory, _ lease: Lease) throws -> RollbackReport {
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    let journal = try cutOver.journal()
+    try job.remove(fileSystem, under: lease)
+    let result = try cutOver.result(journal)
+    try result.throwIfReplaced(fileSystem)
+    return RollbackReport(store: job.destination, restored: restored, setAside: finished?.backup)
+  }
+
+  private func newestBackup(_ store: String) throws -> StoreBackup {
+    let backups = try StoreBackup.all(of: store, fileSystem).filter { $0.kind == .replaced }
+    guard let newest = try backups.last(where: { try isReceipt(of: $0, for: store) }) ?? backups.last else {
+      let usual = StoreBackup.path(of: store, suffix: "backup-<time>")
+      throw BatchError(
+        .refused, "no backup of this store is here",
+        hint: "A migration in place keeps one as \(FilePaths.name(of: usual)); nothing was written", path: store)
+    }
+    return newest
+  }
+
+  /// The files of a store, its backups and their receipts, as they are at this moment. What is written to a file does not change it.
+  private func files(of store: String) throws -> [String: [UInt64]] {
+    let backups = try StoreBackup.all(of: store, fileSystem).map(\.path)
+    let paths = [store] + backups + backups.map { BackupReceipt.path(of: $0) }
+    return try Dictionary(
+      uniqueKeysWithValues: Set(paths).map { path in
+        (path, try fileSystem.statusOfName(path).map { [$0.device, $0.inode] } ?? [])
+      })
+  }
+
+  /// Whether the present store took the place of that backup. The newest name does not prove it: clocks are set back.
+  private func isReceipt(of backup: StoreBackup, for store: String) throws -> Bool {
+    guard try fileSystem.statusOfName(store) != nil, let receipt = try BackupReceipt.read(for: backup.path, fileSystem) else {
+      return false
+    }
+    return (try? StoreState(store, fileSystem)) == receipt.new
+  }
+
+  private func checkRollback(to backup: StoreBackup, of store: String, force: Bool) throws {
+    for suffix in ["-wal", "-journal"] where (try fileSystem.statusOfName(backup.path + suffix)?.size ?? 0) > 0 {
+      throw BatchError(
+        .refused, "the backup was opened, and has changes in \(backup.path)\(suffix)",
+        hint: "Open it once with SQLite and close it, so that they get into the file; nothing was written", path: backup.path)
+    }
+    guard try fileSystem.statusOfName(store) != nil else { return }
+    try refuseInUse(store, "the store")
+    guard !force else { return }
+    guard let receipt = try BackupReceipt.read(for: backup.path, fileSystem) else {
+      throw BatchError(
+        .refused,
+        "whether the store was written since its migration cannot be known: \(BackupReceipt.path(of: backup.path)) is missing",
+        hint: "Use --force if the backup is newer than all that you need; nothing was written", path: store)
+    }
+    guard try StoreState(store, fileSystem) == receipt.new else {
+      throw BatchError(
+        .refused, "the store was written since its migration, and the backup does not have what was written",
+        hint: "Use --force to put the backup back; the present store is set aside then. Nothing was written", path: store)
+    }
+  }
+
+  private func refuseInUse(_ path: String, _ what: String) throws {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    let isFree = try Patience.wait(for: path) {
+      try !file.isExcluded(.exclusive, start: CutOver.sqliteLockStart, length: CutOver.sqliteLockLength)
+    }
+    guard !isFree else { return }
+    throw BatchError(
+      .refused, "\(what) is open in another process", hint: "Close every program that uses it; nothing was written", path: path)
+  }
+
+  private func putBack(_ backup: StoreBackup, _ job: JobDirectory, _ lease: Lease, force: Bool) throws -> RollbackReport {
+    try refuseInUse(backup.path, "the backup")
+    do {
+      try fileSystem.link(backup.path, to: job.newStore)
+    } catch let error as StreamsError where error.code == .unsupported {
+      let file = try fileSystem.open(backup.path, .read)
+      defer { file.close() }
+      try StoreCopy(fileSystem: fileSystem).copy(file, to: job.newStore)
+    }
+    let isInPlace = try fileSystem.statusOfName(job.destination) != nil
+    let now = Date().timeIntervalSinceReferenceDate
+    let suffix = try StoreBackup.freeSuffix(.setAside, of: job.destination, now, fileSystem)
+    let finished = try CutOver(fileSystem: fileSystem, job: job).run(
+      newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix, restores: backup.path
+    ) { try checkRollback(to: backup, of: job.destination, force: force) }
+    return try end(finished, backup.path, job, lease)
+  }
+}

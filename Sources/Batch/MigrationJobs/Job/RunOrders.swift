@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+import RunSupport
+import Streams
+
+/// What others ask of the process that runs a job: a small file in its directory, `control.json`. Layout: FORMAT.md, section 8.
+///
+/// Orders are for that process alone: the next one removes the file, and begins without.
+public struct RunOrders: Sendable, Codable, Equatable {
+  /// The layout.
+  public var format = 1
+  /// Whether the run has to wait.
+  public var paused = false
+  /// A limit, as ``RunRate`` reads it; nil for the run's own, `none` for none.
+  public var throttle: String?
+  /// Whether the run has to stop, so that it can be resumed.
+  public var stop = false
+
+  /// Nothing.
+  public init() {}
+
+  /// What a file asks for; nil if there is none, or one that is not this user's own regular file, or means nothing.
+  static func read(_ job: JobDirectory) -> RunOrders? {
+    let files = LocalFileSystem()
+    guard let status = try? files.statusOfName(job.control), status.mode & S_IFMT == S_IFREG, status.owner == geteuid(),
+      let bytes = try? files.readAll(job.control, cap: 4096),
+      let orders = try? JSONDecoder().decode(RunOrders.self, from: Data(bytes)), orders.format == 1
+    else { return nil }
+    return orders
+  }
+
+  func write(to job: JobDirectory) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let bytes = [UInt8](try encoder.encode(self))
+    let (files, temporary) = (LocalFileSystem(), job.control + ".new")
+    // A link that waits under the temporary name is not followed, but refused by the open.
+    try files.writeAndSync(bytes, to: temporary)
+    try files.rename(temporary, to: job.control)
+  }
+}
+
+extension MigrationJob {
+  /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is heeded within two
+  /// seconds. Throws `refused` if no process runs one on this machine or elsewhere.
+  public func order(_ path: String, _ change: (inout RunOrders) -> Void) throws {
+    guard let job = try JobRegistry(fileSystem).find(path) else { throw nobodyWorks(on: path) }
+    try order(job, path, change)
+  }
+
+  package func order(_ job: JobDirectory, _ path: String, _ change: (inout RunOrders) -> Void) throws {
+    guard try isWorking(on: job) else { throw nobodyWorks(on: path) }
+    var orders = RunOrders.read(job) ?? RunOrders()
+    change(&orders)
+    let written = Result { try orders.write(to: job) }
+    // The run may have ended meanwhile, and its directory with it: nobody heeds an order then, and a stop has nothing to do.
+    guard try isWorking(on: job) else {
+      if orders.stop { return }
+      throw nobodyWorks(on: path)
+    }
+    try written.get()
+  }
+
+  private func isWorking(on job: JobDirectory) throws -> Bool {
+    guard try fileSystem.status(job.plan) != nil, case .live = try Lease.inspect(job, fileSystem) else { return false }
+    return true
+  }
+
+  private func nobodyWorks(on path: String) -> BatchError {
+    BatchError(
+      .refused, "no process migrates this store just now",
+      hint: "\(ProgramName.command("status", path)) tells how it is; the order was given to nobody",
+      path: path)
+  }
+}

@@ -1,0 +1,146 @@
+import CoreDataModel
+import CoreDataStore
+import Foundation
+import Migrations
+import RunSupport
+import StoreVerification
+import Streams
+
+// The steps of a run, from the newest checkpoint on.
+extension MigrationRun {
+  /// What the last step left.
+  struct Finished {
+    var path: String
+    var rowsRead: UInt64
+    var tableRows: [String: UInt64]
+    var digests: [String: ProofDigest]
+    var accounts: [StepAccount]
+    /// What was proved while the last step was written.
+    var early: EarlyVerification?
+    var notes: [String] { accounts.flatMap(\.notes) }
+  }
+
+  private func storeName(_ index: Int) -> String { "step-\(index + 1).sqlite" }
+
+  /// Runs the steps that are left; returns the last one's store.
+  func runSteps(_ steps: [MigrationStep], _ source: StoreReader, _ log: JobLog) throws -> Finished {
+    let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
+    let found = try store.newestValid(plan: planFingerprint, source: sourceFingerprint)
+    for rejected in found?.rejected ?? [] { try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)") }
+    var position = try RunPosition(found?.checkpoint, steps: steps.count)
+    let publisher = RunPublisher(
+      store: store, lease: lease, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
+    var early: EarlyVerification?
+    if found != nil { try log.append("resumed in step \(position.step + 1)") }
+    let rejects = try rejectLog(position)
+    try foresee(steps, source)
+    while position.step < steps.count {
+      let index = position.step
+      let previous = position.previousStore.map { job.working($0) }
+      let reader = try previous.map { try StoreReader(path: $0, fileSystem: fileSystem, locking: .none) } ?? source
+      defer { if reader !== source { reader.close() } }
+      monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
+      if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
+      let (state, rows, account, watcher) = try runStep(steps, position, reader, source, publisher, rejects)
+      early = watcher
+      let name = state.workingPath(storeName(index))
+      try tell(.didMigrate, steps[index], store: job.working(name))
+      position = RunPosition(
+        step: index + 1, previousStore: name, rows: rows, digests: state.digests,
+        accounts: position.accounts + [account], rejects: rejects.map { _ in state.rejects })
+      try publisher.publish(position)
+      try removeFiles(upTo: index, keeping: name)
+      try log.append("step \(index + 1) of \(steps.count) is written: \(account.summary)")
+    }
+    guard let name = position.previousStore else { throw BatchError(.failed, "the run has no step") }
+    return Finished(
+      path: job.working(name), rowsRead: monitor.progress.rows, tableRows: position.rows, digests: position.digests,
+      accounts: position.accounts, early: early)
+  }
+
+  /// What of the whole run can be known before its first row: the steps say more as they begin.
+  private func foresee(_ steps: [MigrationStep], _ source: StoreReader) throws {
+    guard let last = steps.last else { return }
+    let bytes = try fileSystem.status(plan.source)?.size ?? 0
+    let indexes = StoreIndex.all(try StoreLayout(model: last.destination)).count
+    monitor.note { progress in
+      progress.estimate = ProgressEstimate(steps: steps.count)
+      progress.estimate.foresee(.proof, work: proofWork(bytes: bytes))
+      // As if rows had a hundred bytes, and every index half of them.
+      progress.estimate.foresee(.indexes, work: Double(bytes) / 200 * Double(indexes) * WorkCost.indexEntry)
+    }
+  }
+
+  private func runStep(
+    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher,
+    _ rejects: RejectLog?
+  ) throws -> (state: StepState, rows: [String: UInt64], account: StepAccount, early: EarlyVerification?) {
+    let index = position.step
+    let directory = job.path
+    let files = StepFiles(
+      prefix: job.working("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory),
+      throwIfStopped: monitor.throwIfStopRequested)
+    let stepPlan = try StepPlan(
+      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras,
+      validation: plan.validation ?? .all)
+    let target = steps[index].destination
+    let metadata =
+      steps[index].isIdentity
+      ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
+    let isLast = index + 1 == steps.count
+    let building = isLast ? plan.indexBuilding : .engine
+    var header = header(like: source.snapshot.header)
+    let version = header.version
+    if building == .sqlite { header.version = .rollback }
+    let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
+    let job = StepJob(
+      reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files, header: header,
+      metadata: metadata,
+      hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
+      keepsDigests: isLast && plan.verification != .none, watcher: early, rejects: rejects,
+      objectWatcher: ObjectExplainer(explains, in: stepPlan, number: index + 1, logger), sourceRows: position.rows
+    ) { state, builders in
+      var writer = ByteWriter()
+      state.encode(into: &writer)
+      var next = position
+      next.state = RunPosition.State(step: writer.bytes, builders: builders)
+      if rejects != nil { next.rejects = state.rejects }
+      // The names of files that the state refers to are durable before it is (I3).
+      try fileSystem.syncDirectory(directory)
+      try publisher.publish(next)
+    }
+    let state = try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
+    let rows = Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first })
+    return (state, rows, try StepAccount(state, stepPlan), early)
+  }
+
+  /// Verifies what is written at once, if the whole store is to be verified in the end.
+  private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader) throws -> EarlyVerification? {
+    guard plan.verification != .none else { return nil }
+    let shape = job.working("shape.sqlite")
+    try StoreShape.write(step, header: header, to: shape, fileSystem)
+    defer { try? fileSystem.remove(shape) }
+    return try EarlyVerification(
+      shape: shape, layout: step.layout, fileSystem: fileSystem, memory: MemoryBudget(total: plan.memory))
+  }
+
+  /// The new store has the source's page size, vacuum mode and journal mode.
+  private func header(like source: DatabaseHeader) -> DatabaseHeader {
+    var header = DatabaseHeader(
+      pageSize: source.pageSize, autoVacuum: source.autoVacuum, version: source.version)
+    header.userVersion = source.userVersion
+    header.applicationID = source.applicationID
+    return header
+  }
+
+  /// Removes what finished steps no longer need: their scratch files, and the stores that they read.
+  private func removeFiles(upTo index: Int, keeping kept: String) throws {
+    let keptPath = job.working(kept)
+    for path in try fileSystem.list(job.path).map(job.file) where path != keptPath {
+      // The store that the step read stays until the next step is done: the checkpoint before this one still needs it.
+      let isInput = path.hasPrefix(job.working("step-\(index).sqlite"))
+      let isDone = (0...index + 1).contains { path.hasPrefix(job.working("step-\($0).")) }
+      if isDone, !isInput { try fileSystem.remove(path) }
+    }
+  }
+}

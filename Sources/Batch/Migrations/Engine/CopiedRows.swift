@@ -1,0 +1,50 @@
+import CoreDataStore
+import RunSupport
+import Streams
+
+// Rows that are made without objects: of join tables, and of tables that the model does not know.
+extension RowTransformer {
+  func links(_ page: RowPage, _ unit: LinkUnit) throws {
+    for index in 0..<page.count {
+      let rowid = page.rowid(index)
+      guard row.decode(page.record(index)) else {
+        throw BatchError(.badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
+      }
+      guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
+      state.links[unit.join].read += 1
+      guard let from = try unit.carriedOwner(owner), let to = try unit.carriedOther(other) else {
+        state.links[unit.join].dropped += 1
+        continue
+      }
+      state.links[unit.join].kept += 1
+      let (order, inverse) = (unit.order.flatMap { row.integer($0) }, unit.inverseOrder.flatMap { row.integer($0) })
+      try manager.link(
+        unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from,
+        sourceOrder: unit.ownerIsSource ? inverse : order, destinationOrder: unit.ownerIsSource ? order : inverse)
+    }
+  }
+
+  /// Copies records as they are; where entity numbers changed, theirs is replaced.
+  func carry(_ page: RowPage, _ table: CarriedObjects.Table, to number: Int) throws {
+    for index in 0..<page.count {
+      guard let (column, map) = table.numbers else {
+        manager.output.append(table: number, rowid: page.rowid(index), record: page.record(index))
+        continue
+      }
+      guard row.decode(page.record(index)) else {
+        throw BatchError(
+          .badStore, "a row of \(table.row.name) is damaged", path: plan.graph.reader.path, key: page.rowid(index))
+      }
+      if !table.removed.isEmpty, let number = row.integer(column), table.removed.contains(number) { continue }
+      encoder.reset()
+      for position in 0..<row.columnCount {
+        if position == column, let old = row.integer(position) {
+          encoder.append(.integer(map[old] ?? old))
+        } else {
+          encoder.append(type: row.type(position), body: row.body(position))
+        }
+      }
+      manager.output.append(table: number, rowid: page.rowid(index), encoder)
+    }
+  }
+}

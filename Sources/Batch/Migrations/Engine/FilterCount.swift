@@ -1,0 +1,70 @@
+import CoreDataStore
+import RunSupport
+import Streams
+
+/// Counts the objects that no filter takes, before any is migrated.
+package struct FilterCount {
+  /// By source entity.
+  package private(set) var leftOut: [String: UInt64] = [:]
+
+  /// Asks the filters of a step that reads the store itself. Reads the tables of these entities. What filters look up is sorted in memory:
+  /// throws `diskFull` where that is too much.
+  package init(
+    _ entities: Set<String>, _ step: MigrationStep, _ reader: StoreReader, _ policies: PolicyRegistry, now: Double,
+    _ memory: MemoryBudget
+  )
+    throws
+  {
+    let disk = MemoryDisk(limit: memory.sortBytes)
+    let files = StepFiles(prefix: "filters", fileSystem: disk, budget: memory)
+    let plan = try StepPlan(step: step, reader: reader, policies: policies, files: files, now: now)
+    let transformer = try plan.makeTransformer(files)
+    let numbers = Set(plan.graph.byNumber.compactMap { $0 }.filter { entities.contains($0.name) }.map(\.number))
+    for table in plan.binding.tables.indices
+    where plan.graph.byNumber.contains(where: { $0?.table == table && numbers.contains($0?.number ?? 0) }) {
+      try count(numbers, plan, table, transformer)
+    }
+  }
+
+  private mutating func count(_ numbers: Set<Int>, _ plan: StepPlan, _ table: Int, _ transformer: RowTransformer) throws {
+    let bound = plan.binding.tables[table]
+    let (page, scan) = (RowPage(), try RowScan.whole(bound.schema.rootPage, plan.graph.reader.snapshot))
+    while try scan.next(into: page) {
+      for index in 0..<page.count where transformer.row.decode(page.record(index)) {
+        guard let number = transformer.row.integer(bound.positions[1]).map({ Int($0) }), numbers.contains(number) else {
+          continue
+        }
+        let isTaken = try plan.mappingsByEntity[number].contains { mapping in
+          try transformer.isTaken(page.rowid(index), plan.mappings[mapping])
+        }
+        if !isTaken { leftOut[plan.graph.byNumber[number]?.name ?? "", default: 0] += 1 }
+      }
+      transformer.row.forget()
+    }
+  }
+}
+
+extension RowTransformer {
+  /// Whether a mapping's filter takes the row that was decoded last.
+  fileprivate func isTaken(_ key: Int64, _ mapping: CompiledMapping) throws -> Bool {
+    try manager.withSource(for: mapping, key: key) { try mapping.takes($0) }
+  }
+}
+
+extension StepPlan {
+  /// Makes what transforms rows if nobody writes them.
+  func makeTransformer(_ files: StepFiles) throws -> RowTransformer {
+    let lookups = try LookupTable([], model: layout.model, files: files, restoring: nil)
+    let patches = try PatchLog(path: files.path("patches"), fileSystem: files.fileSystem, restoring: nil)
+    return RowTransformer(
+      plan: self, manager: makeManager(lookups, patches), dropped: try DroppedKeys(plan: self, files: files, restoring: nil),
+      state: StepState(plan: self))
+  }
+
+  /// Makes what policies ask of a running step.
+  func makeManager(_ lookups: LookupTable, _ patches: PatchLog) -> MigrationManager {
+    MigrationManager(
+      sourceModel: step.source, layout: layout, keys: keys, graph: graph, lookups: lookups, patches: patches, compiled: mappings,
+      entities: entities, rules: rules)
+  }
+}

@@ -1,0 +1,116 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+
+/// Writes the rows of one join table from one source table: pairs of keys, moved as their objects are moved.
+package struct LinkUnit {
+  /// Position in the destination layout's join tables.
+  let join: Int
+  let scan: SourceGraph.PairScan
+  /// Whether the scan's owner is the owner of the relationship that names the join table.
+  let ownerIsSource: Bool
+  let ownerOffset: Int64
+  let otherOffset: Int64
+  /// Where the row holds the place of the other among the owner's, and of the owner among the other's.
+  let order: Int?
+  let inverseOrder: Int?
+  /// The relationship, for messages.
+  package let name: String
+  /// Where filters may have left out objects: what became of the owner, and of the other.
+  var owners: CarriedTargets?
+  var others: CarriedTargets?
+
+  /// The destination key of an owner; nil for one that was left out.
+  func carriedOwner(_ key: Int64) throws -> Int64? {
+    guard let owners else { return key &+ ownerOffset }
+    return try owners.target(key).map { key &+ $0.offset }
+  }
+
+  /// The destination key of the other; nil for one that was left out.
+  func carriedOther(_ key: Int64) throws -> Int64? {
+    guard let others else { return key &+ otherOffset }
+    return try others.target(key).map { key &+ $0.offset }
+  }
+}
+
+/// Decides for every join table of the destination which source relationship fills it.
+struct LinkPlanner {
+  let drafts: StepDraft
+
+  func units() throws -> [LinkUnit] {
+    var units: [LinkUnit] = []
+    for (index, join) in drafts.layout.joinTables.enumerated() {
+      // Both sides have the same pairs; the side that names the table comes first.
+      let own = try links(index, join.relationship, ownerIsSource: true)
+      let isAnswered = !own.isEmpty || join.relationship == join.inverse
+      if !isAnswered { units += try links(index, join.inverse, ownerIsSource: false) } else { units += own }
+    }
+    return units
+  }
+
+  private func links(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
+    var found: [(key: String, unit: LinkUnit)] = []
+    for draft in drafts.drafts where drafts.layout.model.isKind(draft.destination.name, of: reference.entity) {
+      guard let property = draft.mapping.relationshipMappings.first(where: { $0.name == reference.name }),
+        let relationship = draft.destination.relationships[reference.name],
+        let origin = try RelationshipOrigin(property, draft, drafts)
+      else { continue }
+      let map = drafts.keyMap(
+        origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
+      let offsets = Set((map.byNumber.compactMap { $0?.offset }))
+      guard let otherOffset = offsets.first else { continue }
+      try requireAllCarried(draft.source.name, of: origin, "\(draft.source.name).\(origin.name)")
+      try requireAllCarried(origin.relationship.destination, of: origin, "\(draft.source.name).\(origin.name)")
+      var unit = LinkUnit(
+        join: join,
+        scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
+        ownerIsSource: ownerIsSource, ownerOffset: draft.offset, otherOffset: otherOffset,
+        order: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: true).order,
+        inverseOrder: drafts.graph.inverseOrder(origin.relationship.storage),
+        name: "\(draft.source.name).\(origin.name)")
+      let isFiltered = try filter(&unit, draft, origin, relationship)
+      // Every mapping of a filtered hierarchy writes the links of its own objects.
+      let key = "\(origin.relationship.storage)" + (isFiltered ? " \(draft.mapping.name)" : "")
+      if let same = found.first(where: { $0.key == key }) {
+        guard same.unit.ownerOffset == unit.ownerOffset else { throw ambiguous(unit) }
+      } else {
+        found.append((key, unit))
+      }
+      guard offsets.count == 1 || isFiltered else { throw ambiguous(unit) }
+    }
+    return found.map(\.unit)
+  }
+
+  /// Where mappings of objects at either end have filters, every object is asked what became of it.
+  private func filter(
+    _ unit: inout LinkUnit, _ draft: MappingDraft, _ origin: RelationshipOrigin, _ relationship: StoredRelationship
+  ) throws -> Bool {
+    let declaring = try origin.declaringEntity(draft, drafts)
+    let others = drafts.carriedTargets(origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
+    let hierarchy = drafts.carriedTargets(declaring, via: nil, to: nil)
+    guard others.hasFilters || hierarchy.hasFilters else { return false }
+    unit.owners = drafts.carriedTargets(declaring, via: draft.mapping.name, to: nil)
+    unit.others = others
+    return true
+  }
+
+  // A join table holds the links of a whole hierarchy: of an entity that nobody carries over, links would lead nowhere.
+  private func requireAllCarried(_ entity: String, of origin: RelationshipOrigin, _ name: String) throws {
+    guard case .join = origin.relationship.storage else { return }
+    let model = drafts.graph.binding.layout.model
+    for candidate in model.entities where !candidate.isAbstract && model.isKind(candidate.name, of: entity) {
+      guard !drafts.drafts.contains(where: { $0.source.name == candidate.name }) else { continue }
+      throw BatchError(
+        .badMapping, "the links of \(name) may belong to \(candidate.name), which no entity mapping carries over",
+        hint: "Map \(candidate.name) as well, or make the links in a policy", entity: candidate.name)
+    }
+  }
+
+  // A join table does not hold the entities of its keys, so they must all move alike.
+  private func ambiguous(_ unit: LinkUnit) -> BatchError {
+    BatchError(
+      .badMapping, "the objects of \(unit.name) move to different tables, so its links cannot be carried over",
+      hint: "Make the links in a policy")
+  }
+}

@@ -1,0 +1,249 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// Turns an entity mapping into sources for the columns of its destination table.
+struct MappingCompiler {
+  let drafts: StepDraft
+  /// What the model demands of objects, by Z_ENT.
+  let rules: [ObjectRules?]
+  let now: Double
+
+  private var layout: StoreLayout { drafts.layout }
+
+  func compile(_ draft: MappingDraft) throws -> CompiledMapping {
+    var columns = draft.destination.template.map { ColumnSource.value($0) }
+    // An inferred migration changes rows in place and keeps Z_OPT; a mapped one makes new objects.
+    let positions = drafts.graph.binding.tables[draft.source.table].positions
+    columns[2] = drafts.step.isInferred ? .borrow(positions[2], missing: .integer(1)) : .value(.integer(1))
+    var expressions: [PropertyExpression] = []
+    for property in draft.mapping.attributeMappings {
+      for leaf in leaves(property, draft) { try attribute(leaf, draft, &columns, &expressions) }
+    }
+    for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns, &expressions) }
+    try inverselessOwners(draft, &columns)
+    identical(draft, &columns)
+    let number = draft.destination.number
+    return CompiledMapping(
+      mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
+      policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter, expressions: expressions,
+      rules: rules.indices.contains(number) ? rules[number] : nil)
+  }
+
+  /// What the policy declares and what evaluated relationships change; rules are known altogether.
+  private func mayWrite(_ draft: MappingDraft) -> [Bool]? {
+    let (mapping, model) = (draft.mapping, layout.model)
+    guard mapping.rules == nil, let declared = draft.policy?.declaredWrites(for: mapping) else { return nil }
+    let evaluated = mapping.relationshipMappings.filter { $0.valueExpression?.isEvaluatedRelationship == true }.compactMap {
+      model.relationship($0.name, of: draft.destination.name)?.destinationEntity
+    }
+    return [false] + layout.entityNames.map { name in (declared + evaluated).contains { model.isKind(name, of: $0) } }
+  }
+
+  /// Rules find their names once, not with every row.
+  private func policy(_ draft: MappingDraft) throws -> (any EntityMigrationPolicy)? {
+    guard let rules = draft.policy as? RulePolicy else { return draft.policy }
+    return try rules.compiled(
+      RuleCompiler(
+        mapping: draft.mapping, source: draft.source, destination: draft.destination, graph: drafts.graph,
+        entities: drafts.entities, now: now))
+  }
+
+  /// An identity migration keeps every value, also in columns of entities beside this one, where Core Data's own migration puts defaults,
+  /// and in those that the model does not know.
+  private func identical(_ draft: MappingDraft, _ columns: inout [ColumnSource]) {
+    guard drafts.step.isIdentity else { return }
+    let source = drafts.graph.binding.tables[draft.source.table]
+    for (index, column) in layout.entityTables[draft.destination.table].columns.enumerated() {
+      switch column.role {
+      case .attribute, .unknown: break
+      default: continue
+      }
+      let position = source.positions[index]
+      columns[index] = .borrow(position, missing: source.schema.columns[position].defaultValue ?? .null)
+    }
+  }
+
+  /// The mapping of a composite attribute as mappings of its elements; any other as it is.
+  private func leaves(_ property: PropertyMapping, _ draft: MappingDraft) -> [PropertyMapping] {
+    guard let composite = layout.model.attribute(property.name, of: draft.destination.name), composite.type == .composite
+    else { return [property] }
+    var sourceName = property.name
+    switch property.valueExpression {
+    case nil: break
+    case .keyPath(.variable("source"), let path): sourceName = path.joined(separator: ".")
+    default: return []
+    }
+    return composite.leaves.compactMap { leaf in
+      let origin = sourceName + leaf.path.dropFirst(composite.name.count)
+      guard draft.source.attributes[origin] != nil else { return nil }
+      return PropertyMapping(name: leaf.path, valueExpression: .keyPath(operand: .variable("source"), path: [origin]))
+    }
+  }
+
+  /// Understands an expression. Throws `badMapping`, naming what is not understood.
+  func expression(
+    _ expression: Expression, _ name: String, _ target: PropertyExpression.Target, _ draft: MappingDraft
+  ) throws -> PropertyExpression {
+    var compiler = ExpressionCompiler(graph: drafts.graph, mapping: draft.mapping, source: draft.source)
+    (compiler.destination, compiler.now) = (draft.destination, now)
+    compiler.earlier = Set(draft.mapping.attributeMappings.map(\.name).prefix { $0 != name })
+    if case .toMany = target { compiler.isLate = true }
+    compiler.mappings = Dictionary(
+      drafts.drafts.map { ($0.mapping.name, ($0.mapping.sourceEntity, $0.mapping.destinationEntity)) },
+      uniquingKeysWith: { first, _ in first })
+    compiler.ambiguous = drafts.ambiguousNames
+    do {
+      return PropertyExpression(name: name, target: target, expression: try compiler.compile(expression).expression)
+    } catch let damage as ExpressionDamage {
+      throw BatchError(
+        .badMapping, damage.sentence(of: "the value expression of \(draft.mapping.name).\(name), \(expression),"),
+        hint: damage.hint ?? "Set the property in a policy", entity: draft.mapping.destinationEntity)
+    }
+  }
+
+  private func attribute(
+    _ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource],
+    _ expressions: inout [PropertyExpression]
+  ) throws {
+    guard let target = draft.destination.attributes[property.name] else { return }
+    var sourceName = property.name
+    switch property.valueExpression {
+    case nil: break
+    case .keyPath(.variable("source"), let path) where path.count == 1: sourceName = path[0]
+    case .some(let expression):
+      let types = property.passedTypes + [target.type]
+      if target.type == .date { try checkEpoch(expression, property.name, draft) }
+      let compiled = try self.expression(
+        expression, property.name, .attribute(column: target.position, through: types), draft)
+      if case .constant(.value(let value)) = compiled.expression {
+        columns[target.position] = .value(try stored(value, through: types, property, draft))
+      } else {
+        columns[target.position] = .expression
+        expressions.append(compiled)
+      }
+      return
+    }
+    guard let source = draft.source.attributes[sourceName] else {
+      guard property.valueExpression != nil else { return }
+      throw BatchError(
+        .badMapping, "\(draft.mapping.name).\(property.name) reads \(sourceName), which the source does not have",
+        hint: "Its attributes are \(draft.source.attributes.names.joined(separator: ", "))", entity: draft.source.name)
+    }
+    let copied = try copy(source, to: target, draft, property)
+    columns[target.position] = property.valueForNull.map { .filled(copied, null: $0) } ?? copied
+  }
+
+  /// A number that is computed becomes a date only where the expression says from when it counts.
+  private func checkEpoch(_ expression: Expression, _ name: String, _ draft: MappingDraft) throws {
+    if case .constant = expression { return }
+    guard Measure.of(expression, drafts.step.source, source: draft.source.name) == .number else { return }
+    throw BatchError(
+      .badMapping,
+      "the value expression of \(draft.mapping.name).\(name) makes a date of a number and does not say from when it counts",
+      hint: Measure.hint, entity: draft.mapping.destinationEntity)
+  }
+
+  private func stored(
+    _ value: Value, through types: [AttributeType], _ property: PropertyMapping, _ draft: MappingDraft
+  ) throws -> Value {
+    do { return try PropertyExpression.stored(value, through: types) } catch is ExpressionDamage {
+      let last = types.last.map { "\($0)" } ?? "value"
+      throw BatchError(
+        .badMapping, "the value expression of \(draft.mapping.name).\(property.name) gives a constant that is no \(last)",
+        hint: "Write a constant of that type", entity: draft.mapping.destinationEntity)
+    }
+  }
+
+  private func copy(
+    _ source: StoredAttribute, to target: StoredAttribute, _ draft: MappingDraft, _ property: PropertyMapping
+  ) throws -> ColumnSource {
+    let name = property.name
+    let schema = drafts.graph.binding.tables[draft.source.table].schema.columns[source.position]
+    let missing = schema.defaultValue ?? .null
+    guard source.isExternal == target.isExternal else {
+      throw BatchError(
+        .badMapping, "\(name) changes whether its data may lie outside of the store, which is not supported",
+        hint: "Keep 'Allows External Storage' as it was", entity: draft.destination.name)
+    }
+    let types = [source.type] + property.passedTypes + [target.type]
+    guard types.contains(where: { $0 != source.type }) else { return .borrow(source.position, missing: missing) }
+    guard types.allSatisfy(\.isNumeric) else {
+      let message = "\(name) changes from \(source.type) to \(target.type)"
+      // A policy may set it; rules are known altogether.
+      if draft.policy != nil, draft.mapping.rules == nil { return .unfit(source.position, message) }
+      throw BatchError(
+        .badMapping, "\(message), which needs a value expression or a policy",
+        hint: target.type == .date && source.type.isNumeric
+          ? Measure.hint : "In a mapping file: \(name): { cast: $source.\(name), to: … }", entity: draft.destination.name)
+    }
+    return .convert(source.position, missing: missing, through: types)
+  }
+
+  private func toOne(
+    _ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource],
+    _ expressions: inout [PropertyExpression]
+  ) throws {
+    guard let relationship = draft.destination.relationships[property.name],
+      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
+    else { return }
+    if let expression = property.valueExpression, expression.isEvaluatedRelationship {
+      columns[column] = .expression
+      return expressions.append(try self.expression(expression, property.name, .toOne, draft))
+    }
+    guard let origin = try RelationshipOrigin(property, draft, drafts) else {
+      return try formerlyInverseless(relationship, draft, &columns)
+    }
+    guard case .ownKey(let table, let key, let sourceEntity, let sourceOrder) = origin.relationship.storage else {
+      throw BatchError(
+        .badMapping, "\(property.name) would become a to-one relationship of the to-many \(origin.name)",
+        hint: "Choose the object in a policy", entity: draft.destination.name)
+    }
+    let positions = drafts.graph.binding.tables[table].positions
+    let map = drafts.keyMap(
+      origin.relationship.destination, via: origin.mappingName, to: relationship.destination,
+      entityPosition: sourceEntity.map { positions[$0] })
+    let targets = drafts.carriedTargets(
+      origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
+    guard !targets.hasFilters else {
+      columns[column] = .carried(positions[key], targets, .key)
+      if let entityColumn { columns[entityColumn] = .carried(positions[key], targets, .entity) }
+      if let orderColumn { columns[orderColumn] = .carried(positions[key], targets, .order(sourceOrder.map { positions[$0] })) }
+      return
+    }
+    columns[column] = map.isIdentity ? .borrow(positions[key], missing: .null) : .key(positions[key], map)
+    if let entityColumn { columns[entityColumn] = .keyEntity(positions[key], map) }
+    if let orderColumn {
+      columns[orderColumn] = sourceOrder.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
+    }
+  }
+
+  /// A to-many that had no inverse kept its keys in the destination's rows: a new inverse to-one takes them over.
+  private func formerlyInverseless(
+    _ relationship: StoredRelationship, _ draft: MappingDraft, _ columns: inout [ColumnSource]
+  ) throws {
+    guard let inverse = relationship.inverse,
+      case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage,
+      let keys = try drafts.ownerKeys(
+        of: inverse, kind: relationship.destination, in: draft, tellsEntity: entityColumn != nil)
+    else { return }
+    columns[column] = .key(keys.position, keys.map)
+    if let entityColumn { columns[entityColumn] = .keyEntity(keys.position, keys.map) }
+    if let orderColumn { columns[orderColumn] = keys.order }
+  }
+
+  /// Keys of to-many relationships without inverse lie in the destination's rows, so they are carried with those.
+  private func inverselessOwners(_ draft: MappingDraft, _ columns: inout [ColumnSource]) throws {
+    for (index, column) in layout.entityTables[draft.destination.table].columns.enumerated() {
+      guard case .inverselessOwner(let owner, let name) = column.role,
+        let destination = layout.model.relationship(name, of: owner)?.destinationEntity,
+        layout.model.isKind(draft.destination.name, of: destination),
+        let keys = try drafts.ownerKeys(of: name, kind: owner, in: draft, tellsEntity: false)
+      else { continue }
+      columns[index] = .key(keys.position, keys.map)
+      if let order = layout.position(of: .inverselessOrder(entity: owner, name: name)) { columns[order.column] = keys.order }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// The keys of a to-many relationship that are not those of a to-one on both sides of the step: they stand in the rows of the objects
+/// that it leads to, whether it has an inverse or has lost it.
+struct OwnerKeys {
+  /// Where the owner's key stands in a source row.
+  var position: Int
+  /// The object's place among those of its owner.
+  var order: ColumnSource
+  var map: KeyMap
+}
+
+extension StepDraft {
+  /// The keys that rows of a mapping's source hold for a relationship of a destination entity and its sub-entities; nil if
+  /// nothing carries them over. `tellsEntity` asks for the owners' numbers too.
+  func ownerKeys(
+    of name: String, kind entity: String, in draft: MappingDraft, tellsEntity: Bool
+  ) throws -> OwnerKeys? {
+    guard let destination = layout.model.relationship(name, of: entity)?.destinationEntity else { return nil }
+    var found: (column: Int, order: Int?, entity: Int?)?
+    var targets = [KeyMap.Target?](repeating: nil, count: graph.byNumber.count)
+    for owner in drafts where layout.model.isKind(owner.destination.name, of: entity) {
+      guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == name }),
+        let origin = try RelationshipOrigin(property, owner, self),
+        let (table, column, order) = origin.relationship.storage.keys, table == draft.source.table,
+        found?.column ?? column == column, isTarget(draft, via: origin.mappingName, to: destination)
+      else { continue }
+      guard owner.filter == nil else { throw filtered(owner, name) }
+      // The inverse's key may determine its entity.
+      let inverse = origin.relationship.inverse.flatMap { draft.source.relationships[$0] }
+      found = (column, order, inverse?.entityPosition)
+      guard targets[owner.source.number] == nil else { continue }
+      targets[owner.source.number] = KeyMap.Target(offset: owner.offset, number: owner.destination.number)
+    }
+    return found.map { found in
+      let positions = graph.binding.tables[draft.source.table].positions
+      let key = positions[found.column]
+      return OwnerKeys(
+        position: key, order: found.order.map { .borrow(positions[$0], missing: .null) } ?? .order(key),
+        map: found.entity.map { KeyMap(entityPosition: $0, byNumber: targets) }
+          ?? ownerMap(targets, graph.binding.tables[draft.source.table].layout.columns[found.column].role, tellsEntity))
+    }
+  }
+
+  /// Objects that several mappings without filter make belong to the owner once.
+  private func isTarget(_ draft: MappingDraft, via mappingName: String?, to destination: String) -> Bool {
+    guard draft.filter == nil else { return mappingName == nil || draft.mapping.name == mappingName }
+    return target(of: draft.source, via: mappingName, to: destination)?.mapping.name == draft.mapping.name
+  }
+
+  // The keys do not show which of several mappings took their owner.
+  private func filtered(_ owner: MappingDraft, _ name: String) -> BatchError {
+    BatchError(
+      .badMapping, "\(owner.mapping.name) has a filter, and \(name) has no inverse: its objects cannot be carried over",
+      hint: "Make the relationship in a policy", entity: owner.source.name)
+  }
+
+  /// Where all owners move alike, their keys do; else only the owner's own row holds its entity.
+  private func ownerMap(_ targets: [KeyMap.Target?], _ role: ColumnRole, _ tellsEntity: Bool) -> KeyMap {
+    guard case .inverselessOwner(let entity, _) = role else {
+      // If an inverse does not determine the entity, there is only one.
+      return KeyMap(byNumber: [], single: targets.lazy.compactMap { $0 }.first)
+    }
+    let model = graph.binding.layout.model
+    let owners = graph.byNumber.compactMap { $0 }.filter {
+      model.isKind($0.name, of: entity) && model.entity($0.name)?.isAbstract == false
+    }
+    let first = owners.first.flatMap { targets[$0.number] }
+    let isUniform = owners.allSatisfy { owner in
+      targets[owner.number]?.offset == first?.offset && (!tellsEntity || targets[owner.number]?.number == first?.number)
+    }
+    guard !isUniform, let number = graph.entities[entity]?.number else { return KeyMap(byNumber: [], single: first) }
+    return KeyMap(byNumber: targets, owners: .init(graph: graph, number: number))
+  }
+}
+
+extension RelationshipStorage {
+  /// Where rows of the objects at the other end have the owner's key, and their place among its objects; nil for other storage.
+  fileprivate var keys: (table: Int, column: Int, order: Int?)? {
+    switch self {
+    case .inverseKey(let table, let column, let order), .ownerKey(let table, let column, let order): (table, column, order)
+    case .ownKey, .join: nil
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+
+/// Where the properties of an entity mapping's objects come from, in words: by the mapping as it was compiled, and by what a call has set.
+package struct PropertyOrigins {
+  package let mapping: CompiledMapping
+  package let isInferred: Bool
+
+  package init(mapping: CompiledMapping, isInferred: Bool) {
+    self.mapping = mapping
+    self.isInferred = isInferred
+  }
+
+  private var own: EntityMapping { mapping.mapping }
+  private var policy: String { own.policyClassName.map { "the policy \($0)" } ?? "a rule" }
+
+  /// Of an attribute. `columns` are those that were set for the object at hand.
+  package func attribute(_ name: String, set columns: Set<Int> = []) -> String {
+    guard let target = mapping.destination.attributes[name] else { return "not stored" }
+    if let rule = own.rules?.attributes.first(where: { $0.name == name }) { return "rule: \(rule.value.words)" }
+    // What an expression gives is set, too.
+    if case .expression = mapping.columns[target.position] {
+      return expression(name, of: own.attributeMappings).map { "expression \($0)" } ?? "expression"
+    }
+    guard !columns.contains(target.position) else { return "set by \(policy)" }
+    return origin(name, mapping.columns[target.position])
+  }
+
+  private func origin(_ name: String, _ column: ColumnSource) -> String {
+    switch column {
+    case .filled(let source, _): return "\(origin(name, source)), or the default value"
+    case .borrow(let position, _): return origin(name, position)
+    case .convert(let position, _, let types):
+      return "\(origin(name, position)), converted from \(types.map { "\($0)" }.joined(separator: " to "))"
+    case .value(let value):
+      if let constant = expression(name, of: own.attributeMappings) { return "constant \(constant)" }
+      return value == .null ? "no value: no source and no default value" : "the default value: no source"
+    case .unfit(_, let message): return "left to \(policy): \(message)"
+    default: return "the row"
+    }
+  }
+
+  /// Of a relationship.
+  package func relationship(_ name: String, set columns: Set<Int> = []) -> String {
+    if own.rules?.relationships.contains(where: { $0.name == name }) == true { return "rule" }
+    if let rule = own.rules?.objects.first(where: { $0.link == name }) { return "rule: \(rule.kind.rawValue) \(rule.entity)" }
+    if let property = own.relationshipMappings.first(where: { $0.name == name }) {
+      let isSet: Bool
+      if case .ownKey(_, let column, _, _) = mapping.destination.relationships[name]?.storage {
+        if case .expression = mapping.columns[column] { isSet = false } else { isSet = columns.contains(column) }
+        if !isSet, case .value = mapping.columns[column] { return "no objects: no source" }
+      } else {
+        isSet = false
+      }
+      guard !isSet else { return "set by \(policy)" }
+      if let expression = property.valueExpression {
+        return isInferred ? "renamed: \(expression)" : "expression \(expression)"
+      }
+      guard mapping.source.relationships[name] != nil else { return linked }
+      return "carried from \(mapping.source.name).\(name)"
+    }
+    return linked
+  }
+
+  private var linked: String { mapping.policy == nil ? "no source; others may link it" : "linked by \(policy), or by others" }
+
+  private func expression(_ name: String, of properties: [PropertyMapping]) -> Expression? {
+    properties.first { $0.name == name }?.valueExpression
+  }
+
+  private func origin(_ name: String, _ position: Int) -> String {
+    let attributes = mapping.source.attributes
+    guard let source = attributes.names.first(where: { attributes[$0]?.position == position }) else { return "the row" }
+    let place = "\(mapping.source.name).\(source)"
+    return source == name ? place : "\(place), renamed\(isInferred ? " by its renaming identifier" : "")"
+  }
+}
+
+extension RuleValue {
+  /// What the rule does, in words.
+  var words: String {
+    switch self {
+    case .expression(let expression): "\(expression)"
+    case .date(let value, _): "date of (\(value.words))"
+    case .cast(let value, let type): "cast of (\(value.words)) to \(type.rawValue)"
+    case .sum(let values): "sum of (\(values.map(\.words).joined(separator: ", ")))"
+    case .join(let values, _): "join of (\(values.map(\.words).joined(separator: ", ")))"
+    case .split(let value, _, let part): "part \(part) of (\(value.words))"
+    case .prefix(let value, let length): "the first \(length) characters of (\(value.words))"
+    case .lookup(let value, let table): "(\(value.words)) looked up in \(table.name)"
+    case .choice(let condition, let yes, let no): "if \(condition) then (\(yes.words)) else (\(no.words))"
+    case .fallback(let value, let other): "(\(value.words)), else (\(other.words))"
+    }
+  }
+}

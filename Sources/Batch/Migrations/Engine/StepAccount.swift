@@ -1,0 +1,135 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+
+/// What became of the rows of one step (I12): every object that was read is written, or left out by a rule that has a name.
+public struct StepAccount: Sendable, Codable, Equatable {
+  /// The objects of one entity mapping.
+  public struct Objects: Sendable, Codable, Equatable {
+    /// The entity mapping.
+    public var mapping: String
+    /// Its source entity.
+    public var source: String
+    /// Its destination entity.
+    public var destination: String
+    /// Source objects that it was given.
+    public var read: UInt64
+    /// Of them, those whose object is written.
+    public var written: UInt64
+    /// Of them, those that ``rule`` left out.
+    public var leftOut: UInt64
+    /// Of them, those that could not be migrated, see ``RejectLimit``.
+    public var rejected: UInt64 = 0
+    /// Who leaves out objects: a filter, a policy, or a choice of parts; nil if nobody does.
+    public var rule: String?
+  }
+
+  /// The references or links of one relationship.
+  public struct Links: Sendable, Codable, Equatable {
+    /// `Entity.relationship`, of the destination.
+    public var relationship: String
+    /// Links that the source has; 0 of references in the rows of an entity, which are not counted.
+    public var read: UInt64 = 0
+    /// Links that policies, rules and expressions made; with those that were read they are what is written, left out, repeated or cleared.
+    public var made: UInt64 = 0
+    /// Links in the new store; 0 of references.
+    public var written: UInt64 = 0
+    /// Links that were left out with one of their objects, by a filter.
+    public var leftOut: UInt64 = 0
+    /// Links that were made although they were there already; they are there once.
+    public var repeated: UInt64 = 0
+    /// References that became NULL and links that were left out because a policy left out the object.
+    public var cleared: UInt64
+  }
+
+  /// Version before the step.
+  public var source: String
+  /// Version after it.
+  public var destination: String
+  /// In the order of the plan.
+  public var objects: [Objects]
+  /// Source objects that no entity mapping names.
+  public var unmapped: UInt64
+  /// Objects that policies and rules created in addition, by the root entity of their table.
+  public var made: [String: UInt64] = [:]
+  /// Of relationships with a table of their own, and of those with cleared references.
+  public var links: [Links]
+  /// Everything in the version before, and in those between, and what became of it.
+  public var versions: [VersionAccount] = []
+}
+
+extension StepAccount {
+  /// The account of a step whose tables are complete. Reads what of the source nobody has read.
+  package init(_ state: StepState, _ plan: StepPlan) throws {
+    (source, destination) = (plan.step.origin.name, plan.step.destination.name)
+    let counted = try VersionCount(plan, state)
+    (versions, unmapped) = (counted.accounts, state.unmapped &+ counted.unread)
+    objects = zip(plan.allMappings, state.counts).enumerated().map { index, pair in
+      let (mapping, counts) = pair
+      let rejected = state.rejects.mappings.indices.contains(index) ? state.rejects.mappings[index] : 0
+      return Objects(
+        mapping: mapping.mapping.name, source: mapping.source.name, destination: mapping.destination.name, read: counts.read,
+        written: counts.kept, leftOut: counts.dropped &- rejected, rejected: rejected, rule: Self.rule(mapping.mapping))
+    }
+    let joins = plan.layout.joinTables
+    links = joins.enumerated().map { index, join in
+      let counts = state.links.indices.contains(index) ? state.links[index] : StepState.Counts()
+      let name = join.relationship.description
+      let table = plan.layout.entityTables.count + index
+      let all = UInt64(clamping: state.nextKeys[table] &- plan.keys.firstNewKeys[table])
+      return Links(
+        relationship: name, read: counts.read, made: all &- counts.kept, written: state.tableRows[table],
+        leftOut: counts.dropped, repeated: state.repeated[name] ?? 0, cleared: state.lost[name] ?? 0)
+    }
+    let known = Set(links.map(\.relationship))
+    links += state.lost.filter { !known.contains($0.key) }.sorted { $0.key < $1.key }.map {
+      Links(relationship: $0.key, cleared: $0.value)
+    }
+    for (table, layout) in plan.layout.entityTables.enumerated() {
+      let count = state.nextKeys[table] &- plan.keys.firstNewKeys[table]
+      if count > 0 { made[layout.rootEntity] = UInt64(count) }
+    }
+  }
+
+  private static func rule(_ mapping: EntityMapping) -> String? {
+    if mapping.isSkipped { return "\(mapping.name), which was skipped" }
+    let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName].compactMap { $0 }
+    return rules.isEmpty ? nil : rules.joined(separator: " or ")
+  }
+
+  /// What did not arrive, and why.
+  package var notes: [String] {
+    var notes = objects.filter { $0.leftOut > 0 }.map {
+      "\($0.leftOut.grouped) of \($0.read.grouped) objects of \($0.source) were left out by \($0.rule ?? $0.mapping)"
+    }
+    for object in objects where object.rejected > 0 {
+      notes.append("\(object.rejected.grouped) of \(object.read.grouped) objects of \(object.source) were rejected")
+    }
+    for link in links where link.leftOut > 0 {
+      notes.append(
+        "\(link.leftOut.grouped) of \(link.read.grouped) links of \(link.relationship) were left out with their objects")
+    }
+    let also = objects.contains { $0.rejected > 0 } ? " or rejected" : ""
+    for link in links where link.cleared > 0 {
+      notes.append(
+        "\(link.cleared.grouped) references of \(link.relationship) were cleared: their objects were left out\(also)"
+      )
+    }
+    return notes + versions.flatMap(\.notes)
+  }
+
+  /// The sums in words.
+  public var summary: String {
+    func sum(_ numbers: [UInt64]) -> String { numbers.reduce(0, &+).grouped }
+    var parts = [
+      "\(sum(objects.map(\.read) + [unmapped])) objects read", "\(sum(objects.map(\.written))) written",
+      "\(sum(objects.map(\.leftOut) + [unmapped])) left out", "\(sum(objects.map(\.rejected))) rejected",
+    ]
+    if !made.isEmpty { parts.append("\(sum(Array(made.values))) created") }
+    if !links.isEmpty {
+      parts.append("\(sum(links.map(\.written))) links written, \(sum(links.map { $0.leftOut &+ $0.cleared })) left out")
+    }
+    return "\(source) to \(destination): \(parts.joined(separator: ", "))"
+  }
+}

@@ -1,0 +1,133 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// A part of a step that runs from its beginning to its end before the next one begins; a checkpoint names one of them.
+package enum StepUnit {
+  /// A policy's call before the first object of its mapping.
+  case begin(mapping: Int)
+  /// Reads one source table once and migrates its rows by these mappings.
+  case rows(table: Int, mappings: [Int])
+  /// A policy's call after the last object of its mapping.
+  case endCreation(mapping: Int)
+  /// Writes the rows of a join table.
+  case links(LinkUnit)
+  /// Copies the rows of a table that the model does not know; the number is that among the carried tables.
+  case carried(Int)
+  /// Reads one source table again for a policy that makes relationships.
+  case relationships(table: Int, mapping: Int)
+  /// A policy's call after the last relationship of its mapping.
+  case endRelationships(mapping: Int)
+  /// A policy's call when all relationships are there.
+  case validation(mapping: Int)
+  /// A policy's call at the end of the step.
+  case end(mapping: Int)
+}
+
+/// Everything about a step that follows from models, mappings, policies and the source's schema: made once, before the first row.
+package final class StepPlan {
+  package let step: MigrationStep
+  package let layout: StoreLayout
+  let binding: StoreBinding
+  let entities: [DestinationEntity]
+  package let keys: KeyAssignment
+  package let mappings: [CompiledMapping]
+  package let units: [StepUnit]
+  /// What the source has beyond its model.
+  package let carried: CarriedObjects
+  let lookups: [Lookup]
+  package let graph: SourceGraph
+  /// What makes the store's rows to those of the version that the mappings read; nil if they are.
+  let passed: PassedRows?
+  /// The store's own version, and where its tables and columns are.
+  package let origin: StoreBinding
+  /// Positions in `mappings` by the source's Z_ENT.
+  let mappingsByEntity: [[Int]]
+  /// For every mapping, to-many relationships that expressions fill once all objects exist.
+  let late: [[PropertyExpression]]
+  /// What the model demands of new objects, by Z_ENT; empty for a step that demands nothing.
+  let rules: [ObjectRules?]
+  /// What of the step changes values for the sake of their new type.
+  let conversions: [AccountLines.Conversion]
+
+  package convenience init(
+    step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
+    extras: ExtrasOptions = ExtrasOptions(), validation: ValidationMode = .all
+  ) throws {
+    var bound = try StoreBinding(reader, model: step.origin)
+    let layout =
+      try step.isIdentity ? bound.layout.adopting(bound, schema: reader.schema) : StoreLayout(model: step.destination)
+    if step.isIdentity {
+      bound = try StoreBinding(layout: layout, schema: reader.schema, modelName: step.source.name, path: reader.path)
+    }
+    var graph = try SourceGraph(reader: reader, binding: bound, scratch: files, rowLimit: files.budget.rowLimit)
+    var passed: PassedRows?
+    for stage in step.passed {
+      let plan = try StepPlan(
+        stage, layout: StoreLayout(model: stage.destination), graph: graph, passed: passed, origin: bound, policies, now,
+        validation)
+      let rows = try PassedRows(plan: plan, files: files)
+      (graph, passed) = (try rows.graph(), rows)
+    }
+    try self.init(step, layout: layout, graph: graph, passed: passed, origin: bound, policies, now, validation, extras)
+  }
+
+  /// Plans a step that reads a graph. What the store has beyond its model is for a step with `extras`.
+  private init(
+    _ step: MigrationStep, layout: StoreLayout, graph: SourceGraph, passed: PassedRows?, origin: StoreBinding,
+    _ policies: PolicyRegistry, _ now: Double, _ validation: ValidationMode, _ extras: ExtrasOptions? = nil
+  ) throws {
+    (self.step, self.layout, self.graph, self.passed, self.origin) = (step, layout, graph, passed, origin)
+    conversions = AccountLines(step).conversions
+    binding = graph.binding
+    entities = try layout.entityNames.map { try DestinationEntity(name: $0, layout: layout) }
+    let drafts = try StepDraft(step: step, layout: layout, graph: graph, policies: policies, entities: entities)
+    keys = drafts.keys
+    lookups = drafts.lookups
+    let rules = try StepRules(drafts, validation).byNumber()
+    self.rules = rules
+    mappings = try drafts.drafts.map { try MappingCompiler(drafts: drafts, rules: rules, now: now).compile($0) }
+    var byEntity: [[Int]] = Array(repeating: [], count: graph.byNumber.count)
+    for (index, mapping) in mappings.enumerated() { byEntity[mapping.source.number].append(index) }
+    mappingsByEntity = byEntity
+    let links = try LinkPlanner(drafts: drafts).units()
+    try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
+    late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
+    let found =
+      try extras.map { try CarriedObjectsFinder(drafts: drafts, reader: graph.reader, binding: origin, options: $0).find() }
+      ?? CarriedObjects()
+    carried = found
+    units =
+      drafts.units(links: links, late: late) + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
+  }
+}
+
+extension StepPlan {
+  /// Tables with rows in the order of their numbers in the output: those of entities, of links, and those that are carried.
+  package var tableNames: [String] {
+    layout.entityTables.map(\.name) + layout.joinTables.map(\.name) + carried.tables.map(\.row.name)
+  }
+
+  /// The mappings that rows are counted by: the step's own, then those of the steps that are passed, the last one first.
+  var allMappings: [CompiledMapping] { mappings + (passed?.plan.allMappings ?? []) }
+
+  /// Whether policies, or relationships that expressions fill, may add links to join tables.
+  var mayAddLinks: Bool { mappings.contains { $0.policy != nil } || late.contains { !$0.isEmpty } }
+
+  /// The number of the first carried table.
+  var firstCarried: Int { layout.entityTables.count + layout.joinTables.count }
+}
+
+/// An entity mapping with what was decided about it: its policy, and how its keys move.
+struct MappingDraft {
+  var mapping: EntityMapping
+  var source: SourceEntity
+  var destination: DestinationEntity
+  var offset: Int64
+  /// Whether another scan writes to its table before. Then its keys move by the number of those rows, which may be 0.
+  var isBehindOthers = false
+  var policy: (any EntityMigrationPolicy)?
+  var filter: MappingFilter?
+}

@@ -1,0 +1,117 @@
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// What a step builds when its tables are complete; nothing before the last step.
+struct StepIndexes {
+  let indexes: [StoreIndex]
+  let rtrees: [RTreeLayout]
+
+  init(_ job: StepJob) {
+    indexes = StoreIndex.all(job.hasIndexes ? job.plan.layout : nil, carried: job.plan.carried.indexes)
+    rtrees = job.hasIndexes ? job.plan.layout.rtrees : []
+  }
+}
+
+/// What a step shows of its progress.
+struct StepProgress {
+  private let job: StepJob
+  private var plan: StepPlan { job.plan }
+  private let indexes: [StoreIndex]
+  private let rtrees: [RTreeLayout]
+
+  init(_ job: StepJob, _ indexes: StepIndexes) { (self.job, self.indexes, rtrees) = (job, indexes.indexes, indexes.rtrees) }
+
+  /// A unit begins.
+  func show(_ unit: StepUnit, in state: StepState) {
+    guard case .rows(let table, let mappings) = unit else { return show(describe(unit)) }
+    let used = mappings.map { plan.mappings[$0].mapping }
+    let models = plan.step.mappingModels.filter { model in used.contains { model.entityMappings.contains($0) } }
+    let name = plan.binding.tables[table].schema.name
+    let objects = objectsRead(unit, in: state)
+    job.monitor.update { progress in
+      progress.activity = used.map(\.name).joined(separator: ", ")
+      progress.mappingModels = models.map(\.name)
+      progress.entities = Set(used.compactMap(\.sourceEntity)).sorted()
+      (progress.objects, progress.objectsInAll) = (objects, plan.passed == nil ? job.sourceRows[name] : nil)
+    }
+  }
+
+  /// Something begins that is not about the objects of an entity.
+  func show(_ activity: String) {
+    job.monitor.update { $0.begin(activity) }
+  }
+
+  /// Says what the step has to do, and where a resumed one begins.
+  func note(_ work: StepWork, in phase: StepState.Phase) {
+    let (step, done) = (job.number, work.done / max(work.total, .leastNormalMagnitude))
+    job.monitor.note { progress in
+      progress.estimate.foresee(.rows(step: step), work: work.total)
+      for later in step + 1..<max(step + 1, progress.steps + 1) {
+        progress.estimate.presume(.rows(step: later), work: work.total)
+      }
+      foreseeIndexes(&progress.estimate, rows: work.tableRows)
+      if phase == .units { progress.advance(.rows(step: step), to: done) } else { advanceToIndexes(&progress) }
+    }
+  }
+
+  /// The tables are complete: how many entries the indexes get is known.
+  func noteIndexWork(in state: StepState) {
+    let rows = Dictionary(zip(plan.tableNames, state.tableRows.map(Double.init)), uniquingKeysWith: { $1 })
+    job.monitor.note { progress in
+      foreseeIndexes(&progress.estimate, rows: rows)
+      advanceToIndexes(&progress)
+    }
+  }
+
+  /// The tables are complete. Only the last step has indexes: after another one the rows of the next come.
+  private func advanceToIndexes(_ progress: inout MigrationProgress) {
+    if job.hasIndexes { progress.advance(.indexes, to: 0) } else { progress.advance(.changes(step: job.number), to: 1) }
+  }
+
+  private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [String: Double]) {
+    guard job.hasIndexes else { return }
+    let entries = indexes.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.indexEntry
+    let bounds = rtrees.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.treeEntry
+    estimate.foresee(.indexes, work: entries + bounds)
+  }
+
+  /// Late changes go through all rows that were written.
+  func showChanges(bytes: UInt64) {
+    job.monitor.update { progress in
+      progress.begin("late changes")
+      progress.estimate.foresee(.changes(step: job.number), work: Double(bytes) * WorkCost.changedByte)
+      progress.advance(.changes(step: job.number), to: 0)
+    }
+  }
+
+  /// So many of the indexes and R-trees are written.
+  func show(written: Int) {
+    let names = indexes.map(\.name) + rtrees.map(\.name)
+    show(written < names.count ? "index \(names[written])" : "")
+    guard job.hasIndexes else { return }
+    job.monitor.update { $0.advance(.indexes, to: Double(written) / Double(max(1, names.count))) }
+  }
+
+  /// Objects of a unit's entities that were read; 0 for units of another kind.
+  func objectsRead(_ unit: StepUnit, in state: StepState) -> UInt64 {
+    guard case .rows(_, let mappings) = unit else { return 0 }
+    // Several mappings of an entity read the same objects.
+    var read: [Int: UInt64] = [:]
+    for index in mappings {
+      let number = plan.mappings[index].source.number
+      read[number] = max(read[number] ?? 0, state.counts[index].read)
+    }
+    return read.values.reduce(0, +)
+  }
+
+  private func describe(_ unit: StepUnit) -> String {
+    switch unit {
+    case .carried(let index): plan.carried.tables[index].row.name
+    case .links(let link): "links of \(link.name)"
+    case .relationships(_, let mapping): "relationships of \(plan.mappings[mapping].mapping.name)"
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// The rules for the objects of a step with mapping models, and when each of them can be judged.
+struct StepRules {
+  private let drafts: StepDraft
+  private let mode: ValidationMode
+  /// Relationships of the destination that something sets from the other side while the step runs.
+  private let setFromOutside: Set<PropertyReference>
+
+  /// Prepares the rules of a step, before its mappings are compiled.
+  init(_ drafts: StepDraft, _ mode: ValidationMode) {
+    (self.drafts, self.mode) = (drafts, mode)
+    setFromOutside = Set(drafts.drafts.flatMap { Self.computed($0) }.compactMap { Self.inverse($0, drafts.layout.model) })
+  }
+
+  /// By Z_ENT; nil if nothing is demanded. An inferred step asks for the values alone that it makes required: of a store that is there they
+  /// were counted before it began, of what a step with mapping models made they were not.
+  func byNumber() throws -> [ObjectRules?] {
+    guard mode != .none, !drafts.step.isIdentity else { return [] }
+    guard drafts.step.isInferred else { return [nil] + (try drafts.layout.entityNames.map(rules)) }
+    let found = drafts.layout.entityNames.map(newlyRequired)
+    return found.contains { $0 != nil } ? [nil] + found : []
+  }
+
+  private func newlyRequired(_ entity: String) -> ObjectRules? {
+    let layout = drafts.layout
+    let columns = drafts.drafts.filter { $0.destination.name == entity }.flatMap { draft in
+      draft.mapping.attributeMappings.compactMap { property -> ObjectRules.Column? in
+        let name = property.copiedAttribute ?? property.name
+        guard let attribute = layout.model.attribute(property.name, of: entity), attribute.derivationExpression == nil,
+          Inference.needsValues(attribute, from: drafts.step.source.attribute(name, of: draft.source.name)),
+          let column = layout.column(forAttribute: property.name, ofEntity: entity),
+          let position = layout.position(of: column.role)?.column
+        else { return nil }
+        return ObjectRules.Column(column: position, property: "\(entity).\(property.name)", required: .made, values: nil)
+      }
+    }
+    return columns.isEmpty ? nil : ObjectRules(columns)
+  }
+
+  private func rules(_ entity: String) throws -> ObjectRules? {
+    guard drafts.layout.model.entity(entity)?.isAbstract == false else { return nil }
+    let columns = try attributes(of: entity) + relationships(of: entity)
+    return columns.isEmpty ? nil : ObjectRules(columns)
+  }
+
+  private func attributes(of entity: String) throws -> [ObjectRules.Column] {
+    let policies = policies(writing: entity)
+    let required = policies.contains(where: \.createsRelationships) ? ObjectRules.Moment.end : .made
+    let layout = drafts.layout
+    return try layout.model.attributes(of: entity).compactMap { attribute in
+      guard !attribute.isTransient, attribute.derivationExpression == nil,
+        let column = layout.column(forAttribute: attribute.name, ofEntity: entity),
+        let position = layout.position(of: column.role)?.column
+      else { return nil }
+      let values = mode == .all ? try ValueRule(attribute, of: entity) : nil
+      guard !attribute.isOptional || values != nil else { return nil }
+      return ObjectRules.Column(
+        column: position, property: "\(entity).\(attribute.name)", required: attribute.isOptional ? nil : required, values: values
+      )
+    }
+  }
+
+  private func relationships(of entity: String) -> [ObjectRules.Column] {
+    let isOpen = !policies(writing: entity).isEmpty
+    let layout = drafts.layout
+    return layout.model.relationships(of: entity).compactMap { relationship in
+      guard !relationship.isOptional, !relationship.isTransient, !relationship.isToMany, !leadsToSkipped(relationship),
+        let column = layout.column(forToOne: relationship.name, ofEntity: entity),
+        let position = layout.position(of: column.role)?.column
+      else { return nil }
+      let isLate =
+        isOpen
+        || setFromOutside.contains { other in
+          other.name == relationship.name
+            && (layout.model.isKind(entity, of: other.entity) || layout.model.isKind(other.entity, of: entity))
+        }
+      return ObjectRules.Column(
+        column: position, property: "\(entity).\(relationship.name)", required: isLate ? .end : .made, values: nil)
+    }
+  }
+
+  /// Whether another run makes the objects at the other end. Their keys are NULL in this one.
+  private func leadsToSkipped(_ relationship: RelationshipDescription) -> Bool {
+    drafts.drafts.contains { draft in
+      draft.mapping.isSkipped && drafts.layout.model.isKind(draft.destination.name, of: relationship.destinationEntity)
+    }
+  }
+
+  /// Policies in code that may write objects of an entity.
+  private func policies(writing entity: String) -> [any EntityMigrationPolicy] {
+    let model = drafts.layout.model
+    return drafts.drafts.compactMap { draft in
+      guard let policy = draft.policy, !(policy is RulePolicy) else { return nil }
+      guard let declared = policy.declaredWrites(for: draft.mapping) else { return policy }
+      return declared.contains { model.isKind(entity, of: $0) || model.isKind($0, of: entity) } ? policy : nil
+    }
+  }
+
+  /// Relationships that expressions and rules of a mapping set.
+  private static func computed(_ draft: MappingDraft) -> [PropertyReference] {
+    let own = draft.destination.name
+    var found = draft.mapping.relationshipMappings.filter { $0.valueExpression?.isEvaluatedRelationship == true }.map {
+      PropertyReference(entity: own, name: $0.name)
+    }
+    guard let rules = draft.mapping.rules else { return found }
+    found += rules.relationships.map { PropertyReference(entity: own, name: $0.name) }
+    for rule in rules.objects {
+      found += [rule.link].compactMap { $0 }.map { PropertyReference(entity: own, name: $0) }
+      found += rule.relationships.map { PropertyReference(entity: rule.entity, name: $0.name) }
+    }
+    return found
+  }
+
+  private static func inverse(_ reference: PropertyReference, _ model: ManagedObjectModel) -> PropertyReference? {
+    guard let relationship = model.relationship(reference.name, of: reference.entity), let inverse = relationship.inverseName
+    else {
+      return nil
+    }
+    return PropertyReference(entity: relationship.destinationEntity, name: inverse)
+  }
+}
+
+extension StepEnding {
+  /// Looks for required values that are still missing when all is written. Throws `policyFailed` with the first object.
+  func checkRequired() throws {
+    // A sample lacks what would set them.
+    guard job.rehearsal == nil, !job.isExcerpt else { return }
+    var sought: [Int: [Int64: [ObjectRules.Column]]] = [:]
+    for (number, rules) in job.plan.rules.enumerated() {
+      guard let rules else { continue }
+      let entity = job.plan.entities[number - 1]
+      let columns = rules.columns.filter { isOpen($0, in: entity, state.lost) }
+      if !columns.isEmpty { sought[entity.table, default: [:]][Int64(number)] = columns }
+    }
+    guard !sought.isEmpty else { return }
+    let snapshot = try output.finishedTables()
+    defer { snapshot.close() }
+    for (table, columns) in sought.sorted(by: { $0.key < $1.key }) { try check(table, columns, snapshot) }
+  }
+
+  /// Whether it is not known yet if a required value is there. Links to rejected objects are counted, and are no errors.
+  private func isOpen(_ rule: ObjectRules.Column, in entity: DestinationEntity, _ lost: [String: UInt64]) -> Bool {
+    guard rule.required != nil else { return false }
+    guard case .toOne(let owner, let name) = job.plan.layout.entityTables[entity.table].columns[rule.column].role,
+      lost["\(owner).\(name)"] != nil
+    else { return rule.required == .end }
+    return job.rejects == nil
+  }
+
+  private func check(_ table: Int, _ columns: [Int64: [ObjectRules.Column]], _ snapshot: DatabaseSnapshot) throws {
+    guard let root = output.database.root(of: job.plan.layout.entityTables[table].name) else { return }
+    let (scan, page, row) = (try RowScan.whole(root, snapshot), RowPage(), RecordDecoder())
+    while try scan.next(into: page) {
+      try job.monitor.throwIfStopRequested()
+      for index in 0..<page.count where row.decode(page.record(index)) {
+        guard let number = row.integer(1) else { continue }
+        for rule in columns[number] ?? [] where row.type(rule.column) == SerialType.null {
+          var error = ObjectRules.missing(rule.property, isLate: true)
+          (error.entity, error.key) = (job.plan.layout.entityNames[Int(number) - 1], page.rowid(index))
+          throw error
+        }
+      }
+    }
+  }
+}

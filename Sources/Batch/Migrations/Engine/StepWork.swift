@@ -1,0 +1,66 @@
+import CoreDataStore
+import RunSupport
+import Streams
+
+/// The work of a step's units, estimated before the first row: bytes are known, rows are presumed by a page of each table.
+struct StepWork {
+  private(set) var total = 0.0
+  /// The work of the units that are done.
+  private(set) var done = 0.0
+  /// Rows that the tables of the output will have, presumed.
+  private(set) var tableRows: [String: Double] = [:]
+  private var costs: [(pages: Double, cost: Double)] = []
+
+  /// Nothing to do.
+  init() {}
+
+  /// Looks at the tables that units read; the first `finished` units are done. Entries of `indexes` are collected on the way.
+  init(_ plan: StepPlan, _ snapshot: DatabaseSnapshot, finished: Int, indexes: [StoreIndex]) throws {
+    for unit in plan.units {
+      var cost = (pages: 0.0, cost: 0.0)
+      if let origin = plan.origin(of: unit) {
+        cost.pages = Double(try TablePages.count(snapshot, root: origin.root))
+        let rows = cost.pages * Double(try TablePages.rowsOfFirst(snapshot, root: origin.root))
+        cost.cost = cost.pages * Double(snapshot.geometry.pageSize) * WorkCost.readByte + rows * Self.rowCost(unit, plan)
+        for name in Self.tables(unit, plan) {
+          tableRows[name, default: 0] += rows
+          cost.cost += rows * Double(indexes.count { $0.table == name }) * WorkCost.collectedEntry
+        }
+      }
+      costs.append(cost)
+    }
+    total = costs.reduce(0) { $0 + $1.cost }
+    done = costs.prefix(finished).reduce(0) { $0 + $1.cost }
+  }
+
+  /// The part of the step's units that is done when so many pages of a unit are.
+  func fraction(unit: Int, pages: Double) -> Double {
+    guard total > 0, costs.indices.contains(unit) else { return 1 }
+    return min(1, (done + costs[unit].cost * min(1, pages / max(1, costs[unit].pages))) / total)
+  }
+
+  /// A unit is done.
+  mutating func finish(unit: Int) { if costs.indices.contains(unit) { done += costs[unit].cost } }
+
+  private static func rowCost(_ unit: StepUnit, _ plan: StepPlan) -> Double {
+    switch unit {
+    case .rows(_, let mappings):
+      mappings.map { index in
+        guard let policy = plan.mappings[index].policy?.policy else { return WorkCost.plainRow }
+        return policy is RulePolicy ? WorkCost.ruledRow : WorkCost.policyRow
+      }.max() ?? 0
+    case .links: WorkCost.linkRow
+    case .relationships: WorkCost.policyRow
+    default: WorkCost.plainRow
+    }
+  }
+
+  private static func tables(_ unit: StepUnit, _ plan: StepPlan) -> [String] {
+    switch unit {
+    case .rows(_, let mappings): Set(mappings.map { plan.tableNames[plan.mappings[$0].destination.table] }).sorted()
+    case .links(let link): [plan.tableNames[plan.layout.entityTables.count + link.join]]
+    case .carried(let index): [plan.carried.tables[index].row.name]
+    default: []
+    }
+  }
+}

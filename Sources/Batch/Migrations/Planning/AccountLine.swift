@@ -1,0 +1,135 @@
+import RunSupport
+
+/// One thing of a version, and what becomes of it in the step to the next: every entity, property, index and trigger is in one line.
+public struct AccountLine: Sendable, Hashable, Codable {
+  /// What it is.
+  public enum Kind: String, Sendable, Codable {
+    case entity, attribute, relationship, index, constraint, trigger
+  }
+
+  /// Where it goes.
+  public enum Fate: String, Sendable, Codable {
+    /// To the same name.
+    case carried
+    /// To another name.
+    case renamed
+    /// To another type.
+    case converted
+    /// Into what an expression or a rule makes of it.
+    case computed
+    /// To a policy in code, which may read it.
+    case policy
+    /// The mapping says another value for the same name.
+    case replaced
+    /// The model's author has dropped it, or it goes with something that is dropped.
+    case dropped
+    /// Nowhere, and nobody said so.
+    case lost
+  }
+
+  /// What decides of every object.
+  public enum Rule: String, Sendable, Codable {
+    case filter, policy
+  }
+
+  /// What it is.
+  public var kind: Kind
+  /// Its entity; of a trigger its table.
+  public var entity: String
+  /// The property, index, constraint or trigger; nil for the entity itself.
+  public var name: String?
+  /// Where it goes.
+  public var fate: Fate
+  /// Names in the next version: entities, or properties as `Book.title`.
+  public var to: [String] = []
+  /// The entity mappings that take it, or what it goes with.
+  public var by: String?
+  /// Of a relationship whose links another line counts: that line, as `Book.author`.
+  public var countedAs: String?
+  /// Objects, values that are not null, or links; nil if nobody counted, and of indexes and triggers.
+  public var count: UInt64?
+  /// Of converted values those that are not the same number after it.
+  public var changed: UInt64?
+  /// Of an entity's objects those that no mapping took: filters, policies and rejects left them out.
+  public var leftOut: UInt64?
+  /// What may leave objects of the entity out; nil if a mapping takes all.
+  public var leftOutBy: Rule?
+
+  init(_ kind: Kind, _ entity: String, _ name: String? = nil, _ fate: Fate, to: [String] = [], by: String? = nil) {
+    (self.kind, self.entity, self.name, self.fate, self.to, self.by) = (kind, entity, name, fate, to, by)
+  }
+
+  /// By which ``LossConsent/dropped`` names it: `Book`, or `Book.title`.
+  public var path: String { name.map { "\(entity).\($0)" } ?? entity }
+
+  /// Whether it is gone after the step.
+  var isGone: Bool { fate == .dropped || fate == .lost || fate == .replaced }
+
+  /// Whether it holds data of its own, and is not a second view of another line's.
+  package var holdsData: Bool { [.entity, .attribute, .relationship].contains(kind) && countedAs == nil }
+
+  /// As a note names it.
+  var thing: String {
+    switch kind {
+    case .entity: "all objects of \(entity)"
+    case .attribute, .relationship: path
+    case .index: "the index \(path)"
+    case .constraint: "the constraint \(path)"
+    case .trigger: "the trigger \(name ?? "")"
+    }
+  }
+
+  /// What is gone, with its count: `500 links of Track.points`.
+  package var amount: String {
+    guard let count else { return thing }
+    let unit =
+      switch kind {
+      case .entity: "object"
+      case .relationship: "link"
+      default: "value"
+      }
+    return "\(count.grouped) \(count == 1 ? unit : unit + "s") of \(path)"
+  }
+}
+
+/// Everything in one version, and what becomes of it on the way to another.
+public struct VersionAccount: Sendable, Hashable, Codable {
+  /// The version before.
+  public var source: String
+  /// The version after.
+  public var destination: String
+  /// In the order of the model, each entity with what it has.
+  public var lines: [AccountLine]
+
+  /// A sentence for each kind of thing that did not stay as it was; empty where all did.
+  public var notes: [String] {
+    let pair = "\(source) to \(destination)"
+    func list(_ lines: [AccountLine], _ text: (AccountLine) -> String) -> String? {
+      guard !lines.isEmpty else { return nil }
+      let rest = lines.count > 12 ? " and \(lines.count - 12) others" : ""
+      return lines.prefix(12).map(text).joined(separator: ", ") + rest
+    }
+    let gone = lines.filter(\.isGone).toldWithEntities.filter { $0.holdsData && $0.count != 0 }
+    return [
+      list(gone.filter { $0.fate == .dropped }, \.amount).map { "\(pair) drops \($0)" },
+      list(gone.filter { $0.fate == .lost }, \.amount).map { "\(pair) loses \($0)" },
+      list(gone.filter { $0.fate == .replaced }, \.amount).map { "\(pair) replaces \($0)" },
+      list(lines.filter { $0.fate == .policy && $0.count != 0 && $0.countedAs == nil }, \.amount)
+        .map { "\(pair) leaves to policies, whose code may or may not read it: \($0)" },
+      list(lines.filter { ($0.changed ?? 0) > 0 }) { "\(($0.changed ?? 0).grouped) of \($0.amount)" }.map {
+        "\(pair) changes \($0)"
+      },
+      list(lines.filter { [.index, .constraint, .trigger].contains($0.kind) && $0.isGone }, \.thing).map {
+        "\(pair) drops \($0)"
+      },
+    ].compactMap { $0 }
+  }
+}
+
+extension [AccountLine] {
+  /// The lines without those of properties whose entity has a line here: what goes with its entity is listed with it.
+  package var toldWithEntities: [AccountLine] {
+    let entities = Set(filter { $0.kind == .entity }.map(\.entity))
+    return filter { $0.kind == .entity || !entities.contains($0.entity) }
+  }
+}

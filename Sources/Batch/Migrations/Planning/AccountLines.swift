@@ -1,0 +1,224 @@
+import CoreDataModel
+import MappingModels
+
+/// Makes the account of a step, before anything is counted: everything of its source version in one line each.
+struct AccountLines {
+  private let step: MigrationStep
+  let all: [EntityMapping]
+  /// Source entities that a mapping model says to remove.
+  private let removed: Set<String>
+  /// By source entity, the mappings that make objects of its objects.
+  private let takers: [String: [EntityMapping]]
+  /// Types of stored attributes by path, by entity of the two versions.
+  let types: (source: [String: [String: AttributeType]], destination: [String: [String: AttributeType]])
+
+  /// Looks at a step; what it passes has accounts of its own.
+  init(_ step: MigrationStep) {
+    self.step = step
+    let mappings = step.mappingModels.flatMap(\.entityMappings)
+    all = mappings.filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
+    removed = step.isInferred ? [] : Set(mappings.filter { $0.destinationEntity == nil }.compactMap(\.sourceEntity))
+    takers = Dictionary(grouping: all) { $0.sourceEntity ?? "" }
+    types = (Self.types(all.map(\.sourceEntity), in: step.source), Self.types(all.map(\.destinationEntity), in: step.destination))
+  }
+
+  private static func types(_ entities: [String?], in model: ManagedObjectModel) -> [String: [String: AttributeType]] {
+    Set(entities.compactMap { $0 }).reduce(into: [:]) { found, entity in
+      found[entity] = Dictionary(model.storedAttributes(of: entity).map { ($0.path, $0.attribute.type) }) { first, _ in first }
+    }
+  }
+
+  /// The account, without counts.
+  var account: VersionAccount {
+    VersionAccount(
+      source: step.source.name, destination: step.destination.name,
+      lines: step.source.entities.flatMap { entity in
+        [line(entity)] + properties(entity) + indexes(entity)
+      })
+  }
+
+  // MARK: Entities
+
+  private func line(_ entity: EntityDescription) -> AccountLine {
+    let name = entity.name
+    guard !entity.isAbstract else {
+      return AccountLine(.entity, name, nil, step.destination.entity(name) == nil ? .dropped : .carried)
+    }
+    guard let taken = takers[name] else { return AccountLine(.entity, name, nil, fate(ofEntity: name)) }
+    let to = taken.compactMap(\.destinationEntity)
+    let skipped = taken.allSatisfy(\.isSkipped)
+    let fate: AccountLine.Fate = skipped ? .dropped : to.contains(name) ? .carried : .renamed
+    var line = AccountLine(.entity, name, nil, fate, to: to.uniqued, by: skipped ? "a part that was skipped" : names(taken))
+    line.leftOutBy = skipped ? nil : rule(taken)
+    return line
+  }
+
+  private func rule(_ taken: [EntityMapping]) -> AccountLine.Rule? {
+    let hasPolicy = taken.map { $0.policyClassName != nil && $0.rules == nil }
+    guard zip(taken, hasPolicy).allSatisfy({ $0.isSkipped || $0.filterPredicate != nil || $1 }) else { return nil }
+    return hasPolicy.contains(true) ? .policy : .filter
+  }
+
+  /// Of an entity without a mapping: objects that the next version has an entity for are lost.
+  private func fate(ofEntity name: String) -> AccountLine.Fate {
+    // A mapping model that says so has said so.
+    if removed.contains(name) { return .dropped }
+    guard step.isHistory else { return .lost }
+    return step.isInferred || step.destination.entity(name).map(\.isAbstract) != false ? .dropped : .lost
+  }
+
+  private func names(_ mappings: [EntityMapping]) -> String? {
+    step.isInferred ? nil : mappings.map(\.name).uniqued.joined(separator: ", ")
+  }
+
+  private func properties(_ entity: EntityDescription) -> [AccountLine] {
+    guard !entity.isAbstract else { return [] }
+    let attributes = step.source.attributes(of: entity.name).filter { !$0.isTransient }.flatMap { attribute in
+      attribute.leaves.map { (attribute, path: $0.path, type: $0.attribute.type) }
+    }
+    let relationships = step.source.relationships(of: entity.name).filter { !$0.isTransient }
+    guard let taken = takers[entity.name], !taken.allSatisfy(\.isSkipped) else {
+      let fate = takers[entity.name] == nil ? fate(ofEntity: entity.name) : .dropped
+      return attributes.map { AccountLine(.attribute, entity.name, $0.path, fate, by: "the objects of \(entity.name)") }
+        + relationships.map { relationship in
+          var line = AccountLine(.relationship, entity.name, relationship.name, fate, by: "the objects of \(entity.name)")
+          line.countedAs = otherSide(relationship, entity.name)
+          return line
+        }
+    }
+    return attributes.map { line($0.0, $0.path, $0.type, entity.name, taken) }
+      + relationships.map { line($0, entity.name, taken) }
+  }
+
+  // MARK: Attributes
+
+  private func line(
+    _ attribute: AttributeDescription, _ path: String, _ type: AttributeType, _ entity: String, _ taken: [EntityMapping]
+  ) -> AccountLine {
+    let targets = taken.flatMap { mapping in mapping.attributeMappings.compactMap { target(of: path, in: $0, mapping) } }
+    let to = targets.map(\.path).uniqued
+    if let kept = targets.first(where: { $0.types.dropFirst().allSatisfy { $0 == type } }) {
+      let isSame = targets.contains { $0.name == path && $0.types.last == type } || kept.name == path
+      return AccountLine(.attribute, entity, path, isSame ? .carried : .renamed, to: to, by: names(taken))
+    }
+    if !targets.isEmpty { return AccountLine(.attribute, entity, path, .converted, to: to, by: names(taken)) }
+    return AccountLine(
+      .attribute, entity, path,
+      otherFate(path, taken, isDerived: attribute.derivationExpression != nil) { destination in
+        step.destination.attributes(of: destination).contains { $0.name == attribute.name && !$0.isTransient }
+      }, by: names(taken))
+  }
+
+  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil if it does not read it alone.
+  func target(
+    of path: String, in property: PropertyMapping, _ mapping: EntityMapping
+  ) -> (name: String, path: String, types: [AttributeType])? {
+    guard let read = property.copiedAttribute, let entity = mapping.destinationEntity,
+      path == read || path.hasPrefix(read + ".")
+    else { return nil }
+    let name = property.name + path.dropFirst(read.count)
+    guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path] else {
+      return nil
+    }
+    return (name, "\(entity).\(name)", [type] + property.passedTypes + [found])
+  }
+
+  /// Of a property that no mapping carries.
+  private func otherFate(
+    _ path: String, _ taken: [EntityMapping], isDerived: Bool = false, stays: (String) -> Bool
+  ) -> AccountLine.Fate {
+    let top = path.split(separator: ".").first.map(String.init) ?? path
+    if taken.contains(where: { reads($0, top) }) { return .computed }
+    if taken.contains(where: { $0.policyClassName != nil && $0.rules == nil }) { return .policy }
+    if isDerived { return .dropped }
+    guard step.isHistory else { return .lost }
+    guard !step.isInferred, taken.contains(where: { $0.destinationEntity.map(stays) == true }) else { return .dropped }
+    return taken.contains { sets($0, top) } ? .replaced : .lost
+  }
+
+  private func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
+    (mapping.attributeMappings + mapping.relationshipMappings).contains { $0.valueExpression?.names.contains(name) == true }
+      || mapping.rules?.names.contains(name) == true
+  }
+
+  /// Whether the mapping says another value for the same name.
+  private func sets(_ mapping: EntityMapping, _ name: String) -> Bool {
+    (mapping.attributeMappings + mapping.relationshipMappings).contains { $0.name == name && $0.valueExpression != nil }
+      || mapping.rules?.attributes.contains { $0.name == name } == true
+      || mapping.rules?.relationships.contains { $0.name == name } == true
+  }
+
+  // MARK: Relationships
+
+  private func line(_ relationship: RelationshipDescription, _ entity: String, _ taken: [EntityMapping]) -> AccountLine {
+    let to = taken.flatMap { mapping in
+      carriers(mapping, relationship.name).map { "\(mapping.destinationEntity ?? "").\($0)" }
+    }.uniqued
+    var line = AccountLine(.relationship, entity, relationship.name, .carried, to: to, by: names(taken))
+    line.countedAs = otherSide(relationship, entity)
+    let other = relationship.destinationEntity
+    let ends = all.filter { step.source.isKind($0.sourceEntity ?? "", of: other) }
+    if !to.isEmpty {
+      line.fate = to.contains { $0.hasSuffix(".\(relationship.name)") } ? .carried : .renamed
+    } else if ends.isEmpty || ends.allSatisfy(\.isSkipped) {
+      // Links to objects that go are listed with these objects.
+      (line.fate, line.by) = (.dropped, "the objects of \(other)")
+    } else if let inverse = relationship.inverseName, let end = ends.first(where: { !carriers($0, inverse).isEmpty }) {
+      (line.fate, line.to) = (.carried, carriers(end, inverse).map { "\(end.destinationEntity ?? "").\($0)" })
+    } else {
+      line.fate = otherFate(relationship.name, taken + inverseReaders(relationship, ends)) { destination in
+        step.destination.relationship(relationship.name, of: destination) != nil
+      }
+    }
+    return line
+  }
+
+  /// Mappings of the other side that make something of the links.
+  private func inverseReaders(_ relationship: RelationshipDescription, _ ends: [EntityMapping]) -> [EntityMapping] {
+    guard let inverse = relationship.inverseName else { return [] }
+    return ends.filter { end in
+      end.policyClassName != nil && end.rules == nil || reads(end, inverse)
+    }
+  }
+
+  /// The destination's relationships that carry a source relationship over.
+  private func carriers(_ mapping: EntityMapping, _ name: String) -> [String] {
+    guard let entity = mapping.destinationEntity else { return [] }
+    return mapping.relationshipMappings.filter { property in
+      guard let expression = property.valueExpression else {
+        return property.name == name && step.destination.relationship(name, of: entity) != nil
+      }
+      return expression.carriedRelationship?.path == name
+    }.map(\.name)
+  }
+
+  /// The line that counts the links: of a to-many relationship with a to-one inverse that one; of two others the first by name.
+  private func otherSide(_ relationship: RelationshipDescription, _ entity: String) -> String? {
+    let other = relationship.destinationEntity
+    guard let inverse = relationship.inverseName, let back = step.source.relationship(inverse, of: other) else { return nil }
+    guard relationship.isToMany == back.isToMany else { return relationship.isToMany ? concrete(inverse, of: other) : nil }
+    let owner =
+      step.source.ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship.name } }?.name ?? entity
+    guard relationship.isToMany, (owner, relationship.name) > (other, inverse) else { return nil }
+    return concrete(inverse, of: other)
+  }
+
+  /// The line of a property: an abstract entity has none, but those of its kind have; nil if none has objects.
+  private func concrete(_ property: String, of entity: String) -> String? {
+    step.source.entities.first { !$0.isAbstract && step.source.isKind($0.name, of: entity) }.map { "\($0.name).\(property)" }
+  }
+
+  // MARK: Indexes
+
+  private func indexes(_ entity: EntityDescription) -> [AccountLine] {
+    let names = takers[entity.name]?.compactMap(\.destinationEntity) ?? [entity.name]
+    let heirs = names.compactMap { step.destination.entity($0) }
+    func line(_ kind: AccountLine.Kind, _ name: String, _ isCarried: (EntityDescription) -> Bool) -> AccountLine {
+      AccountLine(kind, entity.name, name, heirs.contains(where: isCarried) ? .carried : .dropped)
+    }
+    return entity.indexes.map { index in line(.index, index.name) { $0.indexes.contains { $0.name == index.name } } }
+      + entity.uniquenessConstraints.map { constraint in
+        line(.constraint, constraint.joined(separator: ", ")) { $0.uniquenessConstraints.contains(constraint) }
+      }
+  }
+}

@@ -1,0 +1,62 @@
+import CoreDataStore
+import Streams
+
+extension VersionAccount {
+  /// The account with its counts: by a tally of what its version holds.
+  func counted(_ tally: ContentTally, _ binding: StoreBinding) throws -> VersionAccount {
+    var account = self
+    var owners: [RelationshipStorage: String] = [:]
+    for index in lines.indices {
+      account.lines[index] = try Self.counted(lines[index], tally, binding, &owners)
+    }
+    return account
+  }
+
+  private static func counted(
+    _ line: AccountLine, _ tally: ContentTally, _ binding: StoreBinding, _ owners: inout [RelationshipStorage: String]
+  ) throws -> AccountLine {
+    var line = line
+    guard [.entity, .attribute, .relationship].contains(line.kind), line.countedAs == nil else { return line }
+    let entity = try SourceEntity(name: line.entity, binding: binding)
+    switch line.kind {
+    case .entity:
+      line.count = tally.objects(entity.number)
+      line.leftOut = tally.leftOut[entity.number]
+    case .attribute:
+      line.count = entity.attributes[line.name ?? ""].map { tally.values(entity.number, column: $0.position) } ?? 0
+      line.changed = tally.changed[line.path]
+    default:
+      guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
+      // Which of several entities an owner in another table is of, its key does not show: the first counts all.
+      switch storage {
+      case .ownKey:
+        line.count = entity.relationships[line.name ?? ""]?.keyPosition.map { tally.values(entity.number, column: $0) } ?? 0
+      case .ownerKey(let table, let column, _):
+        line.count = binding.numbers(in: table).reduce(0) {
+          $0 + tally.values($1, column: binding.tables[table].positions[column])
+        }
+        take(&line, storage, &owners)
+      case .join(let table, _):
+        line.count = tally.links[table] ?? 0
+        take(&line, .join(table: table, ownerIsSource: true), &owners)
+      // Nobody at the other end has objects, or another line would count.
+      case .inverseKey: line.count = 0
+      }
+    }
+    return line
+  }
+
+  private static func take(
+    _ line: inout AccountLine, _ storage: RelationshipStorage, _ owners: inout [RelationshipStorage: String]
+  ) {
+    guard let owner = owners[storage] else { return owners[storage] = line.path }
+    (line.countedAs, line.count) = (owner, nil)
+  }
+}
+
+extension StoreBinding {
+  /// The numbers of the entities whose objects are in a table.
+  fileprivate func numbers(in table: Int) -> [Int] {
+    layout.entityNames.filter { layout.tablePosition(ofEntity: $0) == table }.compactMap { layout.entityNumbers[$0] }
+  }
+}

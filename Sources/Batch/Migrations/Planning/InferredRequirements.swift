@@ -1,0 +1,100 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// An inferred step may make an attribute required only while no row lacks a value (E.2, rule 4): counted before anything is
+/// written, for all steps up to the first that is not inferred, each table read once.
+struct InferredRequirements {
+  /// An attribute that has to have values.
+  private struct Requirement {
+    /// The entity and the attribute whose values it gets, in the store; no attribute where it gets none.
+    var origin: String
+    var attribute: String?
+    var entity: String
+    var name: String
+    var version: String
+    /// Whether its default value fills in what is missing.
+    var isFilled = false
+  }
+
+  private var requirements: [Requirement] = []
+
+  /// Prepares a path. `layouts` are those of the steps' destinations.
+  init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreLayout) {
+    var composition = MappingComposition(source)
+    for (step, layout) in zip(path, layouts) where !step.isIdentity {
+      guard step.isInferred, let model = step.mappingModels.first else { return }
+      for mapping in model.entityMappings { add(mapping, step, composition) }
+      // What objects look like after a step that cannot be composed is not known before it is made.
+      guard (try? composition.append(model.entityMappings, to: layout)) != nil else { return }
+    }
+  }
+
+  private mutating func add(_ mapping: EntityMapping, _ step: MigrationStep, _ composition: MappingComposition) {
+    guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
+      let origin = composition.origins[source]
+    else { return }
+    for property in mapping.attributeMappings {
+      guard let target = step.destination.attribute(property.name, of: destination) else { continue }
+      guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
+      let name = property.copiedAttribute ?? property.name
+      if case .constant(let value) = property.valueExpression, value != .null { continue }
+      // What only a version between requires.
+      if property.valueForNull != nil, target.isOptional { continue }
+      let old = step.source.attribute(name, of: source)
+      let isFilled = property.valueForNull != nil
+      guard isFilled || Inference.needsValues(target, from: old), target.type != .composite else { continue }
+      var requirement = Requirement(
+        origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name,
+        isFilled: isFilled)
+      switch old.flatMap({ origin.attributes[$0.name] }) {
+      case .constant(let value) where value != .null: continue
+      case .source(_, _, .some): continue
+      case .source(let attribute, _, nil): requirement.attribute = attribute
+      // What an attribute without a source in the store gets is no row's matter.
+      default: if isFilled { continue }
+      }
+      requirements.append(requirement)
+    }
+  }
+
+  /// Relationships that an inferred step adds and that must have an object: nothing gives them one. A sentence for each step.
+  static func newRelationships(_ steps: [MigrationStep]) -> [String] {
+    steps.filter(\.isInferred).compactMap { step in
+      let names = step.mappingModels.flatMap(\.entityMappings).flatMap { mapping -> [String] in
+        guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity else { return [] }
+        return step.destination.relationships(of: entity).filter { relationship in
+          guard !relationship.isOptional, !relationship.isTransient, !relationship.isToMany else { return false }
+          let carried = mapping.relationshipMappings.first { $0.name == relationship.name }
+          return carried?.valueExpression == .constant(.null)
+            || carried?.valueExpression == nil && step.source.relationship(relationship.name, of: source) == nil
+        }.map { "\(entity).\($0.name)" }
+      }
+      guard !names.isEmpty else { return nil }
+      return "\(step.source.name) to \(step.destination.name) adds required relationships that no object has: "
+        + names.joined(separator: ", ") + ". Core Data refuses to save such objects until they have one"
+    }
+  }
+
+  /// Throws `refused`, naming the first attribute that would lack values and the number of objects. Returns notes about those that
+  /// get their default value.
+  func check(_ reader: StoreReader, _ binding: StoreBinding) throws -> [String] {
+    let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
+    let sought = zip(requirements, entities).map { requirement, entity in
+      ValueCount.Sought(entity: entity, position: requirement.attribute.flatMap { entity.attributes[$0]?.position })
+    }
+    let missing = try ValueCount(sought, reader, binding).missing
+    for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
+      throw BatchError(
+        .refused, "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
+        hint: "Give it a default value, or map it with a mapping model; nothing was written", path: reader.path,
+        entity: requirement.entity)
+    }
+    return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in
+      "\(requirement.entity).\(requirement.name) is required in \(requirement.version): \(count) "
+        + "\(count == 1 ? "object without a value gets the" : "objects without a value get the") default"
+    }
+  }
+}

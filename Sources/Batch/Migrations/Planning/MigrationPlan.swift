@@ -1,0 +1,205 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// What a migration of a store would do: the path, its mapping models in the order in which they run, rows and bytes.
+public struct MigrationPlan: Sendable {
+  /// Rows of an entity in the source.
+  public struct EntityRows: Sendable, Equatable {
+    /// The entity.
+    public var entity: String
+    /// Its Z_ENT.
+    public var number: Int
+    /// Objects of exactly this entity.
+    public var rows: UInt64
+  }
+
+  /// The store.
+  public var source: String
+  /// The version found by the store's hashes.
+  public var sourceVersion: ManagedObjectModel
+  /// The version to reach.
+  public var targetVersion: ManagedObjectModel
+  /// Which version follows which, by checksums; nil if the bundles or stages say it.
+  package var successors: [String: String]?
+  /// Steps; empty when nothing is to be done. The mapping models of a step stand in the order in which they run.
+  public var steps: [MigrationStep]
+  /// The independent parts of every step, with the proof.
+  public var splits: [MappingSplit]
+  /// Rows of the source by entity, in Z_ENT order.
+  public var rows: [EntityRows]
+  /// Everything in the versions of the path but the last one, and what becomes of it; counted where ``rows`` are.
+  public var accounts: [VersionAccount] = []
+  /// Bytes of the source's database, its log included.
+  public var bytes: UInt64
+  /// Bytes that the destination's file system must have free at the peak.
+  public var diskNeeded: UInt64
+  /// What a person should know before running it.
+  public var notes: [String]
+  /// The steps before some of them were made one.
+  package var path: [MigrationStep] = []
+  /// Where inference past versions and version by version give other values; the notes say it, too.
+  public var differences: [InferenceDifference] = []
+  /// The server that a mapping file which leads to the target version names for the result.
+  public var destination: PostgresDestination?
+
+  /// True when the store already has the target version.
+  public var isUpToDate: Bool { steps.isEmpty }
+}
+
+/// Where a migration leads.
+public enum MigrationTarget: Sendable, Equatable, Codable {
+  /// The current version of the bundle that holds the source's version.
+  case current
+  /// The version of that name.
+  case version(String)
+  /// The source's own version: every row is written again, and all that the model does not know is kept.
+  case identity
+}
+
+/// Makes plans. Read-only (trap 1).
+public struct MigrationPlanner: Sendable {
+  private let library: ModelLibrary
+  private let mappings: [MappingModel]
+  private let policies: PolicyRegistry
+  private let order: VersionOrder
+  private let fuses: Bool
+  private let parts: PartSelection
+  private let inference: InferencePath?
+
+  /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that can be
+  /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made. `inference` says
+  /// whether consecutive inferred steps are made as they are, or as one past the versions between; nil for what loses no value
+  /// that the other keeps. Stages are passed as they are.
+  public init(
+    library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true,
+    parts: PartSelection = PartSelection(), inference: InferencePath? = nil
+  ) {
+    self.inference = inference
+    self.order = order
+    self.parts = parts
+    self.library = library
+    self.mappings = mappings
+    self.policies = policies
+    self.fuses = fuses
+  }
+
+  /// Plans the migration of a store.
+  ///
+  /// Throws ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
+  ///
+  /// `countsRows` may be false if nobody wants to know: counting reads the whole store. `checksValues` may be false where it
+  /// was done before: whether an inferred step would leave required attributes without value is found by reading rows.
+  public func plan(
+    _ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true, checksValues: Bool = true
+  ) throws -> MigrationPlan {
+    let source = try StoreModel.find(of: reader, in: library)
+    let destination = try self.destination(target, from: source)
+    // Rules of the caller are asked once.
+    let successors = target == .identity ? nil : try order.successors(in: library)
+    let chosen = try path(from: source, to: destination, target, successors)
+    var steps = chosen.steps
+    markHistory(&steps, reader, successors)
+    for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
+    let binding = try StoreBinding(reader, model: source)
+    let layouts = try steps.map(\.destination).concurrentMap { try StoreLayout(model: $0, purpose: .reading) }
+    let (requirements, fusion) = try concurrently { [steps] in
+      checksValues ? InferredRequirements(steps, layouts: layouts, source: binding.layout) : nil
+    } and: { [steps, schema = reader.schema] in
+      fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: schema, isStaged: order.stages != nil) : nil
+    }
+    let values = try requirements?.check(reader, binding) ?? []
+    let links = InferredRequirements.newRelationships(steps)
+    let path = steps
+    steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
+    if checksValues {
+      let written = Set(steps.map(\.destination.name))
+      try NewConstraints(path, layouts: layouts, source: binding.layout, written: written).check(reader, binding)
+    }
+    let splits = try steps.map { try MappingSplit($0, policies: policies) }
+    let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
+    let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
+    let notes = try chosen.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
+    return MigrationPlan(
+      source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
+      splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
+      // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
+      diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
+      path: path, differences: chosen.differences, destination: try server(for: destination))
+  }
+
+  private func server(for target: ManagedObjectModel) throws -> PostgresDestination? {
+    let named = mappings.filter { $0.destination != nil && VersionGraph.leads($0, to: target) }
+    if let other = named.first(where: { $0.destination != named[0].destination }) {
+      throw BatchError(
+        .badMapping, "the mapping models \(named[0].name) and \(other.name) name two destinations for \(target.name)",
+        hint: "Leave one of the destinations out")
+    }
+    return named.first?.destination
+  }
+
+  private func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {
+    switch target {
+    case .current: try current(from: source)
+    case .version(let name): try library.target(named: name, from: source)
+    case .identity: source
+    }
+  }
+
+  private func current(from source: ManagedObjectModel) throws -> ManagedObjectModel {
+    switch order {
+    case .list(let names) where !names.isEmpty: try library.target(named: names.last)
+    case .stages(let staged): try staged.target(in: library)
+    default: try library.target(named: nil, from: source)
+    }
+  }
+
+  private func path(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget,
+    _ successors: [String: String]?
+  ) throws -> RunInference {
+    guard target == .identity else {
+      do {
+        let order = successors.map { .successors($0) } ?? order
+        let steps = try VersionPath.find(from: source, to: destination, library: library, mappings: mappings, order: order)
+        return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
+      } catch let error as BatchError where error.code == .noPath {
+        guard let step = past(from: source, to: destination, successors) else { throw error }
+        return RunInference(steps: [step], notes: ["\(source.name) to \(destination.name) is \(step.reason)"])
+      }
+    }
+    let step = MigrationStep(
+      source: source, destination: source, mappingModels: [.identity(of: source)], isInferred: true,
+      reason: "every row is written again under the same model")
+    return RunInference(steps: [step])
+  }
+
+  /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil for none.
+  private func past(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
+  ) -> MigrationStep? {
+    var graph = VersionGraph(library: library, successors: successors)
+    graph.add(mappings)
+    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else { return nil }
+    return try? MigrationStep.inferred(
+      from: source, start, to: destination, end,
+      reason: "inferred directly, past the versions between, because it cannot be inferred version by version")
+  }
+
+  /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version that is missing, and
+  /// those that mapping models lead backward, as inference never does.
+  private func markHistory(_ steps: inout [MigrationStep], _ reader: StoreReader, _ successors: [String: String]?) {
+    let isKnown = library.model(matching: reader.metadata.versionHashes) != nil
+    if !isKnown, steps.first?.isIdentity == false { steps[0].isHistory = false }
+    guard order.stages == nil, steps.contains(where: { !$0.isInferred && !$0.isIdentity }) else { return }
+    let graph = VersionGraph(library: library, successors: successors)
+    for index in steps.indices where !steps[index].isInferred && !steps[index].isIdentity {
+      if graph.precedes(library.hashes(of: steps[index].destination), library.hashes(of: steps[index].source)) {
+        steps[index].isHistory = false
+      }
+    }
+  }
+}

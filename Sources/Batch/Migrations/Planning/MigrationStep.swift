@@ -1,0 +1,108 @@
+import CoreDataModel
+import MappingModels
+
+/// One step of a path: from one version to another, by one or several mapping models together.
+public struct MigrationStep: Sendable, Equatable {
+  /// The version that the mapping models read: the one before the step, or, where steps are ``passed``, the last of those between.
+  public let source: ManagedObjectModel
+  /// The version after the step.
+  public let destination: ManagedObjectModel
+  /// The mapping models of the step; they cover disjoint parts.
+  public internal(set) var mappingModels: [MappingModel]
+  /// Whether the mapping model was inferred from the two versions.
+  public let isInferred: Bool
+  /// Why this step was chosen, for a plan that people read.
+  public let reason: String
+  /// The versions between, where several steps are made in one pass.
+  public let passedVersions: [String]
+  /// Steps that the same pass makes before, row by row: the versions between are in no file.
+  public let passed: [MigrationStep]
+  /// Whether the step goes forward in the version history of a bundle. What its destination lacks was then dropped by the model's author.
+  package var isHistory = true
+
+  /// The version of the store that the step reads.
+  public var origin: ManagedObjectModel { passed.first?.source ?? source }
+
+  /// Whether the step leads from a version to itself. Then every row is written again, and all that the model does not know is kept.
+  public var isIdentity: Bool { source == destination }
+
+  /// Makes a step.
+  public init(
+    source: ManagedObjectModel, destination: ManagedObjectModel, mappingModels: [MappingModel], isInferred: Bool,
+    reason: String, passedVersions: [String] = [], passed: [MigrationStep] = []
+  ) {
+    self.source = source
+    self.destination = destination
+    self.mappingModels = mappingModels
+    self.isInferred = isInferred
+    self.reason = reason
+    self.passedVersions = passedVersions
+    self.passed = passed
+  }
+}
+
+extension MigrationStep {
+  /// The step that mapping models make up together; nil with what stands against it.
+  static func mapped(
+    _ partial: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel
+  ) -> (step: MigrationStep?, problems: [String]) {
+    let models = MappingCompletion(models: partial, source: source, destination: destination).completed()
+    let problems =
+      partial.flatMap { MappingCheck(model: $0, source: source, destination: destination).problems() }
+      + StepCoverage.problems(models, from: source, to: destination)
+    guard problems.isEmpty else { return (nil, problems) }
+    let names = models.map(\.name).joined(separator: " and ")
+    let reason = models.count == 1 ? "the mapping model \(names) fits" : "the mapping models \(names) fit together"
+    let step = MigrationStep(
+      source: source, destination: destination, mappingModels: models, isInferred: false, reason: reason)
+    return (step, [])
+  }
+
+  /// The step that is inferred from two versions. Throws ``BatchError`` with what cannot be inferred.
+  static func inferred(
+    from source: ManagedObjectModel, _ sourceHashes: [String: [UInt8]], to destination: ManagedObjectModel,
+    _ destinationHashes: [String: [UInt8]], reason: String
+  ) throws -> MigrationStep {
+    let model = try MappingModel.inferred(
+      from: source, to: destination, sourceHashes: sourceHashes, destinationHashes: destinationHashes)
+    return MigrationStep(
+      source: source, destination: destination, mappingModels: [model], isInferred: true, reason: reason)
+  }
+}
+
+/// Whether mapping models together make up one step.
+enum StepCoverage {
+  /// What stands against it: two mapping models that map the same, and entities that none maps. Empty when it fits.
+  ///
+  /// An entity that both versions have must be mapped, from its old objects or to its new ones: nothing is copied and
+  /// nothing dropped that no mapping names. An entity that only the destination has may be left out; it starts without
+  /// objects.
+  static func problems(
+    _ mappingModels: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel
+  ) -> [String] {
+    var problems: [String] = []
+    var owners: [[String?]: MappingModel] = [:]
+    var covered: Set<String> = []
+    var read: Set<String> = []
+    for model in mappingModels {
+      for mapping in model.entityMappings {
+        covered.formUnion([mapping.destinationEntity].compactMap { $0 })
+        read.formUnion([mapping.sourceEntity].compactMap { $0 })
+        let pair = [mapping.sourceEntity, mapping.destinationEntity]
+        if let owner = owners[pair], owner != model {
+          problems.append("the mapping models \(owner.name) and \(model.name) both have \(mapping.name)")
+        }
+        owners[pair] = model
+      }
+    }
+    let gaps = destination.entities.filter { entity in
+      !entity.isAbstract && !covered.contains(entity.name) && !read.contains(entity.name)
+        && source.entity(entity.name)?.isAbstract == false
+    }
+    if !gaps.isEmpty {
+      let names = mappingModels.map(\.name).joined(separator: ", ")
+      problems.append("\(names) leave out \(gaps.map(\.name).joined(separator: ", "))")
+    }
+    return problems
+  }
+}

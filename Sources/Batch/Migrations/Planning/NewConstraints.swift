@@ -1,0 +1,97 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// Uniqueness constraints that the steps of a path add, as far as their values can be followed back to the store: an index over
+/// them can only be built where no two objects have the same values.
+struct NewConstraints {
+  /// The objects of an entity of the store, and where their values under the constraint come from.
+  struct Share {
+    var entity: String
+    var values: [MappingComposition.AttributeOrigin]
+  }
+
+  /// A constraint of a version, and whose objects it is about.
+  struct Constraint {
+    var entity: String
+    var properties: [String]
+    var version: String
+    var shares: [Share]
+  }
+
+  private(set) var constraints: [Constraint] = []
+
+  /// Prepares a path. `layouts` are those of the steps' destinations; constraints count of `written` versions alone, by name.
+  init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreLayout, written: Set<String>) {
+    func adds(_ step: MigrationStep) -> Bool {
+      written.contains(step.destination.name) && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
+    }
+    guard let last = path.lastIndex(where: { !$0.isIdentity && adds($0) }) else { return }
+    var composition = MappingComposition(source)
+    for (step, layout) in zip(path[...last], layouts) where !step.isIdentity {
+      // What objects look like after a step that cannot be composed is not known before it is made.
+      guard (try? composition.append(step.mappingModels.flatMap(\.entityMappings), to: layout)) != nil else { return }
+      guard adds(step) else { continue }
+      for entity in step.destination.entities {
+        for properties in entity.uniquenessConstraints {
+          guard let shares = Self.shares(entity.name, properties, layout, composition) else { continue }
+          constraints.append(
+            Constraint(entity: entity.name, properties: properties, version: step.destination.name, shares: shares))
+        }
+      }
+    }
+  }
+
+  /// Nil if a property is a relationship, or is computed.
+  private static func shares(
+    _ entity: String, _ properties: [String], _ layout: StoreLayout, _ composition: MappingComposition
+  ) -> [Share]? {
+    var shares: [Share] = []
+    for name in layout.entityNames where layout.model.isKind(name, of: entity) {
+      guard let origin = composition.origins[name] else { continue }
+      let values = properties.compactMap { origin.attributes[$0] }
+      let isComputed = values.contains { if case .computed = $0 { true } else { false } }
+      guard values.count == properties.count, !isComputed else { return nil }
+      // NULL differs from NULL.
+      if values.contains(where: { if case .constant(.null) = $0 { true } else { false } }) { continue }
+      shares.append(Share(entity: origin.entity, values: values))
+    }
+    return shares
+  }
+
+  /// Throws `refused` for the first constraint that objects of the store break, with their number and some of their keys. Reads the
+  /// tables concerned, in 16 MiB; what does not fit is sorted in a temporary file.
+  func check(_ reader: StoreReader, _ binding: StoreBinding) throws {
+    var seen: Set<[String]> = []
+    for constraint in constraints {
+      guard let check = try ConstraintCheck(constraint, reader, binding), !check.isKept(by: reader.schema.indexes),
+        seen.insert(check.identity).inserted
+      else { continue }
+      let equal: ConstraintCheck.Equal
+      do { equal = try check.run() } catch let error as StreamsError where error.code == .diskFull || error.code == .inputOutput {
+        throw BatchError(
+          .refused, "the objects under a uniqueness constraint cannot be sorted in the temporary directory: \(error.message)",
+          hint: "Set TMPDIR to a folder on a larger disk; nothing was written", path: reader.path, entity: constraint.entity)
+      }
+      guard equal.count > 0 else { continue }
+      throw failure(constraint, check, equal, reader)
+    }
+  }
+
+  private func failure(
+    _ constraint: Constraint, _ check: ConstraintCheck, _ equal: ConstraintCheck.Equal, _ reader: StoreReader
+  ) -> BatchError {
+    let pairs = equal.pairs.map { "\($0.later) as \($0.earlier)" }.joined(separator: ", ")
+    let more = equal.count > UInt64(equal.pairs.count) ? ", …" : ""
+    let verb = equal.count == 1 ? "1 object has" : "\(equal.count) objects have"
+    let list = check.query.map { ". `\(ShellWords.line(["sqlite3", reader.path, $0]))` lists all of them" } ?? ""
+    return BatchError(
+      .refused,
+      "\(verb) the same \(constraint.properties.joined(separator: ", ")) as another one (\(pairs)\(more)), "
+        + "which a uniqueness constraint of \(constraint.version) forbids",
+      hint: "Change or remove them in the application, or leave them out with a mapping model; nothing was written" + list,
+      path: reader.path, entity: constraint.entity)
+  }
+}

@@ -1,0 +1,150 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+
+/// Joins consecutive steps in one pass, wherever that gives the same store, to the byte, as one step after the other.
+///
+/// A pass has stages. Of steps whose values can be followed back, one stage is made (``MappingComposition``); the next stage sees the
+/// rows of the version before, which are made on the way (``PassedStep``).
+struct PathFusion {
+  /// Versions between that a pass may see: each takes memory for rows.
+  private static let mostPassed = 4
+
+  /// The steps, some of them made of several.
+  private(set) var steps: [MigrationStep] = []
+  /// Why consecutive steps stay apart.
+  private(set) var notes: [String] = []
+
+  private let path: [MigrationStep]
+  /// The layouts of all versions of the path.
+  private let layouts: [StoreLayout]
+  /// The pass at hand: its stages, the last of which may still grow, and the steps that each is made of.
+  private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
+  private var stretch: Stretch?
+
+  /// Steps that become one stage.
+  private struct Stretch {
+    let first: Int
+    var composition: MappingComposition
+  }
+
+  /// Prepares a path for a store. `layouts` are those of the steps' destinations. Custom stages stay steps of their own.
+  init(
+    _ path: [MigrationStep], layouts: [StoreLayout], source: StoreBinding, schema: StoreSchema, isStaged: Bool
+  ) {
+    (self.path, self.layouts) = (path, [source.layout] + layouts)
+    guard path.count > 1 else {
+      steps = path
+      return
+    }
+    if let stranger = Self.stranger(in: schema, source) {
+      steps = path
+      notes = ["each step takes a pass of its own, because the store has \(stranger), which no model knows"]
+      return
+    }
+    for (index, step) in path.enumerated() {
+      if isStaged, !step.isInferred {
+        if index > 0 { note(step, "takes a pass of its own, because it is a custom stage") }
+        closePass(before: index)
+        steps.append(step)
+      } else {
+        add(step, index)
+      }
+    }
+    closePass(before: path.count)
+  }
+
+  private mutating func note(_ step: MigrationStep, _ text: String) {
+    notes.append("\(step.source.name) to \(step.destination.name) \(text)")
+  }
+
+  private mutating func add(_ step: MigrationStep, _ index: Int) {
+    let mappings = step.mappingModels.flatMap(\.entityMappings)
+    if var longer = stretch, (try? longer.composition.append(mappings, to: layouts[index + 1])) != nil {
+      stretch = longer
+      return
+    }
+    closeStretch(before: index)
+    if let reason = reasonToEnd() {
+      note(step, "needs another pass, because \(reason)")
+      closePass(before: index)
+    }
+    var composition = MappingComposition(layouts[index])
+    if (try? composition.append(mappings, to: layouts[index + 1])) != nil {
+      stretch = Stretch(first: index, composition: composition)
+    } else {
+      stages.append((step, index..<index + 1))
+    }
+  }
+
+  /// Why the pass at hand cannot continue after its last stage; nil if it can.
+  private func reasonToEnd() -> String? {
+    guard let (last, range) = stages.last else { return nil }
+    let mappings = last.mappingModels.flatMap(\.entityMappings)
+    let step = PassedStep(mappings, from: layouts[range.lowerBound], to: layouts[range.upperBound])
+    if let obstacle = step.obstacle() {
+      return "in \(last.source.name) to \(last.destination.name) \(obstacle)"
+    }
+    return stages.count > Self.mostPassed ? "the pass before it spans \(Self.mostPassed) versions already" : nil
+  }
+
+  private mutating func closeStretch(before end: Int) {
+    guard let closed = stretch else { return }
+    stretch = nil
+    let range = closed.first..<end
+    guard range.count > 1 else { return stages.append((path[closed.first], range)) }
+    let (first, last) = (path[closed.first], path[end - 1])
+    let mapped = Self.mapped(path[range])
+    var model = MappingModel(
+      name: mapped.isEmpty ? "inferred" : mapped.joined(separator: " and "),
+      entityMappings: closed.composition.entityMappings())
+    (model.sourceModelName, model.destinationModelName) = (first.source.name, last.destination.name)
+    model.sourceHashes = first.mappingModels.reduce(into: [:]) { $0.merge($1.sourceHashes) { first, _ in first } }
+    model.destinationHashes = last.mappingModels.reduce(into: [:]) { $0.merge($1.destinationHashes) { first, _ in first } }
+    var step = MigrationStep(
+      source: first.source, destination: last.destination, mappingModels: [model], isInferred: mapped.isEmpty,
+      reason: Self.reason(path[range]))
+    step.isHistory = path[range].allSatisfy(\.isHistory)
+    stages.append((step, range))
+  }
+
+  private mutating func closePass(before end: Int) {
+    closeStretch(before: end)
+    guard let first = stages.first, let (last, _) = stages.last else { return }
+    let joined = path[first.steps.lowerBound..<end]
+    var whole = last
+    if joined.count > 1 {
+      whole = MigrationStep(
+        source: last.source, destination: last.destination, mappingModels: last.mappingModels, isInferred: last.isInferred,
+        reason: Self.reason(joined), passedVersions: joined.dropFirst().map(\.source.name),
+        passed: stages.dropLast().map(\.step))
+      whole.isHistory = last.isHistory
+    }
+    steps.append(whole)
+    stages = []
+  }
+
+  private static func mapped(_ steps: ArraySlice<MigrationStep>) -> [String] {
+    steps.filter { !$0.isInferred }.flatMap(\.mappingModels).map(\.name)
+  }
+
+  private static func reason(_ steps: ArraySlice<MigrationStep>) -> String {
+    let mapped = mapped(steps)
+    guard !mapped.isEmpty else { return "\(steps.count) steps that can be inferred, in one pass" }
+    let inference = steps.contains(where: \.isInferred) ? " and inference" : ""
+    return "\(steps.count) steps in one pass, by \(mapped.joined(separator: ", "))\(inference)"
+  }
+
+  /// Something that steps carry or leave by what the versions between have: a table of other code, a trigger, history.
+  private static func stranger(in schema: StoreSchema, _ binding: StoreBinding) -> String? {
+    var own = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
+    own.formUnion(binding.tables.map { NameOrder.folded($0.schema.name) })
+    own.formUnion(binding.joins.map { NameOrder.folded($0.schema.name) })
+    // SQLite's statistics are left out by every step.
+    let table = schema.rows.first {
+      $0.type == "table" && !own.contains(NameOrder.folded($0.name)) && !$0.name.hasPrefix("sqlite_stat")
+    }
+    let other = schema.rows.first { $0.type == "trigger" || $0.type == "view" }
+    return (table ?? other).map { "the \($0.type) \($0.name)" }
+  }
+}

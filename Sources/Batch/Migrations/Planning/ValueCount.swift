@@ -1,0 +1,47 @@
+import CoreDataStore
+import RunSupport
+import Streams
+
+/// Counts objects without a value, each table read once.
+struct ValueCount {
+  /// Of which objects, and where the value is in their records; without a position none has one.
+  struct Sought {
+    var entity: SourceEntity
+    var position: Int?
+  }
+
+  /// Objects without a value, in the order of what was sought.
+  private(set) var missing: [UInt64]
+
+  /// Reads the tables of the entities concerned.
+  init(_ sought: [Sought], _ reader: StoreReader, _ binding: StoreBinding) throws {
+    missing = Array(repeating: 0, count: sought.count)
+    for table in binding.tables.indices {
+      let concerned = sought.indices.filter { sought[$0].entity.table == table }
+      guard !concerned.isEmpty else { continue }
+      try count(concerned.map { ($0, sought[$0]) }, binding.tables[table], reader)
+    }
+  }
+
+  private mutating func count(_ concerned: [(index: Int, sought: Sought)], _ table: StoreBinding.Table, _ reader: StoreReader)
+    throws
+  {
+    let scan = TableScan(
+      snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
+    let places = concerned.map { index, sought in
+      let isNullByDefault = sought.position.map { (table.schema.columns[$0].defaultValue ?? .null) == .null } ?? true
+      return (index: index, number: Int64(sought.entity.number), position: sought.position, isNullByDefault: isNullByDefault)
+    }
+    let (page, row) = (RowPage(), RecordDecoder())
+    while try scan.next(into: page) {
+      for index in 0..<page.count where row.decode(page.record(index)) {
+        let number = row.integer(table.positions[1])
+        for place in places where number == place.number {
+          var isNull = place.isNullByDefault
+          if let position = place.position, position < row.columnCount { isNull = row.type(position) == SerialType.null }
+          if isNull { missing[place.index] += 1 }
+        }
+      }
+    }
+  }
+}

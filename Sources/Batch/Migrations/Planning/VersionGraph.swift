@@ -1,0 +1,146 @@
+import CoreDataModel
+import MappingModels
+
+/// The versions as places and the mapping models as ways between them. Ways are found by hash, not by name; a name only
+/// decides between several places whose hashes fit.
+package struct VersionGraph {
+  package struct Pair: Hashable {
+    package let source: Int
+    package let destination: Int
+  }
+
+  package private(set) var versions: [ManagedObjectModel]
+  package private(set) var hashes: [[String: [UInt8]]]
+  /// The version that follows, if one does.
+  private var next: [Int?] = []
+  /// Mapping models by the pair of versions that they fit.
+  package private(set) var explicit: [Pair: [MappingModel]] = [:]
+  /// Mapping models that fit no pair, with the reason.
+  package private(set) var unused: [String] = []
+
+  /// `successors` says by checksums which version follows which; without it the next one of the same bundle does.
+  package init(library: ModelLibrary, successors: [String: String]?) {
+    versions = library.versions
+    hashes = library.hashes
+    if let successors {
+      next = library.checksums.map { successors[$0].flatMap(library.checksums.firstIndex) }
+      return
+    }
+    for bundle in library.bundles {
+      let start = next.count
+      next += bundle.versions.indices.map { $0 + 1 < bundle.versions.count ? start + $0 + 1 : nil }
+    }
+  }
+
+  /// Adds source and destination where the library does not hold them. Such a source stands in no order: the
+  /// destination is what an application would infer it to.
+  package mutating func add(
+    _ source: ManagedObjectModel, _ sourceHashes: [String: [UInt8]],
+    before destination: (model: ManagedObjectModel, hashes: [String: [UInt8]])
+  ) {
+    if !hashes.contains(destination.hashes) { append(destination.model, destination.hashes) }
+    guard !hashes.contains(sourceHashes) else { return }
+    append(source, sourceHashes)
+    next[next.count - 1] = hashes.firstIndex(of: destination.hashes)
+  }
+
+  private mutating func append(_ model: ManagedObjectModel, _ hashes: [String: [UInt8]]) {
+    versions.append(model)
+    self.hashes.append(hashes)
+    next.append(nil)
+  }
+
+  /// All versions with these hashes: an author may publish a version that changes nothing.
+  func places(_ hashes: [String: [UInt8]]) -> [Int] { self.hashes.indices.filter { self.hashes[$0] == hashes } }
+
+  /// The version that inference leads to from here, unless the target comes before it.
+  func successor(of place: Int, targets: [Int]) -> Int? {
+    guard let next = next[place], !targets.contains(place) else { return nil }
+    return next
+  }
+
+  /// Whether a version comes before another in the order, with any number of versions between.
+  func precedes(_ earlier: [String: [UInt8]], _ later: [String: [UInt8]]) -> Bool {
+    places(earlier).contains { start in
+      var (place, count) = (next[start], 0)
+      while let found = place, count < versions.count {
+        if hashes[found] == later { return true }
+        (place, count) = (next[found], count + 1)
+      }
+      return false
+    }
+  }
+
+  /// The steps that inference makes one after the other from here to a target, except for those that have mapping models.
+  func successors(of place: Int, targets: [Int]) -> [Pair] {
+    var (pairs, place) = ([Pair](), place)
+    while pairs.count < versions.count, let next = successor(of: place, targets: targets) {
+      pairs.append(Pair(source: place, destination: next))
+      place = next
+    }
+    return pairs.filter { explicit[$0] == nil }
+  }
+
+  package mutating func add(_ mappings: [MappingModel]) {
+    for mapping in mappings {
+      let pairs = pairs(fitting: mapping)
+      if pairs.isEmpty { unused.append(reason(unused: mapping)) }
+      for pair in pairs { explicit[pair, default: []].append(mapping) }
+    }
+  }
+
+  private func pairs(fitting mapping: MappingModel) -> [Pair] {
+    let sources = places(
+      mapping.sourceHashes, mapping.sourceModelName, mapping.sourceChecksum, mapping.entityMappings.compactMap(\.sourceEntity))
+    let destinations = places(
+      mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
+      mapping.entityMappings.compactMap(\.destinationEntity))
+    let pairs = sources.flatMap { source in destinations.map { Pair(source: source, destination: $0) } }
+      .filter { hashes[$0.source] != hashes[$0.destination] }
+    // A mapping model of few entities may fit many pairs, as most entities stay the same from version to version.
+    let named = pairs.filter {
+      versions[$0.source].name == mapping.sourceModelName
+        && versions[$0.destination].name == mapping.destinationModelName
+    }
+    return named.isEmpty ? pairs : named
+  }
+
+  private func places(_ known: [String: [UInt8]], _ name: String?, _ checksum: String?, _ entities: [String]) -> [Int] {
+    versions.indices.filter { Self.fits(versions[$0].name, hashes[$0], known, name, checksum, entities) }
+  }
+
+  /// Whether a mapping model leads to a version.
+  static func leads(_ mapping: MappingModel, to version: ManagedObjectModel) -> Bool {
+    fits(
+      version.name, version.versionHashes, mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
+      mapping.entityMappings.compactMap(\.destinationEntity))
+  }
+
+  /// Whether a version is the one that a mapping model knows by hashes, name or checksum.
+  private static func fits(
+    _ version: String, _ hashes: [String: [UInt8]], _ known: [String: [UInt8]], _ name: String?, _ checksum: String?,
+    _ entities: [String]
+  ) -> Bool {
+    guard entities.allSatisfy({ hashes[$0] != nil }) else { return false }
+    if let checksum { return ManagedObjectModel.versionChecksum(hashes) == checksum }
+    // Without hashes only the name of the version is left; without both a mapping model would fit anything.
+    guard !known.isEmpty else { return version == name }
+    return known.allSatisfy { hashes[$0.key] == $0.value }
+  }
+
+  private func reason(unused mapping: MappingModel) -> String {
+    let from = mapping.sourceModelName ?? "an unknown version"
+    let to = mapping.destinationModelName ?? "an unknown version"
+    var differing: [String] = []
+    for (name, known) in [(from, mapping.sourceHashes), (to, mapping.destinationHashes)] {
+      guard let place = versions.firstIndex(where: { $0.name == name }) else {
+        differing.append("\(name) is not known")
+        continue
+      }
+      let entities = known.filter { hashes[place][$0.key] != $0.value }.keys.sorted()
+      if !entities.isEmpty { differing.append("\(name) has other hashes for \(entities.joined(separator: ", "))") }
+    }
+    let why = differing.isEmpty ? "" : ": " + differing.joined(separator: "; ")
+    return "the mapping model \(mapping.name), made for \(from) to \(to), fits no two versions\(why)"
+  }
+}

@@ -1,0 +1,141 @@
+import CoreDataModel
+import MappingModels
+import RunSupport
+
+/// Finds the way from one version to another.
+public enum VersionPath {
+  /// The shortest list of steps from `source` to `destination`; empty when the hashes of both are equal.
+  ///
+  /// A step is made up by the mapping models whose hashes fit its two versions (where a mapping model has no hashes,
+  /// by the names of versions and entities), or else inferred, but only from a version to the one that follows in `order`. A
+  /// source that is in no bundle may be inferred to the destination directly. Mapping models go before inference. Stages leave
+  /// no choice: see ``StagedMigration``.
+  ///
+  /// Throws ``BatchError`` with the code `noPath` that says which step is impossible and why, or `badMapping` when
+  /// mapping models of one step map the same entities or leave entities out.
+  public static func find(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, library: ModelLibrary,
+    mappings: [MappingModel], order: VersionOrder = .names
+  ) throws -> [MigrationStep] {
+    if case .stages(let staged) = order {
+      return try StagedPath(staged, from: source, library: library, mappings: mappings).steps(to: destination)
+    }
+    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    guard start != end else { return [] }
+    var graph = VersionGraph(library: library, successors: try order.successors(in: library))
+    graph.add(source, start, before: (destination, end))
+    graph.add(mappings)
+    var search = PathSearch(graph: graph, targets: graph.places(end))
+    guard let steps = search.run(from: graph.places(start)) else {
+      throw search.failure(from: source, to: destination, known: library.knownVersions)
+    }
+    _ = try ([source] + steps.map(\.destination)).concurrentMap { try $0.validate() }
+    return steps
+  }
+}
+
+/// A breadth-first search, so that the first path found is a shortest one.
+private struct PathSearch {
+  let graph: VersionGraph
+  let targets: [Int]
+  private var arrival: [Int: MigrationStep] = [:]
+  private var origin: [Int: Int] = [:]
+  private var reached: Set<Int> = []
+  /// Why ways that were tried are closed.
+  private var brokenMappings: [String] = []
+  private var impossible: [String] = []
+  /// Inferred steps that will be asked for if no mapping model shortens the way.
+  private var foreseen: [VersionGraph.Pair: Result<MigrationStep, any Error>] = [:]
+
+  init(graph: VersionGraph, targets: [Int]) {
+    self.graph = graph
+    self.targets = targets
+  }
+
+  mutating func run(from start: [Int]) -> [MigrationStep]? {
+    var front = start
+    reached = Set(start)
+    let pairs = start.flatMap { graph.successors(of: $0, targets: targets) }
+    let inferred = try? pairs.concurrentMap { [graph] pair in Result { try Self.inferred(pair, in: graph) } }
+    foreseen = Dictionary(zip(pairs, inferred ?? [])) { first, _ in first }
+    while !front.isEmpty {
+      if let end = front.first(where: targets.contains) { return path(to: end) }
+      var following: [Int] = []
+      for place in front {
+        for (destination, step) in steps(from: place) where !reached.contains(destination) {
+          // Versions with equal hashes are one place: reaching one reaches all.
+          for equal in graph.places(graph.hashes[destination]) where reached.insert(equal).inserted {
+            arrival[equal] = step
+            origin[equal] = place
+            following.append(equal)
+          }
+        }
+      }
+      front = following
+    }
+    return nil
+  }
+
+  private func path(to end: Int) -> [MigrationStep] {
+    var steps: [MigrationStep] = []
+    var place = end
+    while let step = arrival[place], let before = origin[place] {
+      steps.append(step)
+      place = before
+    }
+    return steps.reversed()
+  }
+
+  private mutating func steps(from place: Int) -> [(destination: Int, step: MigrationStep)] {
+    let source = graph.versions[place]
+    var found: [(destination: Int, step: MigrationStep)] = []
+    var next = graph.successor(of: place, targets: targets)
+    let pairs = graph.explicit.filter { $0.key.source == place }.sorted { $0.key.destination < $1.key.destination }
+    for (pair, partial) in pairs {
+      let destination = graph.versions[pair.destination]
+      let made = MigrationStep.mapped(partial, from: source, to: destination)
+      if let step = made.step {
+        found.append((pair.destination, step))
+        if pair.destination == next { next = nil }
+      } else {
+        brokenMappings += made.problems.map { "\(source.name) to \(destination.name): \($0)" }
+        // Inference must not pass over a mapping model that its author made for just this step.
+        if pair.destination == next, partial.contains(where: { isMade($0, for: pair) }) { next = nil }
+      }
+    }
+    if let next, let step = inferred(VersionGraph.Pair(source: place, destination: next)) { found.append((next, step)) }
+    return found
+  }
+
+  private func isMade(_ mapping: MappingModel, for pair: VersionGraph.Pair) -> Bool {
+    let named =
+      mapping.sourceModelName == graph.versions[pair.source].name
+      && mapping.destinationModelName == graph.versions[pair.destination].name
+    return named || graph.explicit.filter { $0.value.contains(mapping) }.count == 1
+  }
+
+  private mutating func inferred(_ pair: VersionGraph.Pair) -> MigrationStep? {
+    do { return try foreseen[pair]?.get() ?? Self.inferred(pair, in: graph) } catch {
+      let text = (error as? BatchError)?.message ?? "\(error)"
+      impossible.append("\(graph.versions[pair.source].name) to \(graph.versions[pair.destination].name): \(text)")
+      return nil
+    }
+  }
+
+  private static func inferred(_ pair: VersionGraph.Pair, in graph: VersionGraph) throws -> MigrationStep {
+    try .inferred(
+      from: graph.versions[pair.source], graph.hashes[pair.source], to: graph.versions[pair.destination],
+      graph.hashes[pair.destination], reason: "no mapping model fits this step, and it can be inferred")
+  }
+
+  func failure(from source: ManagedObjectModel, to destination: ManagedObjectModel, known: String) -> BatchError {
+    var lines = brokenMappings + impossible
+    if lines.isEmpty {
+      lines.append("no mapping model leads there, and inference goes from a version to the next one only")
+    }
+    let message = "no path leads from \(source.name) to \(destination.name):\n"
+    return BatchError(
+      brokenMappings.isEmpty ? .noPath : .badMapping, message + (lines + graph.unused).joined(separator: "\n"),
+      hint: "Supply a mapping model for the step. \(known)")
+  }
+}

@@ -1,0 +1,229 @@
+import CoreDataModel
+import RunSupport
+import Streams
+
+/// All look-ups of a step: which exist, what feeds them, and where they are kept.
+final class LookupTable {
+  private let model: ManagedObjectModel
+  private let kept: [Lookup]
+  private let maps: [SpillingMap]
+  /// Positions in `kept`, by the entity whose objects feed them.
+  private let feeding: NameTable<[Int]>
+  /// The look-up that was asked last.
+  @exclusivity(unchecked) private var asked: (entity: String, attribute: String, position: Int)?
+  let lookups: [Lookup]
+  private var searcher: RunSearcher?
+  private var secondsOfSearcher = 0.0
+  /// Seconds that look-ups beyond memory took in this process, about.
+  var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
+
+  /// Makes the look-ups, empty or from the states that a checkpoint names.
+  init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws {
+    self.model = model
+    self.lookups = lookups
+    var feeding: [String: [Int]] = [:]
+    let share = files.budget.lookupBytes / max(1, lookups.count)
+    kept = lookups
+    maps = try lookups.indices.map { index in
+      let path = files.path("lookup.\(index)")
+      return try states.map {
+        try SpillingMap(path: path, fileSystem: files.fileSystem, memoryBytes: share, restoring: $0[index])
+      } ?? SpillingMap(path: path, fileSystem: files.fileSystem, memoryBytes: share)
+    }
+    for (index, lookup) in lookups.enumerated() {
+      for entity in model.entities where model.isKind(entity.name, of: lookup.entity) {
+        feeding[entity.name, default: []].append(index)
+      }
+    }
+    self.feeding = NameTable(feeding)
+  }
+
+  /// Whether any look-up wants objects of this entity.
+  func wants(_ entity: String) -> Bool { feeding[entity] != nil }
+
+  /// The look-ups that objects of an entity feed.
+  func positions(feeding entity: String) -> [Int] { feeding[entity] ?? [] }
+
+  /// The number of a look-up, where it is declared.
+  func find(_ entity: String, _ attribute: String) -> Int? {
+    kept.firstIndex { $0.entity == entity && $0.attribute == attribute }
+  }
+
+  private func position(_ entity: String, _ attribute: String) throws -> Int {
+    // A policy asks for the same look-up with every row.
+    if let asked, asked.entity == entity, asked.attribute == attribute { return asked.position }
+    if let found = find(entity, attribute) {
+      asked = (entity, attribute, found)
+      return found
+    }
+    throw BatchError(
+      .policyFailed, "no look-up of \(entity) by \(attribute) is declared",
+      hint: "Add Lookup(entity: \"\(entity)\", attribute: \"\(attribute)\") to the policy's lookups")
+  }
+
+  /// Calls `body` with a value as a key: a byte for its class, then its own. Nil for NULL, which nothing is found by.
+  private func keyed<R>(_ value: Value, _ body: (TaggedKey) throws -> R) rethrows -> R? {
+    func bits(_ tag: UInt8, _ bits: UInt64) throws -> R {
+      try withUnsafeBytes(of: bits.littleEndian) { try body(TaggedKey(tag: tag, body: $0)) }
+    }
+    switch value {
+    case .null: return nil
+    case .integer(let integer): return try bits(1, UInt64(bitPattern: integer))
+    case .real(let double):
+      // A whole double finds the integer that SQLite made of it.
+      return try Int64(exactly: double).map { try bits(1, UInt64(bitPattern: $0)) } ?? bits(2, double.bitPattern)
+    case .text(var text): return try text.withUTF8 { try body(TaggedKey(tag: Self.text, body: UnsafeRawBufferPointer($0))) }
+    case .blob(let bytes): return try bytes.withUnsafeBytes { try body(TaggedKey(tag: 4, body: $0)) }
+    }
+  }
+
+  /// The byte that keys of texts begin with.
+  static let text: UInt8 = 3
+
+  /// The same for a column of a row: a text's or a blob's bytes are not made a value first.
+  private func keyed<R>(_ row: RecordDecoder, _ position: Int, _ body: (TaggedKey) throws -> R) throws -> R? {
+    let type = row.type(position)
+    return try type < 12 ? keyed(row.value(position), body) : keyed(type, row.body(position), body)
+  }
+
+  /// The bytes of a text or a blob. As a value, a text that is no UTF-8 is repaired; here it is as well.
+  private func keyed<R>(_ type: UInt64, _ bytes: UnsafeRawBufferPointer, _ body: (TaggedKey) throws -> R) rethrows -> R? {
+    guard SerialType.isText(type) else { return try body(TaggedKey(tag: 4, body: bytes)) }
+    if Self.isPlain(bytes) { return try body(TaggedKey(tag: Self.text, body: bytes)) }
+    return try keyed(.text(String(decoding: bytes, as: UTF8.self)), body)
+  }
+
+  /// Whether this is a text of ASCII alone, which needs no repair.
+  @inline(__always)
+  static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var (offset, bits) = (0, UInt64(0))
+    while offset + 8 <= bytes.count {
+      bits |= bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      offset += 8
+    }
+    while offset < bytes.count {
+      bits |= UInt64(bytes[offset])
+      offset += 1
+    }
+    return bits & 0x8080_8080_8080_8080 == 0
+  }
+
+  func find(_ entity: String, _ attribute: String, row: RecordDecoder, _ position: Int) throws -> SpillingMap.Entry? {
+    let place = try self.position(entity, attribute)
+    return try keyed(row, position) { try maps[place].find($0) } ?? nil
+  }
+
+  /// Adds an object under a row's value at once.
+  func add(_ entity: DestinationEntity, _ attribute: String, row: RecordDecoder, _ position: Int, key: Int64) throws {
+    for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
+      try keyed(row, position) { try insert(place, $0, SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
+    }
+  }
+
+  func find(_ entity: String, _ attribute: String, _ value: Value) throws -> SpillingMap.Entry? {
+    let place = try position(entity, attribute)
+    return try keyed(value) { try maps[place].find($0) } ?? nil
+  }
+
+  /// Adds an object under a value at once, for those who look for it in the same call.
+  func add(_ entity: DestinationEntity, _ attribute: String, _ value: Value, key: Int64) throws {
+    for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
+      try keyed(value) { try insert(place, $0, SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
+    }
+  }
+
+  private func insert(_ place: Int, _ key: TaggedKey, _ entry: SpillingMap.Entry) throws {
+    if kept[place].choice == .first, try maps[place].find(key) != nil { return }
+    try maps[place].insert(key, entry)
+  }
+
+  /// Adds a finished object to every look-up that wants it.
+  func addAll(_ object: DestinationObject) throws {
+    for place in feeding[object.entity.name] ?? [] {
+      guard let attribute = object.entity.attributes[kept[place].attribute] else { continue }
+      let entry = SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number))
+      if let (type, body) = object.bytes(attribute.position) {
+        try keyed(type, body) { try insert(place, $0, entry) }
+      } else {
+        try keyed(object.stored(attribute.position)) { try insert(place, $0, entry) }
+      }
+    }
+  }
+
+  /// Writes what is pending; the states may be published once the files are synced.
+  func checkpoint() throws -> [SpillingMap.Mark] { try maps.map { try $0.checkpoint() } }
+}
+
+extension LookupTable {
+  /// Finds by the text in a column of the row that was located.
+  func find(at place: Int, _ row: RecordLocator, _ column: Int) throws -> SpillingMap.Entry? {
+    let (type, body) = row.column(column)
+    return try keyed(type, body) { try maps[place].find($0) } ?? nil
+  }
+
+  /// Adds an object under the text in a column of the row that was located; nothing is found under it yet.
+  func add(at place: Int, _ row: RecordLocator, _ column: Int, key: Int64, entity: Int) throws {
+    let (type, body) = row.column(column)
+    try keyed(type, body) { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
+  }
+
+  /// Looks again for one of the keys that ``foresee(at:_:)`` did not find.
+  func findInserted(at place: Int, _ keys: ForeseenKeys, _ row: Int) throws -> SpillingMap.Entry? {
+    try maps[place].findInserted(keys, row)
+  }
+
+  /// Looks for keys that will be asked for, on two threads where runs have to be read.
+  func foresee(at place: Int, _ keys: ForeseenKeys) throws {
+    maps[place].foresee(keys)
+    guard keys.openCount > 0 else { return }
+    if searcher == nil { searcher = try RunSearcher() }
+    let begin = ContinuousClock.now
+    try searcher?.search(maps[place], keys)
+    secondsOfSearcher += (ContinuousClock.now - begin) / .seconds(1)
+  }
+}
+
+/// A second thread for reading runs.
+private final class RunSearcher {
+  private struct Task: @unchecked Sendable {
+    // Sendable: two threads look for different keys, in a map that nobody changes meanwhile.
+    let map: SpillingMap
+    let keys: ForeseenKeys
+    let open: Range<Int>
+  }
+
+  /// Fewer keys are looked for sooner than a thread wakes up.
+  private static let fewest = 32
+  private let memory = RunMemory()
+  private let tasks = BoundedQueue<Task>(capacity: 1)
+  private let done = BoundedQueue<Bool>(capacity: 1)
+  private let worker: Worker
+
+  init() throws {
+    let (tasks, done) = (tasks, done)
+    worker = try Worker {
+      let memory = RunMemory()
+      do {
+        while let task = try tasks.pop() {
+          try task.map.foresee(task.keys, open: task.open, memory)
+          try done.push(true)
+        }
+      } catch {
+        done.abort(error)
+      }
+    }
+  }
+
+  deinit {
+    tasks.finish()
+    _ = worker.join()
+  }
+
+  func search(_ map: SpillingMap, _ keys: ForeseenKeys) throws {
+    let count = keys.openCount
+    guard count >= Self.fewest else { return try map.foresee(keys, open: 0..<count, memory) }
+    try tasks.push(Task(map: map, keys: keys, open: count / 2..<count))
+    try map.foresee(keys, open: 0..<count / 2, memory)
+    _ = try done.pop()
+  }
+}

@@ -1,0 +1,55 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+import Streams
+
+/// An expression that gives a property of a destination object.
+struct PropertyExpression {
+  /// Where the value goes.
+  enum Target {
+    /// With the attribute's types, one after the other where several steps are made in one.
+    case attribute(column: Int, through: [AttributeType])
+    case toOne
+    /// Once all objects of the step exist.
+    case toMany
+  }
+
+  let name: String
+  let target: Target
+  let expression: CompiledExpression
+
+  /// Sets the property.
+  func apply(to object: DestinationObject, _ scope: ExpressionScope) throws {
+    switch target {
+    case .attribute(let column, let types):
+      try object.assign(column: column, Self.stored(expression.evaluate(scope).single(), through: types))
+    case .toOne:
+      let objects = try expression.related(scope)
+      guard objects.count <= 1 else { throw ExpressionDamage("gives \(objects.count) objects for a to-one relationship") }
+      try object.set(name, to: objects.first)
+    case .toMany: for other in try expression.related(scope) { try object.add(other, to: name) }
+    }
+  }
+
+  /// A value as an attribute of these types stores it that has them one after the other.
+  static func stored(_ value: Value, through types: [AttributeType]) throws -> Value {
+    guard let first = types.first, let fitting = first.fitting(value) else {
+      throw ExpressionDamage("gives a value that is no \(types.first.map { "\($0)" } ?? "value")")
+    }
+    guard let stored = types.converted(first.stored(fitting)) else {
+      throw ExpressionDamage(
+        "gives a value that does not fit the type \(types.dropFirst().map { "\($0)" }.joined(separator: " and then "))")
+    }
+    return stored
+  }
+
+  /// Says of damage in which mapping, property and object it was found.
+  func naming(_ mapping: EntityMapping, _ source: SourceObject, _ body: () throws -> Void) throws {
+    do { try body() } catch let damage as ExpressionDamage {
+      throw BatchError(
+        .policyFailed, "the value expression of \(mapping.name).\(name) \(damage)",
+        hint: "Correct the expression, or set the property in a policy", entity: source.entity.name, key: source.key)
+    }
+  }
+}

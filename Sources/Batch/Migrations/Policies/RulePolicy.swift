@@ -1,0 +1,40 @@
+import MappingModels
+
+/// The policy that the rules of a mapping file stand for.
+struct RulePolicy: EntityMigrationPolicy {
+  private let rules: MappingRules
+  let program: RuleProgram?
+
+  init() { self.init(MappingRules()) }
+
+  init(_ rules: MappingRules) { (self.rules, program) = (rules, nil) }
+
+  private init(_ rules: MappingRules, _ program: RuleProgram) { (self.rules, self.program) = (rules, program) }
+
+  /// The policy with names resolved, once for all rows. Throws `badMapping` naming the mapping and what the models do not have.
+  func compiled(_ compiler: RuleCompiler) throws -> RulePolicy { RulePolicy(rules, try compiler.compile(rules)) }
+
+  func lookups(for mapping: EntityMapping) -> [Lookup] {
+    var found: [Lookup] = []
+    for relationship in rules.relationships + rules.objects.flatMap(\.relationships) {
+      guard case .found(let entity, let key, let takesLast) = relationship.target else { continue }
+      found.append(Lookup(entity: entity, attribute: key.name, choice: takesLast ? .last : .first))
+    }
+    for rule in rules.objects {
+      guard let key = rule.key else { continue }
+      found.append(Lookup(entity: rule.entity, attribute: key.name, choice: rule.takesLast ? .last : .first))
+    }
+    return found
+  }
+
+  func writes(for mapping: EntityMapping) -> [String] {
+    [mapping.destinationEntity].compactMap { $0 } + rules.objects.filter { $0.kind != .find }.map(\.entity)
+  }
+
+  func createDestinationInstances(
+    forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
+  ) throws {
+    let object = try manager.createDestinationInstance(forSource: source, in: mapping)
+    try program?.run(source, object, manager)
+  }
+}

@@ -1,0 +1,46 @@
+import CoreDataModel
+import CoreDataStore
+
+/// An attribute as it lies in a table.
+package struct StoredAttribute: Sendable {
+  /// Position in the source's record, or the destination's column.
+  package var position: Int
+  package var type: AttributeType
+  /// Whether values may lie in files beside the store. Then each begins with a byte that says so.
+  var isExternal: Bool
+}
+
+/// A relationship as it is stored.
+package struct StoredRelationship: Sendable {
+  package var storage: RelationshipStorage
+  package var destination: String
+  /// The destination's Z_ENT.
+  package var destinationNumber: Int
+  var inverse: String?
+  /// Whether the other side holds a key as well.
+  var hasToOneInverse: Bool
+  package var isOrdered: Bool
+  /// Where the source's records have a to-one's key, and the number of the entity that it leads to; for sources alone.
+  package var keyPosition: Int?
+  var entityPosition: Int?
+}
+
+extension StoreLayout {
+  /// The relationships of an entity that are stored, by name. `positions` says of a source's tables where columns stand in records.
+  func storedRelationships(of entity: String, positions: [[Int]]? = nil) -> NameTable<StoredRelationship> {
+    var found: [String: StoredRelationship] = [:]
+    for relationship in model.relationships(of: entity) {
+      guard let storage = storage(of: relationship.name, entity: entity) else { continue }
+      let (destination, inverse) = (relationship.destinationEntity, relationship.inverseName)
+      var hasToOneInverse = false
+      if case .ownKey = inverse.flatMap({ self.storage(of: $0, entity: destination) }) { hasToOneInverse = true }
+      found[relationship.name] = StoredRelationship(
+        storage: storage, destination: destination, destinationNumber: entityNumbers[destination] ?? 0, inverse: inverse,
+        hasToOneInverse: hasToOneInverse, isOrdered: relationship.isOrdered)
+      guard let positions, case .ownKey(let table, let column, let entityColumn, _) = storage else { continue }
+      found[relationship.name]?.keyPosition = positions[table][column]
+      found[relationship.name]?.entityPosition = entityColumn.map { positions[table][$0] }
+    }
+    return NameTable(found)
+  }
+}

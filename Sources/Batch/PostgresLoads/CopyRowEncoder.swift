@@ -1,0 +1,127 @@
+import CoreDataModel
+import CoreDataStore
+import RunSupport
+import Streams
+
+/// Encodes rows of a store's table as rows of binary COPY. One thread at a time.
+///
+/// A value that its column cannot hold ends the load with an error that names object and property: nothing is rounded, cut or
+/// left out. Times go to whole microseconds, which is all that PostgreSQL knows.
+final class CopyRowEncoder {
+  /// What a value's way depends on: nothing that is counted, for this is looked at for every value.
+  struct Field {
+    var type: PostgresType
+    var place: Place
+    var isRequired: Bool
+    var isExternal: Bool
+  }
+
+  enum Place {
+    case key
+    case entityName
+    case record(Int)
+  }
+
+  private let fields: UnsafeMutableBufferPointer<Field>
+  /// Values of rows that end before a column.
+  private let defaults: [Value]
+  private let table: PostgresTable
+  private let store: LoadStore
+  private let decoder: RecordDecoder
+  /// Names of entities by their numbers; nil for those whose rows belong elsewhere.
+  private let entities: [[UInt8]?]
+  private let entityPosition: Int?
+  private let known: Set<Int64>
+  private let values: CopyValues
+
+  init(_ table: PostgresTable, _ store: LoadStore) {
+    (self.table, self.store) = (table, store)
+    let (fields, defaults) = store.fields(of: table)
+    self.fields = .allocate(capacity: fields.count)
+    _ = self.fields.initialize(from: fields)
+    self.defaults = defaults
+    decoder = RecordDecoder(columns: 64)
+    values = CopyValues(store: store)
+    switch table.rows {
+    case .objects(let place, let wanted):
+      let names = store.binding.layout.entityNames
+      entityPosition = store.binding.tables[place].positions[1]
+      entities = [nil] + names.enumerated().map { wanted.contains($0 + 1) ? Array($1.utf8) : nil }
+      let root = store.binding.layout.entityTables[place].rootEntity
+      known = Set(names.indices.filter { store.binding.layout.model.root(of: names[$0]) == root }.map { Int64($0 + 1) })
+    case .links:
+      (entityPosition, entities, known) = (nil, [], [])
+    }
+  }
+
+  deinit { fields.deallocate() }
+
+  /// Appends the rows of a page that belong into the table.
+  func encode(_ page: RowPage, to buffer: CopyBuffer) throws {
+    for row in 0..<page.count {
+      let (key, record) = (page.rowid(row), page.record(row))
+      guard decoder.decode(record) else { throw damage("a row is damaged", key) }
+      var entity = 0
+      if let entityPosition {
+        let number = decoder.integer(entityPosition) ?? 0
+        guard known.contains(number) else { throw damage("a row has the number \(number), which is no entity of its table", key) }
+        guard entities[Int(number)] != nil else { continue }
+        entity = Int(number)
+      }
+      try encode(key, entity, buffer)
+    }
+    if page.count > 0 { buffer.lastRow = page.rowid(page.count - 1) }
+  }
+
+  private func encode(_ key: Int64, _ entity: Int, _ buffer: CopyBuffer) throws {
+    let (start, outside) = (buffer.count, buffer.insertions.count)
+    buffer.beginRow(fields.count)
+    for index in 0..<fields.count {
+      let (before, insertions) = (buffer.count, buffer.insertions.count)
+      do { try encode(index, key, entity, buffer) } catch let fault as CopyFault {
+        throw refusal(fault, table.columns[index], key, entity)
+      }
+      if fields[index].isRequired, buffer.count == before &+ 4, buffer.isNull(at: before) {
+        buffer.remarks.missing[index, default: 0] += 1
+      }
+      if buffer.insertions.count > insertions { buffer.remarks.long.insert(index) }
+    }
+    buffer.endRow(from: start, firstInsertion: outside, .init(entity: name(entity), key: key))
+  }
+
+  @inline(__always)
+  private func encode(_ index: Int, _ key: Int64, _ entity: Int, _ buffer: CopyBuffer) throws {
+    let field = fields[index]
+    switch field.place {
+    case .key:
+      buffer.appendField(key)
+    case .entityName:
+      entities[entity]?.withUnsafeBytes { buffer.appendField($0) }
+    case .record(let position):
+      guard position < decoder.columnCount else { return try values.append(defaults[index], field, buffer) }
+      try values.append(decoder, position, field, buffer)
+    }
+  }
+
+  private func damage(_ what: String, _ key: Int64) -> BatchError {
+    BatchError(
+      .badStore, "\(what); what was loaded so far stays, unfinished", hint: "Restore the store from a backup", path: store.path,
+      entity: table.subject, key: key)
+  }
+
+  private func name(_ entity: Int) -> String { entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject }
+
+  private func refusal(_ fault: CopyFault, _ column: PostgresColumn, _ key: Int64, _ entity: Int) -> BatchError {
+    fault.error("\(column.property) \(fault.what), which \(column.type.rawValue) cannot hold", store.path, name(entity), key)
+  }
+}
+
+/// Why a value does not fit into its column.
+struct CopyFault: Error {
+  var what: String
+
+  func error(_ message: String, _ path: String, _ entity: String, _ key: Int64) -> BatchError {
+    BatchError(
+      .failed, "\(message); the rows that were loaded so far stay, unfinished", path: path, entity: entity, key: key)
+  }
+}

@@ -1,0 +1,64 @@
+import CoreDataModel
+import MappingModels
+import MigrationJobs
+import RunSupport
+import Streams
+
+/// Commands for a person who wants no more of a load that is under way, whole ones, for a POSIX shell.
+struct LoadAdvice {
+  private let folder: LoadFolder
+  private let plan: LoadPlan?
+  private let model: ManagedObjectModel?
+
+  init(_ folder: LoadFolder) {
+    self.folder = folder
+    let found = try? folder.read()
+    (plan, model) = (found?.plan, found?.model)
+  }
+
+  /// Takes away what the load has made, here and on the server.
+  var givingUp: String { commands.map { "`\($0)`" }.joined(separator: ", then ") }
+
+  /// The same, and the load once more.
+  var beginningAgain: String {
+    let again = plan?.command.map { "`\($0)`" } ?? "the command that began the load"
+    return "\(givingUp), then \(again)"
+  }
+
+  /// Takes a load's folder away, and nothing on the server.
+  static func giveUp(_ folder: String) -> String { "`\(ShellWords.line(["rm", "-r", folder]))`" }
+
+  /// An error of the load itself, with what leads on from a value that the server cannot hold: the rows that are there come of the old one.
+  func explained(_ error: BatchError) -> BatchError {
+    guard error.code == .failed, error.entity != nil, error.hint == nil else { return error }
+    var error = error
+    error.hint = "Mend the value in the store, or by a mapping or policy, and begin again: \(beginningAgain)"
+    return error
+  }
+
+  private var commands: [String] {
+    let remove = ShellWords.line(["rm", "-r", folder.path])
+    // The tables are known to be the load's only when it has made them.
+    guard let plan, plan.isOnServer, let model, let schema = try? PostgresSchemaPlanner.plan(model, plan.options) else {
+      return [remove]
+    }
+    let statements = PostgresStatements(schema: schema)
+    let book = "\(PostgresNames.quoted(plan.options.schema)).\(LoadBook.table)"
+    let names = ([book] + schema.tables.indices.map(statements.name)).joined(separator: ", ")
+    let drop = ShellWords.line(["psql", plan.server, "-c", "DROP TABLE IF EXISTS \(names)"])
+    return [drop, remove]
+  }
+}
+
+extension LoadPlan {
+  /// The command that begins the load again; nil if it was not begun by a command, or if another option is among its own.
+  var command: String? {
+    guard let arguments, !arguments.isEmpty else { return nil }
+    let standard = PostgresOptions()
+    let others =
+      ["--to-postgres", server, "--schema", options.schema]
+      + (options.inheritance == standard.inheritance ? [] : ["--inheritance", options.inheritance.rawValue])
+      + (options.names == standard.names ? [] : ["--names", options.names.rawValue])
+    return ReplayCommand.line(arguments, store: source, others)
+  }
+}

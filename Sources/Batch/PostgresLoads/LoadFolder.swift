@@ -1,0 +1,153 @@
+import CoreDataModel
+import Foundation
+import MigrationJobs
+import RunSupport
+import Streams
+
+/// What a load keeps beside the store that it is of: `.<store>.godwit-postgres`, with a job directory of its own, in which what was asked for
+/// and the model are, and the migrated store if there is one. It goes when the load is finished.
+struct LoadFolder {
+  let path: String
+  /// The lease, the plan, and what a running load says of itself.
+  let job: JobDirectory
+  private let fileSystem: any FileSystem
+
+  /// Derives it from the store. Nothing is made.
+  init?(store: String, _ fileSystem: any FileSystem) throws {
+    guard let store = try? JobDirectory(destination: store).destination else { return nil }
+    path = FilePaths.join(FilePaths.directory(of: store), ".\(FilePaths.name(of: store)).godwit-postgres")
+    self.fileSystem = fileSystem
+    job = JobDirectory(named: "load", in: path, of: store)
+  }
+
+  /// The migrated store.
+  var store: String { FilePaths.join(path, "store.sqlite") }
+  private var model: String { job.file("model") }
+
+  /// The run that migrates the store; nil if none is under way.
+  func migration() throws -> JobDirectory? {
+    guard try exists() else { return nil }
+    let found = try JobDirectory(destination: store)
+    return try found.exists(fileSystem) ? found : nil
+  }
+
+  /// Whether there is a load of this store.
+  func exists() throws -> Bool {
+    guard let status = try fileSystem.statusOfName(path) else { return false }
+    guard status.isDirectory, status.owner == geteuid() else {
+      throw BatchError(
+        .refused, "something that is not this user's folder is in the place of the load's", hint: "Look at it, and remove it",
+        path: path)
+    }
+    return try fileSystem.status(job.plan) != nil
+  }
+
+  /// Makes the folder and takes its lease. Throws `leaseHeld`.
+  func begin() throws -> Lease {
+    var attempt = 0
+    while true {
+      do {
+        try fileSystem.makeDirectory(path)
+        try fileSystem.makeDirectory(job.path)
+        return try Lease.take(in: job, fileSystem)
+      } catch let error as StreamsError where error.code == .inputOutput && attempt < 20 {
+        // Another process that gives its load up takes the folders along.
+        attempt += 1
+        usleep(10_000)
+      }
+    }
+  }
+
+  /// Begins a load, durably; what another one left goes. The model is kept as stores keep it, so that every process loads by the same one.
+  func create(_ plan: LoadPlan, _ model: ManagedObjectModel) throws {
+    try empty(path, depth: 6, but: job.path)
+    try fileSystem.writeDurably(try ModelCache.encode(model).content, to: self.model)
+    try write(plan)
+    try fileSystem.syncDirectory(path)
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+  }
+
+  func write(_ plan: LoadPlan) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    try fileSystem.writeDurably(Array(try encoder.encode(plan)), to: job.plan)
+  }
+
+  func read() throws -> (plan: LoadPlan, model: ManagedObjectModel) {
+    do {
+      let plan = try JSONDecoder().decode(LoadPlan.self, from: Data(try fileSystem.readAll(job.plan, cap: 1 << 20)))
+      guard plan.format == LoadPlan.currentFormat else {
+        throw BatchError(
+          .badCheckpoint, "the load was begun by another release of this program", hint: "Finish it with that one", path: job.plan
+        )
+      }
+      return (plan, try ModelCache.decode(try fileSystem.readAll(model, cap: 16 << 20), name: plan.version))
+    } catch let error as DecodingError {
+      throw BatchError(
+        .badCheckpoint, "what was asked of the load cannot be read",
+        hint: "Give the load up: \(LoadAdvice.giveUp(path)), then load again", path: job.plan,
+        cause: error)
+    }
+  }
+
+  /// Writes down what the migration in front came to.
+  func note(_ migrated: MigrationJob.Report) throws {
+    var (plan, _) = try read()
+    plan.migrated = LoadPlan.Migrated(migrated)
+    try write(plan)
+  }
+
+  /// The objects that the migration in front set aside, by their list, where a process died before it had noted them; nil if there are none.
+  func rejects() throws -> RejectReport? {
+    let start = FilePaths.name(of: store) + ".rejects-"
+    let name = try fileSystem.list(path).first { $0.hasPrefix(start) && $0.hasSuffix(".jsonl") }
+    return try name.map { try RejectReport(list: FilePaths.join(path, $0), fileSystem) }
+  }
+
+  /// The same list, where the folder was moved with its store.
+  func moved(_ rejects: RejectReport) -> RejectReport {
+    var rejects = rejects
+    rejects.path = FilePaths.join(path, FilePaths.name(of: rejects.path))
+    return rejects
+  }
+
+  /// Removes the folder. Rejects of the migration go beside the store first; the new path of the file is returned.
+  func remove(rejects: String?) throws -> String? {
+    var moved: String?
+    if let rejects, FilePaths.directory(of: rejects) == path {
+      let target = FilePaths.join(FilePaths.directory(of: path), String(FilePaths.name(of: path).dropFirst()) + ".rejects.jsonl")
+      // A process that died here may have done it.
+      if try fileSystem.status(rejects) != nil { try fileSystem.rename(rejects, to: target) }
+      moved = target
+    }
+    try fileSystem.remove(job.plan)
+    try fileSystem.syncDirectory(job.path)
+    try empty(path, depth: 6, but: job.path)
+    try empty(job.path, depth: 6, but: job.lease)
+    // Behind the lease another process may begin a load, and keeps the folders.
+    try fileSystem.remove(job.lease)
+    for folder in [job.path, path] { try removeIfEmpty(folder) }
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+    return moved ?? rejects
+  }
+
+  private func removeIfEmpty(_ folder: String) throws {
+    do { try fileSystem.removeDirectory(folder) } catch let error as StreamsError {
+      guard try !fileSystem.list(folder).isEmpty else { throw error }
+    }
+  }
+
+  private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {
+    guard depth > 0 else { throw BatchError(.refused, "folders are nested deeper than any load makes them", path: folder) }
+    for name in try fileSystem.list(folder) {
+      let inner = FilePaths.join(folder, name)
+      guard inner != kept else { continue }
+      if try fileSystem.statusOfName(inner)?.isDirectory == true {
+        try empty(inner, depth: depth - 1)
+      } else {
+        try fileSystem.remove(inner)
+      }
+    }
+    if kept == nil { try fileSystem.removeDirectory(folder) }
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import MappingModels
+import MigrationJobs
+import Migrations
+import RunSupport
+import StoreVerification
+import Streams
+
+extension MigrationJob {
+  /// The tables that a plan's result would get, as a script for psql, and what of the model has no counterpart. Nothing is written, and no
+  /// server is asked.
+  public func postgresScript(_ plan: MigrationPlan, _ options: PostgresOptions) throws -> (sql: String, notes: [String]) {
+    let schema = try PostgresSchemaPlanner.plan(plan.targetVersion, options)
+    return (PostgresStatements(schema: schema).script, schema.notes)
+  }
+
+  /// The server that a request's mapping files name for its result; nil if none does. Nothing is written.
+  public func destination(of request: Request) throws -> PostgresDestination? {
+    guard try request.mappings.contains(where: MappingModelReader.namesDestination) else { return nil }
+    return try plan(request).destination
+  }
+
+  /// Migrates a store, if its version is not the target's, and loads the result into PostgreSQL. The store itself stays as it is.
+  ///
+  /// On return all rows, keys and indexes are durable on the server and, except for ``VerificationMode/none``, read back and compared; its
+  /// path in the report names server and schema. What is interrupted is finished by
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``. Throws as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be
+  /// reached or has such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
+  public func load(
+    _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
+    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report {
+    guard let folder = try LoadFolder(store: request.source, fileSystem) else {
+      throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: request.source)
+    }
+    try refuseSecondLoad(folder, request)
+    let plan = try self.plan(request)
+    let load = try LoadPlan(request, plan, options, server)
+    // After hours of work it would be too late.
+    try refuseServer(load, plan, server)
+    let lease = try folder.begin()
+    defer { lease.release() }
+    // Another process may have begun one meanwhile.
+    try refuseSecondLoad(folder, request)
+    try folder.create(load, plan.targetVersion)
+    var migrated: Report?
+    if load.isMigrated {
+      var request = request
+      request.output = folder.store
+      request.memory = Self.besideServer(request.memory)
+      // The migrated store goes, so that nothing can be migrated to it again.
+      request.arguments = []
+      do { migrated = try migrate(request, monitor: makeMonitor(request.interval)) } catch {
+        // Nothing was begun: the folder would only be in the way.
+        if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
+        throw error
+      }
+      if let migrated { try folder.note(migrated) }
+    }
+    return try finish(folder, lease, server, migrated, makeMonitor)
+  }
+
+  private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
+    guard try folder.exists(), (try? hasDoneNothing(folder)) != true else { return }
+    let store = try JobDirectory(destination: request.source).destination
+    let resume = ProgramName.command("resume", store)
+    throw BatchError(
+      .refused, "an interrupted load of this store exists",
+      hint: "Go on with it: \(resume). To give it up: \(LoadAdvice(folder).givingUp). Nothing was written", path: request.source
+    )
+  }
+
+  /// Whether a load ended before anything was migrated. Then there is nothing to resume.
+  private func hasDoneNothing(_ folder: LoadFolder) throws -> Bool {
+    guard try folder.read().plan.isMigrated, try fileSystem.status(folder.store) == nil else { return false }
+    return try folder.migration().map { try !isBegun($0) } ?? true
+  }
+
+  /// Resumes an interrupted load; nil if there is none of this store. `server` has a password that the first command's had, too;
+  /// without it libpq asks its environment.
+  public func resumeLoad(
+    _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
+    rejects: RejectLimit? = nil, consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
+    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report? {
+    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
+    let lease = takeOver ? try Lease.takeOver(folder.job, fileSystem) : try Lease.take(in: folder.job, fileSystem)
+    defer { lease.release() }
+    var (plan, _) = try folder.read()
+    plan.memory = memory?.total ?? plan.memory
+    try folder.write(plan)
+    var migrated: Report?
+    if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
+      let report = try resume(
+        folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, consent: consent,
+        history: history, monitor: makeMonitor)
+      try folder.note(report)
+      migrated = report
+    }
+    guard try !hasDoneNothing(folder) else {
+      _ = try folder.remove(rejects: nil)
+      throw BatchError(
+        .refused, "the load had migrated nothing when it ended",
+        hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`. Nothing was written", path: path)
+    }
+    return try finish(folder, lease, server ?? PostgresServer(url: plan.server), migrated, makeMonitor)
+  }
+
+  /// How far the load of a store is; nil if there is none. Nothing is written, and no server is asked.
+  public func loadStatus(_ path: String) throws -> JobStatus? {
+    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
+    if try folder.migration() != nil { return try status(folder.store) }
+    var status = try ownership(of: folder.job)
+    do {
+      let (plan, _) = try folder.read()
+      (status.source, status.target, status.phase) = (plan.source, plan.version, "loading")
+      status.destination = plan.place
+    } catch let error as BatchError { status.problems = ["\(error)"] }
+    return status
+  }
+
+  /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false if there is no load.
+  public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
+    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return false }
+    try order(try folder.migration() ?? folder.job, path, change)
+    return true
+  }
+
+  /// What a run may take when libpq is in memory, with the libraries that it brings.
+  private static func besideServer(_ memory: MemoryBudget) -> MemoryBudget { MemoryBudget(total: memory.total - (16 << 20)) }
+
+  /// Asks the server before any work is done.
+  private func refuseServer(_ plan: LoadPlan, _ found: MigrationPlan, _ server: PostgresServer) throws {
+    let store = try LoadStore(plan.source, model: found.sourceVersion, fileSystem)
+    defer { store.close() }
+    let schema = try PostgresSchemaPlanner.plan(found.targetVersion, plan.options)
+    try PostgresLoad(
+      schema: schema, store: store, server: server, proves: false, rowLimit: 0, monitor: RunMonitor(), isBegun: false
+    ).check()
+  }
+
+  /// Loads, and removes what the load kept.
+  private func finish(
+    _ folder: LoadFolder, _ lease: Lease, _ server: PostgresServer, _ migrated: Report?,
+    _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report {
+    ProcessMemory.giveBack()
+    var (plan, model) = try folder.read()
+    let monitor = makeMonitor(plan.interval)
+    lease.guardRun(monitor)
+    let pulse = RunPulse(folder.job, monitor)
+    defer { pulse.end() }
+    let store = try LoadStore(plan.isMigrated ? folder.store : plan.source, model: model, fileSystem)
+    defer { store.close() }
+    if plan.outcome == nil { try checkSource(&plan, folder) }
+    var load = PostgresLoad(
+      schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server,
+      proves: plan.verification != .none,
+      rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
+    load.expectsBook = plan.isOnServer
+    // It is that server only when it has shown it.
+    plan.server = server.address.shown
+    plan.isOnServer = true
+    note(plan, in: folder, whenBegun: &load, pulse)
+    if plan.outcome == nil {
+      do { plan.outcome = try load.run() } catch let error as BatchError { throw LoadAdvice(folder).explained(error) }
+      try checkSource(&plan, folder)
+      try folder.write(plan)
+    }
+    try load.finish()
+    pulse.end()
+    let earlier = plan.isMigrated ? try earlier(folder, plan) : nil
+    let rejects = try folder.remove(rejects: earlier?.rejects?.path)
+    return report(plan, migrated ?? earlier, rejects: rejects, rowsLoaded: monitor.progress.rows)
+  }
+
+  /// Notes in the folder that the server has the load's tables, once it has; if it takes none, removes the folder.
+  private func note(_ begun: LoadPlan, in folder: LoadFolder, whenBegun load: inout PostgresLoad, _ pulse: RunPulse) {
+    load.didBegin = { try folder.write(begun) }
+    load.wasTurnedAway = {
+      pulse.end()
+      _ = try folder.remove(rejects: nil)
+    }
+  }
+
+  /// Refuses a store that was written since its load began: its rows would be of two states. The first time it notes what the store is.
+  private func checkSource(_ plan: inout LoadPlan, _ folder: LoadFolder) throws {
+    guard !plan.isMigrated else { return }
+    let found = try StoreState(plan.source, fileSystem)
+    guard let noted = plan.state else {
+      plan.state = found
+      return try folder.write(plan)
+    }
+    guard found.isSame(as: noted) else {
+      throw BatchError(
+        .badCheckpoint, "the store changed since its load began: rows of two states would be mixed",
+        hint: "A copy has to keep the time of change (cp -p). Otherwise begin again: \(LoadAdvice(folder).beginningAgain). "
+          + "Nothing was written now", path: plan.source)
+    }
+  }
+
+  /// What the migration in front came to, whoever finished it.
+  private func earlier(_ folder: LoadFolder, _ plan: LoadPlan) throws -> Report {
+    var report = Report(
+      destination: folder.store, sourceVersion: plan.sourceVersion, targetVersion: plan.version,
+      steps: max(1, plan.migrated?.steps ?? 1))
+    report.rowsRead = plan.migrated?.rowsRead ?? 0
+    report.rejects = try plan.migrated.map { $0.rejects.map(folder.moved) } ?? folder.rejects()
+    return report
+  }
+
+  private func report(
+    _ plan: LoadPlan, _ migrated: Report?, rejects: String?, rowsLoaded: UInt64
+  ) -> Report {
+    let outcome = plan.outcome ?? PostgresLoad.Outcome()
+    var report =
+      migrated ?? Report(destination: "", sourceVersion: plan.sourceVersion, targetVersion: plan.version, steps: 1)
+    if let rejects { report.rejects?.path = rejects }
+    report.destination = plan.place
+    (report.rows, report.bytes) = (outcome.rows, outcome.bytes)
+    if migrated == nil { report.rowsRead = rowsLoaded }
+    report.notes += outcome.notes
+    report.isVerified = plan.verification != .none
+    return report
+  }
+}

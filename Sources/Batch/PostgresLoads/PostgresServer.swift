@@ -1,0 +1,13 @@
+import MappingModels
+
+extension PostgresServer {
+  func connect() throws -> any PostgresSession {
+    #if PostgreSQL
+      return try LibpqSession(url)
+    #else
+      throw BatchError(
+        .refused, "this program was built without PostgreSQL",
+        hint: "Build it with --traits PostgreSQL, which takes libpq (Debian: libpq-dev). Nothing was written")
+    #endif
+  }
+}

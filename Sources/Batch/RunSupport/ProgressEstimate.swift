@@ -1,0 +1,140 @@
+/// What a run has to do, part by part, and how long the rest of it takes: a pure account of work and time.
+///
+/// Work is measured in seconds that a part is estimated to take, from bytes and rows that it has to read or to write. The fraction
+/// follows from work alone, so that it is true of what was done; the time that is left follows from how long work really took.
+package struct ProgressEstimate: Sendable, Equatable {
+  /// What takes its time.
+  package enum Part: Hashable, Sendable {
+    /// All units of a step, from 1: nearly always its rows.
+    case rows(step: Int)
+    /// Late changes of a step, from 1.
+    case changes(step: Int)
+    /// The indexes, in the last step.
+    case indexes
+    /// The proof, or full verification.
+    case proof
+  }
+
+  struct Entry: Sendable, Equatable {
+    var part: Part
+    /// Estimated seconds.
+    var work = 0.0
+    var done = 0.0
+    /// What another process had done.
+    var doneBefore = 0.0
+    var began: Double?
+    var seconds = 0.0
+    /// Those of `seconds` that say nothing about other parts.
+    var aside = 0.0
+
+    init(_ part: Part) { self.part = part }
+  }
+
+  private(set) var entries: [Entry] = []
+  private var current: Int?
+  /// Without an estimate nothing is done, but at the end everything is.
+  private var isFinished = false
+
+  /// Parts in the order in which they come; without an estimate yet.
+  package init(steps: Int = 1) {
+    for step in 0..<max(0, steps) { entries += [Entry(.rows(step: step + 1)), Entry(.changes(step: step + 1))] }
+    entries += [Entry(.indexes), Entry(.proof)]
+  }
+
+  /// Foresees a part that has not begun.
+  package mutating func foresee(_ part: Part, work: Double) {
+    guard let index = index(part), entries[index].began == nil, work >= 0 else { return }
+    entries[index].work = work
+  }
+
+  /// Foresees a part that nothing is known of yet; what is known stays.
+  package mutating func presume(_ part: Part, work: Double) {
+    if let index = index(part), entries[index].work == 0 { foresee(part, work: work) }
+  }
+
+  /// A part is done up to a fraction; all parts before it are done altogether. Those that this process did not see beginning were
+  /// done before it.
+  mutating func advance(_ part: Part, to fraction: Double, at seconds: Double) {
+    guard let index = index(part), index >= current ?? 0 else { return }
+    if index != current { begin(index, at: seconds, from: fraction) }
+    entries[index].done = max(entries[index].done, entries[index].work * min(1, max(0, fraction)))
+    entries[index].seconds = seconds - (entries[index].began ?? seconds)
+  }
+
+  private mutating func begin(_ index: Int, at seconds: Double, from fraction: Double) {
+    if let current {
+      entries[current].done = entries[current].work
+      entries[current].seconds = seconds - (entries[current].began ?? seconds)
+    }
+    for before in (current.map { $0 + 1 } ?? 0)..<index {
+      entries[before].done = entries[before].work
+      entries[before].doneBefore = entries[before].work
+    }
+    entries[index].began = seconds
+    // What the first part at hand has done when it is seen first, a process before had done.
+    if current == nil { entries[index].doneBefore = entries[index].work * min(1, max(0, fraction)) }
+    current = index
+  }
+
+  /// So much of the time that a part took so far is its own affair, as that of look-ups which do not fit into memory: other parts are
+  /// estimated without it.
+  package mutating func setAside(_ seconds: Double, of part: Part) {
+    guard let index = index(part) else { return }
+    entries[index].aside = max(entries[index].aside, seconds)
+  }
+
+  /// Nothing is left.
+  package mutating func finish(at seconds: Double) {
+    advance(.proof, to: 1, at: seconds)
+    isFinished = true
+  }
+
+  /// Done, from 0 to 1. It may go back when more turns out to be left than was estimated.
+  var fraction: Double {
+    let total = entries.reduce(0) { $0 + $1.work }
+    return isFinished ? 1 : total > 0 ? entries.reduce(0) { $0 + $1.done } / total : 0
+  }
+
+  /// Seconds that are left at this time; nil as long as too little was done to know.
+  func secondsLeft(at seconds: Double) -> Double? {
+    if isFinished { return 0 }
+    guard let current else { return nil }
+    var now = entries[current]
+    // A part that reports nothing for a while continues all the same.
+    let silent = max(0, seconds - (now.began ?? seconds) - now.seconds)
+    let (worked, spent) = entries.reduce((0, 0)) {
+      ($0.0 + $1.done - $1.doneBefore, $0.1 + max(0.05 * $1.seconds, $1.seconds - $1.aside))
+    }
+    guard worked > 0, spent > 0, worked > 0.01 * entries.reduce(0, { $0 + $1.work }) else { return nil }
+    let pace = spent / worked
+    let own = now.done - now.doneBefore
+    // Of a part that has just begun, the estimate says more than what it took so far.
+    let trust = min(1, max(0, own / now.work * 10))
+    let rate = own > 0 ? trust * now.seconds / own + (1 - trust) * pace : pace
+    now.done = min(now.done, now.work)
+    let rest = max(0, (now.work - now.done) * rate - silent)
+    return rest + entries[(current + 1)...].reduce(0) { $0 + $1.work } * pace
+  }
+
+  private func index(_ part: Part) -> Int? { entries.firstIndex { $0.part == part } }
+}
+
+/// What work costs, in seconds on a common machine: only ratios matter, as the pace is measured.
+package enum WorkCost {
+  /// Rows that go through, by who makes their objects, and the bytes that are read for them.
+  package static let plainRow = 150e-9
+  package static let ruledRow = 450e-9
+  package static let policyRow = 1200e-9
+  package static let linkRow = 300e-9
+  package static let readByte = 0.5e-9
+  /// Rows that late changes write again.
+  package static let changedByte = 2e-9
+  package static let indexEntry = 100e-9
+  /// An entry of an R-tree, which SQLite inserts.
+  package static let treeEntry = 5e-6
+  /// An entry that is sorted while its row is written.
+  package static let collectedEntry = 40e-9
+  /// Bytes of the new store, by a decoder of our own while it is written and after it, and by SQLite in addition.
+  package static let provedByte = 0.8e-9
+  package static let verifiedByte = 12e-9
+}

@@ -1,0 +1,48 @@
+import Streams
+
+/// The memory budget of a run, cut into the shares of those who use it.
+public struct MemoryBudget: Sendable, Equatable {
+  /// Peak resident memory of the process, in bytes.
+  public let total: Int
+
+  /// The least that a run needs.
+  public static let minimum = 48 << 20
+  /// The default: 64 MiB.
+  public static let standard = MemoryBudget(total: 64 << 20)
+
+  /// Makes a budget; what is below the minimum is raised to it.
+  public init(total: Int) { self.total = min(max(total, Self.minimum), 1 << 40) }
+
+  // Program, runtime and pipeline take about 32 MiB whatever the store; the rest is shared.
+  private var free: Int { total - (32 << 20) }
+  /// For sorting index keys.
+  package var sortBytes: Int { min(free / 3, 1 << 30) }
+  /// For the tables of all look-ups together, and once more for the filters of their runs.
+  package var lookupBytes: Int { min(free / 6, 1 << 30) }
+  /// For pages of each table from which single rows are fetched.
+  package var lookupCacheBytes: Int { min(max(1 << 20, free / 16), 1 << 28) }
+  /// The largest row that is put together in memory, without its long values; and the largest of those that is looked into.
+  public var rowLimit: Int { free / 8 }
+  /// Texts and blobs of that many bytes and more go from file to file, page by page.
+  package static let longValueBytes = 16 << 10
+}
+
+/// Where a step keeps its files: all begin with one path inside the job's directory; and the memory that it has (I7).
+package struct StepFiles: Sendable {
+  package let prefix: String
+  package let fileSystem: any FileSystem
+  package let budget: MemoryBudget
+  /// Throws when the run was asked to stop: for what goes through a whole table in one call.
+  package var throwIfStopped: @Sendable () throws -> Void = {}
+
+  package init(
+    prefix: String, fileSystem: any FileSystem, budget: MemoryBudget, throwIfStopped: @escaping @Sendable () throws -> Void = {}
+  ) {
+    self.prefix = prefix
+    self.fileSystem = fileSystem
+    self.budget = budget
+    self.throwIfStopped = throwIfStopped
+  }
+
+  package func path(_ name: String) -> String { "\(prefix).\(name)" }
+}

@@ -1,0 +1,134 @@
+import CoreDataModel
+import CoreDataStore
+import Glibc
+import RunSupport
+import Streams
+
+/// Where the files lie that a store's rows name.
+public struct ExternalDataPlaces: Sendable, Equatable {
+  /// The folder under the name that the store has, or is about to get.
+  public var folder: ExternalDataFolder
+  /// The folder of the store that it was made from; nil if that is not known.
+  public var source: ExternalDataFolder?
+
+  /// The folder of a store, and that of its source.
+  public init(store: String, source: String? = nil) {
+    folder = ExternalDataFolder(store: store)
+    self.source = source.map(ExternalDataFolder.init(store:))
+  }
+}
+
+/// What a verification saw of values outside a store.
+public struct ExternalDataReport: Sendable, Codable, Equatable {
+  /// Values that name a file.
+  public var references: UInt64 = 0
+  /// Of them, those whose file is the source's own: it has two names, or kept its one, so that its bytes cannot differ.
+  public var shared: UInt64 = 0
+  /// Of them, those whose file is a copy, whose bytes were compared with the source's.
+  public var compared: UInt64 = 0
+
+  /// The counts in words.
+  public var text: String { "\(references), \(shared) of them shared with the source, \(compared) compared with it" }
+
+  func adding(_ other: ExternalDataReport) -> ExternalDataReport {
+    ExternalDataReport(
+      references: references + other.references, shared: shared + other.shared, compared: compared + other.compared)
+  }
+}
+
+/// Finds the file of every value that an attribute keeps outside of the store, and compares it with the source's.
+struct ExternalDataCheck: Sendable {
+  let table: SweptTable
+  let property: PropertyReference
+  let column: String
+  let places: ExternalDataPlaces
+  let fileSystem: any FileSystem
+  let monitor: RunMonitor?
+
+  func check(weight: Double) -> StoreCheck {
+    StoreCheck(name: "the files of \(property)", weight: weight, run: run)
+  }
+
+  private enum State { case same, missing, missingInSource, different }
+
+  private func run(on connection: StoreConnection) throws -> CheckFindings {
+    var (missing, before, different) = (KeyTally(), KeyTally(), KeyTally())
+    var report = ExternalDataReport()
+    let name = StoreConnection.quoted(column)
+    // SQLite gives type and length of a value without reading its pages.
+    let sql =
+      "SELECT \(table.rowid), \(name) FROM \(table.quoted) NOT INDEXED WHERE typeof(\(name)) = 'blob' AND length(\(name)) = 38"
+    try connection.rows(sql) { row in
+      guard case .blob(let bytes) = row.cell(1), case .file(let name) = ExternalValue(bytes) else { return }
+      report.references += 1
+      switch try state(of: name, &report) {
+      case .same: break
+      case .missing: missing.add(row.integer(0))
+      case .missingInSource: before.add(row.integer(0))
+      case .different: different.add(row.integer(0))
+      }
+    }
+    var findings = CheckFindings(external: report)
+    let lost = "the file of a value outside the store is missing"
+    findings.add(table.fault(.externalData, lost, missing, property))
+    findings.add(table.fault(.externalData, lost + ", and was in the source", before, property), asWarning: true)
+    findings.add(table.fault(.externalData, "the file of a value outside the store is not the source's", different, property))
+    return findings
+  }
+
+  private func state(of name: String, _ report: inout ExternalDataReport) throws -> State {
+    try monitor?.throwIfStopRequested()
+    // A name comes from the store, and leads to no other folder.
+    guard !name.contains("/"), !name.contains("\0") else { return places.source == nil ? .missing : .missingInSource }
+    let path = FilePaths.join(places.folder.files, name)
+    let original = places.source.map { FilePaths.join($0.files, name) }
+    // People keep large files on another disk, and links in their place.
+    let before = try original.flatMap { try fileSystem.status($0) }.flatMap { $0.isRegularFile ? $0 : nil }
+    guard let found = try fileSystem.status(path), found.isRegularFile else {
+      return places.source != nil && before == nil ? .missingInSource : .missing
+    }
+    guard let original, let before else { return .same }
+    guard found.device != before.device || found.inode != before.inode else {
+      report.shared += 1
+      return .same
+    }
+    report.compared += 1
+    return try found.size == before.size && hasEqualBytes(path, original) ? .same : .different
+  }
+
+  private static let chunk = 1 << 20
+
+  private func hasEqualBytes(_ left: String, _ right: String) throws -> Bool {
+    let files = [try fileSystem.open(left, .read), try fileSystem.open(right, .read)]
+    defer { for file in files { file.close() } }
+    var buffers = [[UInt8](repeating: 0, count: Self.chunk), [UInt8](repeating: 0, count: Self.chunk)]
+    var offset: UInt64 = 0
+    while true {
+      try monitor?.throwIfStopRequested()
+      let counts = try files.indices.map { index in
+        try buffers[index].withUnsafeMutableBytes { try files[index].read(into: $0, at: offset) }
+      }
+      guard counts[0] == counts[1], memcmp(buffers[0], buffers[1], counts[0]) == 0 else { return false }
+      guard counts[0] > 0 else { return true }
+      offset += UInt64(counts[0])
+    }
+  }
+}
+
+extension CheckPlan {
+  /// One check for every column whose values may lie outside the store.
+  func externalChecks(_ places: ExternalDataPlaces, _ fileSystem: any FileSystem, _ monitor: RunMonitor?) -> [StoreCheck] {
+    binding.tables.flatMap { bound in
+      bound.layout.columns.compactMap { column in
+        guard case .attribute(let entity, let name) = column.role,
+          layout.model.attribute(name, of: entity)?.allowsExternalBinaryDataStorage == true,
+          let table = table(bound.schema.name), let stored = self.column(column.role, in: bound)
+        else { return nil }
+        let check = ExternalDataCheck(
+          table: table, property: PropertyReference(entity: entity, name: name), column: stored, places: places,
+          fileSystem: fileSystem, monitor: monitor)
+        return check.check(weight: Double(largestKey(of: bound.schema.name)))
+      }
+    }
+  }
+}
