@@ -21,16 +21,16 @@ let rooms: [(name: String, dependencies: [Target.Dependency])] = [
   (
     "MigrationJobs",
     [
-      "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "StoreExports", "StoreVerification",
-      grdb,
+      "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "StoreExports",
+      "StoreVerification", grdb,
       .product(name: "CoreMetrics", package: "swift-metrics"), .product(name: "Logging", package: "swift-log"),
     ]
   ),
   (
     "PostgresLoads",
     [
-      "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "MigrationJobs", "StoreExports",
-      "StoreVerification", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+      "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "MigrationJobs",
+      "StoreExports", "StoreVerification", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
     ]
   ),
   ("Fleets", ["RunSupport", "Codecs", "CoreDataStore", "Migrations", "MigrationJobs"]),

@@ -3,21 +3,12 @@ import Streams
 
 /// What a person can do about an error that does not say so itself: by its code, what helps in most cases.
 enum Advice {
-  /// A sentence to follow the error's own text; empty where that has one, or if nobody knows.
-  static func text(after error: any Error) -> String {
-    sentence(for: error).map { ". \($0)" } ?? ""
+  /// A sentence for an error without a hint; nil if it or its cause has one, or if nobody knows.
+  static func hint(for error: BatchError) -> String? {
+    error.hint == nil && !isSaid(by: error.cause) ? sentences[error.code] : nil
   }
 
-  private static func sentence(for error: any Error) -> String? {
-    switch error {
-    case let error as BatchError:
-      // A cause has said it already, within the text.
-      error.hint == nil && !isSaid(by: error.cause) ? sentences[error.code] : nil
-    case let error as StreamsError: error.hint == nil ? streamsSentences[error.code] : nil
-    default: nil
-    }
-  }
-
+  // A cause is printed with the text.
   private static func isSaid(by cause: (any Error)?) -> Bool {
     switch cause {
     case let cause as BatchError: cause.hint != nil || isSaid(by: cause.cause)
@@ -26,7 +17,7 @@ enum Advice {
     }
   }
 
-  /// By code.
+  /// By code; those of the page engine at the end.
   static let sentences: [BatchError.Code: String] = [
     .badStore:
       "The store was only read. Take another copy of it, or restore a backup; SQLite's PRAGMA integrity_check tells more",
@@ -44,18 +35,14 @@ enum Advice {
     .policyFailed: "Correct the policy or the mapping; `godwit trace` looks at one object, --max-rejects sets some aside",
     .tooManyRejects: "Correct the mapping, or allow more with --max-rejects",
     .failed: "Try again; if it stays, report it with the run's log: it is an error of the program or of the machine",
-  ]
-
-  /// By code of the page engine.
-  static let streamsSentences: [StreamsError.Code: String] = [
-    .damagedDatabase: "The store was only read. Restore a backup; SQLite's PRAGMA integrity_check tells more",
-    .notADatabase: "Check the path: it is to be the .sqlite file",
-    .unsupported: "Write it anew with SQLite (VACUUM INTO), and migrate that",
-    .inputOutput: "Check the path, the permissions and the disk",
-    .diskFull: "Make room on that file system",
-    .locked: "End the program that has the store open",
-    .damagedCheckpoint: "Check the disk that the run's files are on",
-    .order: "Report this: it is an error of the program, or a damaged store",
-    .tooLarge: "Give more memory with --memory",
+    BatchError.Code(.damagedDatabase): "The store was only read. Restore a backup; SQLite's PRAGMA integrity_check tells more",
+    BatchError.Code(.notADatabase): "Check the path: it is to be the .sqlite file",
+    BatchError.Code(.unsupported): "Write it anew with SQLite (VACUUM INTO), and migrate that",
+    BatchError.Code(.inputOutput): "Check the path, the permissions and the disk",
+    BatchError.Code(.diskFull): "Make room on that file system",
+    BatchError.Code(.locked): "End the program that has the store open",
+    BatchError.Code(.damagedCheckpoint): "Check the disk that the run's files are on",
+    BatchError.Code(.order): "Report this: it is an error of the program, or a damaged store",
+    BatchError.Code(.tooLarge): "Give more memory with --memory",
   ]
 }

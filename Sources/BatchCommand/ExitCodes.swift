@@ -1,13 +1,14 @@
 import Batch
 import Streams
 
-/// The exit codes of the whole product: an interface that scripts rely on.
+/// The exit codes of the whole product: an interface that scripts rely on. Those of errors are the errors' own.
 enum ExitCodes {
   static let nothingToDo: Int32 = 3
-  static let refused: Int32 = 20
-  static let mismatch: Int32 = 12
   static let rejects: Int32 = 10
-  static let stopped: Int32 = 75
+  static let refused = BatchError.Code.refused.exitCode
+  static let mismatch = BatchError.Code.mismatch.exitCode
+  static let stopped = BatchError.Code.stopped.exitCode
+  static let leaseHeld = BatchError.Code.leaseHeld.exitCode
 
   /// The table in help and manual.
   static let table = """
@@ -38,35 +39,6 @@ enum ExitCodes {
   static func isOurs(_ error: any Error) -> Bool { error is BatchError || error is StreamsError }
 
   static func code(of error: any Error) -> Int32 {
-    switch error {
-    case let error as BatchError: code(error)
-    case let error as StreamsError: code(error)
-    default: 1
-    }
-  }
-
-  private static func code(_ error: BatchError) -> Int32 {
-    switch error.code {
-    case .badStore: 30
-    case .noSuchFile: 64
-    case .badModel, .badMapping, .noModel, .noPath, .missingPolicy, .refused: 20
-    case .leaseHeld: 21
-    case .badCheckpoint: 22
-    case .mismatch: 12
-    case .stopped: 75
-    case .tooManyRejects: 11
-    default: 1
-    }
-  }
-
-  private static func code(_ error: StreamsError) -> Int32 {
-    switch error.code {
-    case .notADatabase, .damagedDatabase: 30
-    case .damagedCheckpoint, .foreignCheckpoint: 22
-    case .locked, .tooLarge, .unsupported: 20
-    // A full disk needs room: then the run is resumed from its last checkpoint.
-    case .diskFull: 75
-    default: 1
-    }
+    isOurs(error) ? BatchError(wrapping: error).exitCode : 1
   }
 }

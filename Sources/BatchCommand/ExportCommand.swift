@@ -115,7 +115,8 @@ struct ExportFile {
       return summary
     } catch {
       try? fileSystem.remove(temporary)
-      guard let full = error as? StreamsError, full.code == .diskFull else { throw error }
+      let full = BatchError(wrapping: error)
+      guard full.code == BatchError.Code(.diskFull) else { throw error }
       // Its own exit code would promise that the export can be resumed.
       throw BatchError(.failed, "there is no space for the export", hint: "Make room, and export again", path: path, cause: full)
     }

@@ -33,24 +33,21 @@ public struct GodwitCommand: ParsableCommand {
   public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
     ProcessSignals.begin()
     registry.withLock { $0 = PolicyRegistry(policies) }
-    var aftermath = ""
+    var running: (any StoreCommand)?
     do {
       try ProcessSignals.refuseTooFewFiles()
       try lookAtArguments()
       var command = try parseAsRoot()
-      do {
-        try command.run()
-      } catch {
-        aftermath = (command as? any StoreCommand).map { Aftermath.text($0.changed, after: error) } ?? ""
-        throw error
-      }
+      running = command as? any StoreCommand
+      try command.run()
       Output.end(0)
     } catch let code as ExitCode {
       Output.end(code.rawValue)
     } catch let error where ExitCodes.isOurs(error) {
-      let told = SystemCause.told(error)
-      Console.error("\(name): \(told)\(Advice.text(after: told))\(aftermath)")
-      Output.end(ExitCodes.code(of: error))
+      let told = Failure.told(error, by: running)
+      Console.error("\(name): \(told)")
+      if running?.json == true, let document = try? JSONOutput.text(FailureDocument(told)) { Console.print(document) }
+      Output.end(told.exitCode)
     } catch {
       endByParser(error)
     }
@@ -68,7 +65,7 @@ public struct GodwitCommand: ParsableCommand {
     guard !CommandLine.arguments.isEmpty else {
       throw BatchError(
         .failed, "the command's arguments cannot be read",
-        hint: "They are taken from /proc/self/cmdline: mount /proc. Nothing was done")
+        hint: "They are taken from /proc/self/cmdline: mount /proc", effect: .nothingWritten)
     }
     if let answer = CompletionAnswer.text(Array(CommandLine.arguments.dropFirst())) {
       Output.write(answer)

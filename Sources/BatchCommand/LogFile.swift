@@ -12,7 +12,7 @@ final class LogFile: Sendable {
     guard descriptor >= 0 else {
       throw BatchError(
         .refused, "the log cannot be opened: \(String(cString: strerror(errno)))",
-        hint: "Choose another path; nothing was written",
+        hint: "Choose another path", effect: .nothingWritten,
         path: path)
     }
   }

@@ -13,7 +13,7 @@ struct Manifest {
 
   init(path: String) throws {
     guard try LocalFileSystem().status(path) != nil else {
-      throw BatchError(.noSuchFile, "there is no such list", hint: "Check the path; nothing was written", path: path)
+      throw BatchError(.noSuchFile, "there is no such list", hint: "Check the path", effect: .nothingWritten, path: path)
     }
     try self.init(bytes: try LocalFileSystem().readAll(path, cap: 16 << 20), path: path)
   }
@@ -27,10 +27,11 @@ struct Manifest {
     var seen: Set<String> = []
     for entry in entries where !seen.insert(entry.output ?? entry.store).inserted {
       throw BatchError(
-        .refused, "\(entry.output ?? entry.store) comes twice in the list", hint: "Name it once; nothing was written", path: path)
+        .refused, "\(entry.output ?? entry.store) comes twice in the list", hint: "Name it once", effect: .nothingWritten,
+        path: path)
     }
     guard !entries.isEmpty else {
-      throw BatchError(.refused, "the list names no store", hint: "Write one a line; nothing was written", path: path)
+      throw BatchError(.refused, "the list names no store", hint: "Write one a line", effect: .nothingWritten, path: path)
     }
   }
 }
@@ -45,7 +46,7 @@ extension Manifest {
       guard let text = String(validating: name, as: UTF8.self) else {
         throw BatchError(
           .refused, "line \(number + 1) of the list is not UTF-8: \(UndecodableName.escaped(name))",
-          hint: "Save the list as UTF-8, or rename the file that it names; nothing was written", path: path)
+          hint: "Save the list as UTF-8, or rename the file that it names", effect: .nothingWritten, path: path)
       }
       return text
     }
@@ -63,8 +64,13 @@ struct ManifestResult: Encodable {
   var seconds: Double
   /// What the command printed about the error.
   var error: String?
+  /// What the failure has left behind, and the commands that lead on, as `migrate --json` prints them.
+  var effect: String?
+  var next: [String]?
   /// The summary, as `migrate --json` prints it.
   var summary: RunSummary?
 
-  private enum CodingKeys: String, CodingKey { case store, output, exitCode, isResumed = "resumed", seconds, error, summary }
+  private enum CodingKeys: String, CodingKey {
+    case store, output, exitCode, isResumed = "resumed", seconds, error, effect, next, summary
+  }
 }

@@ -80,6 +80,7 @@ final class ManifestRun: Sendable {
       let outcome = try processes.run(isResumed ? command.resume(target) : command.migrate, place, deadline: deadline)
       result.exitCode = outcome.code
       result.error = outcome.error.isEmpty ? nil : outcome.error
+      (result.effect, result.next) = (outcome.failure?.effect, outcome.failure?.next)
       result.summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
     } catch {
       result.error = "\(error)"

@@ -87,7 +87,7 @@ struct MetadataCommand: StoreCommand {
     guard !reader.isRecovered else {
       throw BatchError(
         .refused, "the store has the rollback journal of an unfinished change",
-        hint: "Open the store once with its application, so that it is recovered; nothing was written", path: store)
+        hint: "Open the store once with its application, so that it is recovered", effect: .nothingWritten, path: store)
     }
     var old: PropertyListValue?
     _ = try MetadataEditor.change(store) { entries in

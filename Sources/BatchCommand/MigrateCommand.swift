@@ -46,6 +46,7 @@ struct MigrateCommand: StoreCommand {
   @OptionGroup var outlets: OutletOptions
 
   var changed: String? { output ?? store }
+  var json: Bool { operating.json }
 
   func validate() throws {
     guard (store == nil) != (manifest == nil) else { throw ValidationError("Name a store, or a list of stores with --manifest") }
@@ -150,6 +151,7 @@ struct ResumeCommand: StoreCommand {
   @OptionGroup var outlets: OutletOptions
 
   var changed: String? { store }
+  var json: Bool { operating.json }
 
   func validate() throws {
     guard toPostgres?.isEmpty != true else {

@@ -42,7 +42,7 @@ struct OutputPath {
   private func refusal(_ what: String, _ store: String?) -> BatchError {
     BatchError(
       .refused, "\(option) would write over a store: the path \(what)\(store.map { " the store \($0)" } ?? "")",
-      hint: "Choose another path; nothing was written", path: path)
+      hint: "Choose another path", effect: .nothingWritten, path: path)
   }
 
   /// What a file is by its first bytes; nil for what may be written over.

@@ -77,7 +77,7 @@ struct PostgresArguments: ParsableArguments {
     guard let path = try mappings.first(where: MappingModelReader.namesDestination) else { return }
     throw BatchError(
       .refused, "a mapping file names a server for the result, which is for one store at a time",
-      hint: "Take the destination out of it, or migrate the stores one by one; nothing was written", path: path)
+      hint: "Take the destination out of it, or migrate the stores one by one", effect: .nothingWritten, path: path)
   }
 }
 

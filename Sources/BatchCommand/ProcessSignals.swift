@@ -26,7 +26,7 @@ enum ProcessSignals {
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < leastFiles else { return }
     throw BatchError(
       .refused, "only \(limit.rlim_cur) files may be open at a time, and \(leastFiles) are needed",
-      hint: "Raise the limit (ulimit -n) and start again; nothing was written")
+      hint: "Raise the limit (ulimit -n) and start again", effect: .nothingWritten)
   }
 
   /// How a signal is handled: 0 for the default, 1 for ignored, else a function's address.

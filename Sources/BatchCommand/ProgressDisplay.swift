@@ -66,7 +66,7 @@ final class ProgressDisplay: Sendable {
       state.withLock { $0.isDrawn = true }
       // In one write, and what is left of a longer line is cleared after the new one: nothing is ever blank in between.
       Console.write("\r" + ProgressText(progress).bar(width: Console.width, isColored: Console.isColored) + "\u{1B}[K")
-    default: Console.write(ProgressText(progress).line + "\n")
+    case .auto, .lines, .none: Console.write(ProgressText(progress).line + "\n")
     }
   }
 

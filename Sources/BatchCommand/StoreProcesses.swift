@@ -11,6 +11,9 @@ final class StoreProcesses: Sendable {
     var code: Int32
     var output: Data
     var error: String
+
+    /// What a command with `--json` says of its failure; nil if it ended well, or without a word.
+    var failure: FailureDocument.Body? { (try? JSONDecoder().decode(FailureDocument.self, from: output))?.error }
   }
 
   private struct State {

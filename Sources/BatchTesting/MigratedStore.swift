@@ -16,8 +16,9 @@ public final class MigratedStore: Sendable {
 
   /// Copies a store with its `-wal` file, its rollback journal and its folder of external data, and migrates the copy.
   ///
-  /// `target` is a version's name; without it the model's current version is reached. Throws ``BatchError`` as a migration does,
-  /// and `noSuchFile` if there is no fixture.
+  /// `target` is a version's name; without it the model's current version is reached.
+  ///
+  /// - Throws: ``BatchError`` as a migration does, and `noSuchFile` if there is no fixture.
   public convenience init(
     _ fixture: String, models: [String], mappings: [String] = [], to target: String? = nil,
     policies: [any EntityMigrationPolicy.Type] = []
@@ -28,6 +29,8 @@ public final class MigratedStore: Sendable {
   }
 
   /// The same with all options of a migration; the request's source is the fixture, and its output does not matter.
+  ///
+  /// - Throws: ``BatchError``.
   public init(_ request: MigrationJob.Request, policies: [any EntityMigrationPolicy.Type] = []) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-fixture-\(UUID().uuidString)").path
     do {
@@ -61,7 +64,7 @@ public final class MigratedStore: Sendable {
 
   /// The objects of an entity and its sub-entities: table after table, by key.
   ///
-  /// Throws ``BatchError`` (`refused`) that names the entities if the new version has no such entity.
+  /// - Throws: ``BatchError`` (`refused`) that names the entities if the new version has no such entity.
   public func objects(_ entity: String) throws -> [StoredObject] {
     let reader = try StoreExport.open(path, LocalFileSystem())
     defer { reader.close() }
@@ -78,11 +81,13 @@ public final class MigratedStore: Sendable {
   private final class Lines { var bytes: [UInt8] = [] }
 
   /// The number of objects of an entity and its sub-entities.
+  ///
+  /// - Throws: ``BatchError``.
   public func count(_ entity: String) throws -> Int { try objects(entity).count }
 
   /// The only object of an entity whose property has a value.
   ///
-  /// Throws ``BatchError`` (`failed`) if there is none, or more than one.
+  /// - Throws: ``BatchError`` (`failed`) if there is none, or more than one.
   public func object(_ entity: String, where property: String, is value: StoreValue) throws -> StoredObject {
     let found = try objects(entity).filter { $0[property] == value }
     guard found.count == 1 else {
@@ -95,7 +100,9 @@ public final class MigratedStore: Sendable {
 
   /// The objects that a relationship of an object leads to, in its order.
   ///
-  /// `entity` is the relationship's destination. Throws ``BatchError`` (`failed`) if one of them is not there.
+  /// `entity` is the relationship's destination.
+  ///
+  /// - Throws: ``BatchError`` (`failed`) if one of them is not there.
   public func objects(_ entity: String, of relationship: String, in object: StoredObject) throws -> [StoredObject] {
     let all = Dictionary(try objects(entity).map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     return try (object.relationships[relationship]?.keys ?? []).map { key in

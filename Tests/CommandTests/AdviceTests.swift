@@ -15,18 +15,17 @@ struct AdviceTests {
 
   @Test("Every code has an advice for errors that have none of their own, and one that has is not given two")
   func advice() throws {
-    let (batch, streams) = (try Self.codes("Batch/BatchError.swift"), try Self.codes("Streams/StreamsError.swift"))
-    #expect(batch.count == 15 && Set(batch) == Set(Advice.sentences.keys.map(\.description)))
-    #expect(streams.count == 9 && Set(streams) == Set(Advice.streamsSentences.keys.map(\.description)))
-    for sentence in Array(Advice.sentences.values) + Array(Advice.streamsSentences.values) {
-      // As hints do: a sentence, without a stop, for the aftermath may follow.
+    let (batch, streams) = (try Self.codes("Batch/RunSupport/BatchError.swift"), try Self.codes("Streams/StreamsError.swift"))
+    #expect(batch.count == 15 && streams.count == 9 && Set(batch + streams) == Set(Advice.sentences.keys.map(\.description)))
+    for sentence in Advice.sentences.values {
+      // As hints do: a sentence, without a stop, for the effect may follow.
       #expect(sentence.first?.isUppercase == true && sentence.last != "." && sentence.count > 20, "\(sentence)")
     }
-    #expect(Advice.text(after: BatchError(.badModel, "no")).hasPrefix(". Open the model"))
-    #expect(Advice.text(after: BatchError(.badModel, "no", hint: "Do that")).isEmpty)
+    #expect(Advice.hint(for: BatchError(.badModel, "no"))?.hasPrefix("Open the model") == true)
+    #expect(Advice.hint(for: BatchError(.badModel, "no", hint: "Do that")) == nil)
     let cause = StreamsError(.diskFull, "no", hint: "Make room")
-    #expect(Advice.text(after: BatchError(.failed, "no", cause: cause)).isEmpty)
-    #expect(Advice.text(after: StreamsError(.diskFull, "no")).hasPrefix(". Make room"))
+    #expect(Advice.hint(for: BatchError(.failed, "no", cause: cause)) == nil)
+    #expect(Advice.hint(for: BatchError(wrapping: StreamsError(.diskFull, "no")))?.hasPrefix("Make room") == true)
   }
 
   @Test("An error that says nothing about what to do is printed with an advice: what, where, what now")

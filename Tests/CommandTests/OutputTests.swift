@@ -105,9 +105,9 @@ import Testing
     let below = BatchError(
       .badModel, "the folder cannot be read", path: "M.xcdatamodeld",
       cause: CocoaError(.fileReadUnknown, userInfo: [NSUnderlyingErrorKey: POSIXError(.EMFILE)]))
-    let told = SystemCause.told(below)
+    let told = BatchError(wrapping: below)
     #expect("\(told)".contains("M.xcdatamodeld: cannot open: Too many open files") && "\(told)".contains("ulimit -n"), "\(told)")
-    #expect(Advice.text(after: told).isEmpty)
+    #expect(Advice.hint(for: told) == nil)
   }
 
   @Test("Control characters of paths and metadata are shown and not obeyed, in text, errors, JSON and the log (fault 20)")

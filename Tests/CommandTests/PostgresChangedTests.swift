@@ -1,4 +1,6 @@
 #if PostgreSQL
+  @testable import Migrations
+  @testable import StoreVerification
   import Foundation
   import GRDB
   import Glibc

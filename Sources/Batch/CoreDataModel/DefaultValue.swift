@@ -15,7 +15,7 @@ package enum DefaultValue {
     case .uuid:
       guard let uuid = UUID(uuidString: text) else { return nil }
       return withUnsafeBytes(of: uuid.uuid) { .blob(Array($0)) }
-    default: return .text(text)
+    case .undefined, .string, .binaryData, .uri, .transformable, .objectID, .composite: return .text(text)
     }
   }
 
@@ -41,7 +41,7 @@ package enum DefaultValue {
     case .string: return integer(text).map(Value.integer)
     case .decimal: return exactDecimal(text).map(Value.text) ?? parse(text, type)
     case .integer16, .integer32, .integer64, .double, .float, .date: return parse(text, type)
-    default: return nil
+    case .undefined, .boolean, .binaryData, .uuid, .uri, .transformable, .objectID, .composite: return nil
     }
   }
 

@@ -5,14 +5,16 @@ import RunSupport
 public enum ModelPackageWriter {
   /// Writes an `.xcdatamodel` with its file `contents`. Nothing may be at `path`, and nothing is left there by a failure.
   ///
-  /// Throws ``BatchError``: `refused` when something is there or the name is unsuited, `badModel` for what
-  /// ``ModelXMLWriter/contents(of:)`` refuses, `failed` when the folder cannot be written.
+  /// - Throws: ``BatchError``: `refused` when something is there or the name is unsuited, `badModel` for what
+  ///   ``ModelXMLWriter/contents(of:)`` refuses, `failed` when the folder cannot be written.
   public static func write(_ model: ManagedObjectModel, to path: String) throws {
     try write(["contents": ModelXMLWriter.contents(of: model)], to: path, extension: "xcdatamodel")
   }
 
   /// Writes an `.xcdatamodeld` with one `.xcdatamodel` for every version, and `.xccurrentversion`. The same rules apply;
   /// the versions' names must differ and be names of files.
+  ///
+  /// - Throws: ``BatchError``.
   public static func write(_ bundle: ModelBundle, to path: String) throws {
     var files: [String: String] = [:]
     for version in bundle.versions {

@@ -32,8 +32,9 @@ public enum ModelReader {
 
   /// Reads an `.xcdatamodeld`, an `.xcdatamodel`, a `.momd`, a `.mom`, or every one of them below a folder, in sorted order.
   ///
-  /// Throws ``BatchError`` with the code `badModel` when a model cannot be read or none is found. Nothing is
-  /// validated beyond the file format: see ``ManagedObjectModel/validate()``.
+  /// Nothing is validated beyond the file format: see ``ManagedObjectModel/validate()``.
+  ///
+  /// - Throws: ``BatchError`` with the code `badModel` when a model cannot be read or none is found.
   public static func read(path: String) throws -> [ModelBundle] {
     let isFile = (path as NSString).pathExtension == "mom" && FileManager.default.fileExists(atPath: path)
     guard PackageFolders.isFolder(path) || isFile else {

@@ -3,7 +3,8 @@ import RunSupport
 extension ManagedObjectModel {
   /// Checks that the parts of the model fit together.
   ///
-  /// Throws one ``BatchError`` with the code `badModel` that names every problem of the severity `error`, one to a line.
+  /// - Throws: one ``BatchError`` with the code `badModel` that names every problem of the severity `error`, one to
+  ///   a line.
   public func validate() throws {
     let errors = problems.filter { $0.severity == .error }
     guard !errors.isEmpty else { return }

@@ -8,8 +8,8 @@ public struct ModelXMLWriter {
   /// The text of the file. Read-only flags and derivation filters, for which Xcode has no field, are written as XML
   /// attributes of our own (`readOnly`, `derivationFilter`); composites without a name get one.
   ///
-  /// Throws ``BatchError`` with the code `badModel` for texts that XML cannot hold, and for two different composites of
-  /// one name.
+  /// - Throws: ``BatchError`` with the code `badModel` for texts that XML cannot hold, and for two different composites of one
+  ///   name.
   public static func contents(of model: ManagedObjectModel) throws -> String {
     let writer = ModelXMLWriter()
     try writer.write(CompositeNames.applied(to: model))

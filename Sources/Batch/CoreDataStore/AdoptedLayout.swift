@@ -21,7 +21,7 @@ extension StoreLayout {
     if let strange = binding.extras.columns.first(where: { joined.contains(NameOrder.folded($0.table)) }) {
       throw BatchError(
         .refused, "the join table \(strange.table) has the column \(strange.column), which Core Data never makes",
-        hint: "Nothing was written")
+        effect: .nothingWritten)
     }
     return StoreLayout(self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables, joined), schema: schema)
   }
@@ -30,7 +30,7 @@ extension StoreLayout {
     guard bound.positions.prefix(3).elementsEqual(0..<3) else {
       throw BatchError(
         .refused, "the table \(bound.schema.name) does not begin with Z_PK, Z_ENT and Z_OPT, as all of Core Data's do",
-        hint: "Nothing was written", entity: bound.layout.rootEntity)
+        effect: .nothingWritten, entity: bound.layout.rootEntity)
     }
     let known = Dictionary(zip(bound.positions, bound.layout.columns), uniquingKeysWith: { first, _ in first })
     let columns = bound.schema.columns.enumerated().map { position, column in

@@ -17,7 +17,7 @@ package enum GuardedConnection {
       code = sqlite3_exec(handle, pragma, nil, nil, nil)
     }
     guard code == SQLITE_OK else {
-      throw BatchError(.failed, "SQLite cannot be made safe (error \(code)); nothing was written", path: path)
+      throw BatchError(.failed, "SQLite cannot be made safe (error \(code))", effect: .nothingWritten, path: path)
     }
   }
 

@@ -8,26 +8,29 @@ public enum MetadataEditor {
   /// Replaces the entries by what `change` makes of them and returns the new metadata; durable on return. After an error
   /// the store is as it was.
   ///
-  /// Throws ``BatchError``: `refused` when another program has the store open, when it cannot be written, when its table has
-  /// a trigger, or when the new list would be no metadata; `badStore` when there is none to change.
+  /// - Throws: ``BatchError``: `refused` when another program has the store open, when it cannot be written, when its table has a
+  ///   trigger, or when the new list would be no metadata; `badStore` when there is none to change. What `change` throws
+  ///   leaves as it is.
   public static func change(
     _ path: String, _ change: ([String: PropertyListValue]) throws -> [String: PropertyListValue]
   ) throws -> StoreMetadata {
-    let connection = try MetadataConnection(path)
-    // Before the first read, so that a store in WAL mode is locked by its file and no -shm appears.
-    try connection.run("PRAGMA locking_mode = EXCLUSIVE")
-    for pragma in ["foreign_keys = OFF", "synchronous = FULL"] {
-      try connection.run("PRAGMA \(pragma)")
-    }
-    try connection.run("BEGIN EXCLUSIVE")
-    do {
-      try refuseTriggers(connection)
-      let new = try replace(connection, change)
-      try connection.run("COMMIT")
-      return new
-    } catch {
-      try? connection.run("ROLLBACK")
-      throw error
+    try BatchError.borderOfCaller {
+      let connection = try MetadataConnection(path)
+      // Before the first read, so that a store in WAL mode is locked by its file and no -shm appears.
+      try connection.run("PRAGMA locking_mode = EXCLUSIVE")
+      for pragma in ["foreign_keys = OFF", "synchronous = FULL"] {
+        try connection.run("PRAGMA \(pragma)")
+      }
+      try connection.run("BEGIN EXCLUSIVE")
+      do {
+        try refuseTriggers(connection)
+        let new = try replace(connection, change)
+        try connection.run("COMMIT")
+        return new
+      } catch {
+        try? connection.run("ROLLBACK")
+        throw error
+      }
     }
   }
 
@@ -35,19 +38,19 @@ public enum MetadataEditor {
     _ connection: MetadataConnection, _ change: ([String: PropertyListValue]) throws -> [String: PropertyListValue]
   ) throws -> StoreMetadata {
     let old = try read(connection)
-    let bytes = PropertyListWriter.write(.dictionary(try change(old.entries)))
+    let bytes = PropertyListWriter.write(.dictionary(try CallersError.marking { try change(old.entries) }))
     let new: StoreMetadata
     do {
       new = try StoreMetadata(uuid: old.uuid, plist: bytes, path: connection.path)
     } catch let error as BatchError {
       throw BatchError(
-        .refused, "the store would be none any more: \(error.message)", hint: "Nothing was written", path: connection.path)
+        .refused, "the store would be none any more: \(error.message)", effect: .nothingWritten, path: connection.path)
     }
     guard bytes != old.encoded() else { return old }
     try connection.write(bytes)
     guard try read(connection).encoded() == bytes else {
       throw BatchError(
-        .failed, "SQLite kept other metadata than it was given", hint: "Nothing was written", path: connection.path)
+        .failed, "SQLite kept other metadata than it was given", effect: .nothingWritten, path: connection.path)
     }
     return new
   }
@@ -60,7 +63,7 @@ public enum MetadataEditor {
     guard names.isEmpty else {
       throw BatchError(
         .refused, "Z_METADATA has the trigger \(names.joined(separator: ", ")), which Core Data never makes",
-        hint: "Remove the trigger first; nothing was written", path: connection.path)
+        hint: "Remove the trigger first", effect: .nothingWritten, path: connection.path)
     }
   }
 
@@ -99,7 +102,7 @@ final class MetadataConnection {
     let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard code == SQLITE_OK, let opened else {
       sqlite3_close(opened)
-      throw BatchError(.refused, "SQLite cannot open the store (error \(code)); nothing was written", path: path)
+      throw BatchError(.refused, "SQLite cannot open the store (error \(code))", effect: .nothingWritten, path: path)
     }
     handle = opened
     try GuardedConnection.harden(handle, path: path)
@@ -142,11 +145,11 @@ final class MetadataConnection {
     case SQLITE_BUSY, SQLITE_LOCKED:
       return BatchError(
         .refused, "another program has this store open",
-        hint: "Close the application that uses it and run again; nothing was written", path: path)
+        hint: "Close the application that uses it and run again", effect: .nothingWritten, path: path)
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
       return BatchError(
         .refused, "the store cannot be written: \(message)",
-        hint: "Check the permissions of the store and of its folder; nothing was written", path: path)
+        hint: "Check the permissions of the store and of its folder", effect: .nothingWritten, path: path)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       return BatchError(.badStore, "SQLite finds the store damaged: \(message)", hint: "Restore it from a backup", path: path)
     default: return BatchError(.failed, "\(message); the store is as it was", path: path)

@@ -57,7 +57,7 @@ package final class RecoveredCopy: Sendable {
     guard free >= needed else {
       throw BatchError(
         .refused, "recovering the store on a copy needs \(needed >> 20) MiB in \(folder), \(free >> 20) MiB are free",
-        hint: "Set TMPDIR to a larger disk, or open the store once with its application; nothing was written", path: original)
+        hint: "Set TMPDIR to a larger disk, or open the store once with its application", effect: .nothingWritten, path: original)
     }
     for (suffix, size) in zip(Self.suffixes, sizes) {
       try fileSystem.remove(path + suffix)

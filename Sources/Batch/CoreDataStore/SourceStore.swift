@@ -9,9 +9,21 @@ public enum SourceStore {
     "the store has the rollback journal of an unfinished change: the change was undone on a private copy, and the store is as it was"
 
   /// Opens a store for reading. `copyFolder` is where a recovered copy goes, the temporary directory without it; `logs` knows the
-  /// store's `-wal` file from an earlier opening. Throws
-  /// ``BatchError``: `noSuchFile` when it is missing, `badStore` when it is no Core Data store; and `StreamsError` (`locked`).
+  /// store's `-wal` file from an earlier opening.
+  ///
+  /// - Throws: ``BatchError``: `noSuchFile` when it is missing, `badStore` when it is no Core Data store, and `locked`, a code of the page
+  ///   engine, when another program has it open.
   public static func open(
+    _ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool = false,
+    copyFolder: String? = nil, logs: LogMemory? = nil
+  ) throws -> StoreReader {
+    try BatchError.border {
+      try opened(path, fileSystem, locking: locking, forInspection: forInspection, copyFolder: copyFolder, logs: logs)
+    }
+  }
+
+  /// The same with the page engine's own errors, for those who wait for a lock.
+  package static func opened(
     _ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool = false,
     copyFolder: String? = nil, logs: LogMemory? = nil
   ) throws -> StoreReader {
@@ -28,5 +40,14 @@ public enum SourceStore {
       copy?.remove()
       throw error
     }
+  }
+
+  /// Whether a file is a sound database of another program. What is damaged may be a store.
+  package static func isOtherDatabase(_ path: String, _ fileSystem: any FileSystem) -> Bool {
+    do {
+      let copy = try RecoveredCopy(of: path, fileSystem, locking: .shared, folder: nil)
+      defer { copy?.remove() }
+      return try !StoreReader.hasStoreTables(copy?.path ?? path, fileSystem, locking: copy == nil ? .shared : .none)
+    } catch { return false }
   }
 }

@@ -57,9 +57,11 @@ public struct StoreBinding: Sendable {
   /// What is left over.
   public let extras: Extras
 
-  /// Binds a layout to a store. Throws ``BatchError`` (`badStore`) naming entity, table and column that are missing.
+  /// Binds a layout to a store.
   ///
   /// `modelName` and `path` are for messages.
+  ///
+  /// - Throws: ``BatchError`` (`badStore`) naming entity, table and column that are missing.
   public init(layout: StoreLayout, schema: StoreSchema, modelName: String, path: String?) throws {
     let claim = StoreClaim(modelName: modelName, path: path)
     for name in ["Z_METADATA", "Z_PRIMARYKEY"] where schema.table(name) == nil {

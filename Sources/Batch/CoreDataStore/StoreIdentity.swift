@@ -1,4 +1,5 @@
 import CoreDataModel
+import RunSupport
 import Streams
 
 /// Which store a file is, and at which version: what of it stays the same as long as an application only writes objects.
@@ -8,11 +9,15 @@ public struct StoreIdentity: Sendable, Codable, Equatable {
   /// ``ManagedObjectModel/versionHashesDigest`` of its version.
   public var version: String
 
-  /// Looks at a store, without a lock. Nothing is written. Throws what ``SourceStore`` throws: `badStore` where the file is no store.
+  /// Looks at a store, without a lock. Nothing is written.
+  ///
+  /// - Throws: ``BatchError`` as ``SourceStore`` does: `badStore` where the file is no store.
   public init(_ path: String, _ fileSystem: any FileSystem = LocalFileSystem()) throws {
-    let reader = try SourceStore.open(path, fileSystem, locking: .none)
-    defer { reader.close() }
-    self.init(reader.metadata)
+    do {
+      let reader = try SourceStore.opened(path, fileSystem, locking: .none)
+      defer { reader.close() }
+      self.init(reader.metadata)
+    } catch { throw BatchError(wrapping: error) }
   }
 
   init(_ metadata: StoreMetadata) {

@@ -39,8 +39,8 @@ public struct StoreLayout: Sendable {
 
   /// Lays out a model.
   ///
-  /// Throws ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be
-  /// stored, when two tables or indexes would bear one name, or, for writing, when SQLite cannot hold an R-tree.
+  /// - Throws: ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be stored, when
+  ///   two tables or indexes would bear one name, or, for writing, when SQLite cannot hold an R-tree.
   public init(model: ManagedObjectModel, purpose: Purpose = .writing) throws {
     try self.init(model: model, purpose: purpose, numbering: EntityNumbering(model: model))
   }

@@ -30,7 +30,9 @@ public struct StoreMetadata: Sendable, Hashable {
   /// Entity name to version hash (32 bytes each).
   public let versionHashes: [String: [UInt8]]
 
-  /// Reads Z_UUID and Z_PLIST. Throws ``BatchError`` (`badStore`) when the list is missing, damaged or without hashes.
+  /// Reads Z_UUID and Z_PLIST.
+  ///
+  /// - Throws: ``BatchError`` (`badStore`) when the list is missing, damaged or without hashes.
   public init(uuid: String, plist: [UInt8]?, path: String? = nil) throws {
     func failure(_ what: String, _ cause: (any Error)? = nil) -> BatchError {
       BatchError(

@@ -89,7 +89,7 @@ package struct StoreNumbers {
   private func error(_ what: String, _ entity: String? = nil) -> BatchError {
     BatchError(
       .badStore, "Z_PRIMARYKEY \(what) (\(model.name)), so it is not known which rows are whose",
-      hint: "Restore the store from a backup, or give the models of the application that wrote it; nothing was written",
+      hint: "Restore the store from a backup, or give the models of the application that wrote it", effect: .nothingWritten,
       path: path, entity: entity)
   }
 }

@@ -50,9 +50,11 @@ public final class StoreReader: Sendable {
   /// Entity numbers from here on are those of Core Data's own entities, as history's 16001 to 16003 (B.9).
   package static let firstForeignNumber: Int64 = 16_000
 
-  /// Opens a store. Throws ``BatchError`` (`badStore`) when the file is no database or no Core Data store.
+  /// Opens a store.
   ///
   /// `forInspection` lets metadata pass that cannot be read: nothing can be migrated then, but the rest can be looked at.
+  ///
+  /// - Throws: ``BatchError`` (`badStore`) when the file is no database or no Core Data store.
   public convenience init(
     path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool = false
   ) throws {
@@ -81,7 +83,7 @@ public final class StoreReader: Sendable {
       throw BatchError(.badStore, error.message, hint: error.hint ?? "Check that the path names a store", path: path)
     }
     schema = try StoreSchema(rows: try Self.schemaRows(snapshot), path: path)
-    guard let table = schema.table("Z_METADATA"), schema.table("Z_PRIMARYKEY") != nil else {
+    guard let table = Self.metadataTable(schema) else {
       throw BatchError(
         .badStore, "this is an SQLite database, but not a Core Data store: it has no table Z_METADATA",
         hint: "Give the .sqlite file that the application's persistent container uses", path: path)
@@ -94,6 +96,18 @@ public final class StoreReader: Sendable {
       metadataProblem = error
     }
     primaryKeys = try Self.primaryKeys(snapshot, schema)
+  }
+
+  /// The table of the metadata; nil in a database of another program.
+  private static func metadataTable(_ schema: StoreSchema) -> TableSchema? {
+    schema.table("Z_PRIMARYKEY") == nil ? nil : schema.table("Z_METADATA")
+  }
+
+  /// Whether a database has the tables that every store has.
+  static func hasStoreTables(_ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking) throws -> Bool {
+    let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: locking, name: path)
+    defer { snapshot.close() }
+    return metadataTable(try StoreSchema(rows: try schemaRows(snapshot), path: path)) != nil
   }
 
   /// Reads all rows of a small table.
@@ -182,6 +196,8 @@ public final class StoreReader: Sendable {
   }
 
   /// Counts the rows of an entity table by Z_ENT. Reads the whole table.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func rowCounts(table: TableSchema) throws -> [Int64: UInt64] {
     let entity = table.position(of: "Z_ENT") ?? 1
     var counts: [Int64: UInt64] = [:]

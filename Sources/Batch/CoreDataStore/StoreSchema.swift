@@ -27,6 +27,8 @@ public struct StoreSchema: Sendable {
   static let maximumText = 1_000_000
 
   /// Parses the rows of sqlite_schema. `path` names the store in errors.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public init(rows: [SchemaRow], path: String?) throws {
     guard rows.count <= Self.maximumRows, rows.allSatisfy({ ($0.sql?.utf8.count ?? 0) <= Self.maximumText }) else {
       throw BatchError(

@@ -5,7 +5,7 @@ extension AttributeType {
   package var isNumeric: Bool {
     switch self {
     case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: true
-    default: false
+    case .undefined, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID, .composite: false
     }
   }
 
@@ -32,7 +32,9 @@ extension AttributeType {
         return value
       }
       return .integer(Int64(double))
-    default: return value
+    case .undefined, .integer16, .integer32, .integer64, .string, .boolean, .binaryData, .uuid, .uri, .transformable, .objectID,
+      .composite:
+      return value
     }
   }
 
@@ -46,7 +48,8 @@ extension AttributeType {
       switch self {
       case .integer16, .integer32, .integer64: return integerRange.contains(integer) ? .integer(integer) : nil
       case .boolean: return .integer(integer == 0 ? 0 : 1)
-      default: number = Double(integer)
+      case .undefined, .decimal, .double, .float, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID, .composite:
+        number = Double(integer)
       }
     case .real(let double): number = double
     default: return nil
@@ -58,7 +61,7 @@ extension AttributeType {
     case .integer16, .integer32, .integer64:
       guard let integer = Int64(exactly: number.rounded(.towardZero)), integerRange.contains(integer) else { return nil }
       return .integer(integer)
-    default: return nil
+    case .undefined, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID, .composite: return nil
     }
   }
 
@@ -96,7 +99,9 @@ extension AttributeType {
     switch self {
     case .integer16: Int64(Int16.min)...Int64(Int16.max)
     case .integer32: Int64(Int32.min)...Int64(Int32.max)
-    default: Int64.min...Int64.max
+    case .undefined, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binaryData, .uuid, .uri, .transformable,
+      .objectID, .composite:
+      Int64.min...Int64.max
     }
   }
 }

@@ -19,7 +19,9 @@ public struct TableEstimate: Sendable, Equatable {
   /// Pages of a level that are read of each of so many tables: a store with many of them takes not much longer.
   package static func pages(tables: Int) -> Int { max(6, min(48, 960 / max(1, tables))) }
 
-  /// Looks at a table. Throws what reading pages throws, and `badStore` for more entity numbers than a model can have.
+  /// Looks at a table.
+  ///
+  /// - Throws: `StreamsError` of the pages, and ``BatchError``: `badStore` for more entity numbers than a model can have.
   public init(_ reader: StoreReader, _ table: TableSchema, pages: Int) throws {
     let (entity, decoder) = (table.position(of: "Z_ENT") ?? 1, RecordDecoder())
     var found: [Int64: (rows: Double, bytes: Double)] = [:]

@@ -78,51 +78,59 @@ public struct FleetClaims: Sendable {
 
   /// Takes a claim without waiting, if nobody has it, or if its owner has died on this machine. Its epoch is one more than the last
   /// owner's, and at least `epoch`.
+  ///
+  /// - Throws: ``BatchError``.
   public func take(_ name: String, epoch: UInt64 = 1) throws -> Taking {
-    let path = path(name)
-    for attempt in 0..<16 {
-      let file = try fileSystem.open(path, .updateOrCreate)
-      // A process that is just being started holds all files of its parent for a moment, and with them their locks.
-      guard try file.lock(.exclusive, start: 0, length: 1) else {
+    try BatchError.border {
+      let path = path(name)
+      for attempt in 0..<16 {
+        let file = try fileSystem.open(path, .updateOrCreate)
+        // A process that is just being started holds all files of its parent for a moment, and with them their locks.
+        guard try file.lock(.exclusive, start: 0, length: 1) else {
+          file.close()
+          if attempt < 4 { usleep(25_000) } else if let sign = try sign(name) { return .held(sign) }
+          continue
+        }
+        let last = try LeaseOwner.read(path, fileSystem)
+        guard try last?.isOnThisMachine ?? (file.size() == 0) else {
+          file.close()
+          if let sign = try sign(name) { return .held(sign) }
+          continue
+        }
+        let owner = LeaseOwner.current(epoch: max(epoch, (last?.epoch ?? 0) &+ 1))
+        try Lease.write(owner, to: file)
+        // Its last owner may have removed the file that was locked.
+        if try LeaseOwner.read(path, fileSystem) == owner {
+          return .taken(FleetClaim(owner, path, file, isFromElsewhere: false, fileSystem))
+        }
         file.close()
-        if attempt < 4 { usleep(25_000) } else if let sign = try sign(name) { return .held(sign) }
-        continue
       }
-      let last = try LeaseOwner.read(path, fileSystem)
-      guard try last?.isOnThisMachine ?? (file.size() == 0) else {
-        file.close()
-        if let sign = try sign(name) { return .held(sign) }
-        continue
-      }
-      let owner = LeaseOwner.current(epoch: max(epoch, (last?.epoch ?? 0) &+ 1))
-      try Lease.write(owner, to: file)
-      // Its last owner may have removed the file that was locked.
-      if try LeaseOwner.read(path, fileSystem) == owner {
-        return .taken(FleetClaim(owner, path, file, isFromElsewhere: false, fileSystem))
-      }
-      file.close()
+      throw BatchError(.failed, "the claim's file vanishes again and again", path: path)
     }
-    throw BatchError(.failed, "the claim's file vanishes again and again", path: path)
   }
 
   /// Takes a claim whose owner has given no sign of life since `sign`: the caller has waited. An owner that lives on this machine, as the
   /// kernel's lock shows, is never replaced. One elsewhere keeps its file, which nobody asks for any longer, and finds that out.
+  ///
+  /// - Throws: ``BatchError``.
   public func takeOver(_ name: String, _ sign: Sign, epoch: UInt64 = 1) throws -> Taking {
-    let path = path(name)
-    guard try fileSystem.status(path) != nil, sign.owner?.isOnThisMachine != true else { return try take(name, epoch: epoch) }
-    let old = try fileSystem.open(path, .update)
-    defer { old.close() }
-    // Of two successors one is first, and the other one finds its record.
-    guard try old.lock(.exclusive, start: Lease.turn, length: 1), try self.sign(name) == sign,
-      try sign.owner != nil || !old.isExcluded(.shared, start: 0, length: 1)
-    else { return try self.sign(name).map { .held($0) } ?? take(name, epoch: epoch) }
-    let owner = LeaseOwner.current(epoch: max(epoch, (sign.owner?.epoch ?? 0) &+ 1))
-    let file = try fileSystem.open(path + ".new", .create)
-    guard try file.lock(.exclusive, start: 0, length: 1) else { return .held(sign) }
-    try Lease.write(owner, to: file)
-    try fileSystem.rename(path + ".new", to: path)
-    try fileSystem.syncDirectory(directory)
-    return .taken(FleetClaim(owner, path, file, isFromElsewhere: true, fileSystem))
+    try BatchError.border {
+      let path = path(name)
+      guard try fileSystem.status(path) != nil, sign.owner?.isOnThisMachine != true else { return try take(name, epoch: epoch) }
+      let old = try fileSystem.open(path, .update)
+      defer { old.close() }
+      // Of two successors one is first, and the other one finds its record.
+      guard try old.lock(.exclusive, start: Lease.turn, length: 1), try self.sign(name) == sign,
+        try sign.owner != nil || !old.isExcluded(.shared, start: 0, length: 1)
+      else { return try self.sign(name).map { .held($0) } ?? take(name, epoch: epoch) }
+      let owner = LeaseOwner.current(epoch: max(epoch, (sign.owner?.epoch ?? 0) &+ 1))
+      let file = try fileSystem.open(path + ".new", .create)
+      guard try file.lock(.exclusive, start: 0, length: 1) else { return .held(sign) }
+      try Lease.write(owner, to: file)
+      try fileSystem.rename(path + ".new", to: path)
+      try fileSystem.syncDirectory(directory)
+      return .taken(FleetClaim(owner, path, file, isFromElsewhere: true, fileSystem))
+    }
   }
 
   /// The names of all claims. Nothing is written.
@@ -131,17 +139,25 @@ public struct FleetClaims: Sendable {
   }
 
   /// Looks at a claim; nil if nobody has it. Opening the file first has a network file system ask its server. Nothing is written.
+  ///
+  /// - Throws: ``BatchError``.
   public func sign(_ name: String) throws -> Sign? {
-    guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return nil }
-    file.close()
-    guard let status = try fileSystem.status(path(name)) else { return nil }
-    return Sign(owner: try LeaseOwner.read(path(name), fileSystem), modified: status.modified)
+    try BatchError.border {
+      guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return nil }
+      file.close()
+      guard let status = try fileSystem.status(path(name)) else { return nil }
+      return Sign(owner: try LeaseOwner.read(path(name), fileSystem), modified: status.modified)
+    }
   }
 
   /// Whether the kernel says that a process has it locked. Nothing is written, and no lock is taken.
+  ///
+  /// - Throws: ``BatchError``.
   public func isLocked(_ name: String) throws -> Bool {
-    guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return false }
-    defer { file.close() }
-    return try file.isExcluded(.shared, start: 0, length: 1)
+    try BatchError.border {
+      guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return false }
+      defer { file.close() }
+      return try file.isExcluded(.shared, start: 0, length: 1)
+    }
   }
 }

@@ -8,25 +8,28 @@ public enum FleetInputs {
 
   /// SHA-256 of their names and contents, in hexadecimal, folders with all in them: the same for the same files wherever they lie.
   ///
-  /// Throws what the disk throws, and `refused` for more than any models are.
+  /// - Throws: ``BatchError``: what the disk throws, and `refused` for more than any models are.
   public static func digest(_ paths: [String], _ fileSystem: any FileSystem = LocalFileSystem()) throws -> String {
-    var (hash, left) = (SHA256(), cap)
-    func add(_ path: String, _ name: String, _ depth: Int) throws {
-      guard depth < Self.depth, left > 0 else {
-        throw BatchError(
-          .refused, "there is more in it than models are", hint: "Name the models themselves; nothing was written", path: path)
+    try BatchError.border {
+      var (hash, left) = (SHA256(), cap)
+      func add(_ path: String, _ name: String, _ depth: Int) throws {
+        guard depth < Self.depth, left > 0 else {
+          throw BatchError(
+            .refused, "there is more in it than models are", hint: "Name the models themselves", effect: .nothingWritten,
+            path: path)
+        }
+        if try fileSystem.status(path)?.isDirectory == true {
+          for inner in try fileSystem.list(path) { try add(FilePaths.join(path, inner), name + "/" + inner, depth + 1) }
+        } else {
+          let bytes = try fileSystem.readAll(path, cap: left)
+          left -= bytes.count
+          hash.update(Array("\(name)\n\(bytes.count)\n".utf8))
+          hash.update(bytes)
+        }
       }
-      if try fileSystem.status(path)?.isDirectory == true {
-        for inner in try fileSystem.list(path) { try add(FilePaths.join(path, inner), name + "/" + inner, depth + 1) }
-      } else {
-        let bytes = try fileSystem.readAll(path, cap: left)
-        left -= bytes.count
-        hash.update(Array("\(name)\n\(bytes.count)\n".utf8))
-        hash.update(bytes)
-      }
+      for path in paths { try add(path, FilePaths.name(of: path), 0) }
+      return SHA256.text(hash.finalize())
     }
-    for path in paths { try add(path, FilePaths.name(of: path), 0) }
-    return SHA256.text(hash.finalize())
   }
 }
 

@@ -52,7 +52,9 @@ public struct FleetPlan: Sendable, Codable, Equatable {
   /// The stores, in the order in which they were named.
   public var stores: [Store]
 
-  /// Balances stores over tasks: the longest first, each to the task that has least. Throws `refused` for what no plan can be.
+  /// Balances stores over tasks: the longest first, each to the task that has least.
+  ///
+  /// - Throws: ``BatchError``: `refused` for what no plan can be.
   public init(_ stores: [Store], tasks: Int, options: [String], models: String) throws {
     (self.tasks, self.options, self.models, self.stores) = (tasks, options, models, stores)
     try check(path: nil)
@@ -62,28 +64,36 @@ public struct FleetPlan: Sendable, Codable, Equatable {
     id = try digest()
   }
 
-  /// Reads a plan. Throws `refused` if the file is none, or is not what `plan` wrote; and what the disk throws.
+  /// Reads a plan.
+  ///
+  /// - Throws: ``BatchError``: `refused` if the file is none, or is not what `plan` wrote; and what the disk throws.
   public init(path: String, _ fileSystem: any FileSystem = LocalFileSystem()) throws {
-    let bytes = try fileSystem.readAll(path, cap: Self.cap)
     do {
-      self = try JSONDecoder().decode(FleetPlan.self, from: Data(bytes))
-    } catch {
-      throw Self.refused("this is no plan of a fleet", path, cause: error)
-    }
-    guard format == Self.known else { throw Self.refused("the plan has format \(format), and this program knows 1", path) }
-    guard id == (try digest()) else {
-      throw Self.refused("the plan was changed since it was made: its id is not that of its contents", path)
-    }
-    try check(path: path)
+      let bytes = try fileSystem.readAll(path, cap: Self.cap)
+      do {
+        self = try JSONDecoder().decode(FleetPlan.self, from: Data(bytes))
+      } catch {
+        throw Self.refused("this is no plan of a fleet", path, cause: error)
+      }
+      guard format == Self.known else { throw Self.refused("the plan has format \(format), and this program knows 1", path) }
+      guard id == (try digest()) else {
+        throw Self.refused("the plan was changed since it was made: its id is not that of its contents", path)
+      }
+      try check(path: path)
+    } catch { throw BatchError(wrapping: error) }
   }
 
   /// The plan as a file: JSON, a store a line.
+  ///
+  /// - Throws: ``BatchError``.
   public func text() throws -> String {
-    let lines = try stores.map { "    " + (try Self.canonical($0)) }
-    var rest = self
-    rest.stores = []
-    let head = try Self.canonical(rest).replacing("\"stores\":[]", with: "\"stores\":[\n\(lines.joined(separator: ",\n"))\n]")
-    return head
+    try BatchError.border {
+      let lines = try stores.map { "    " + (try Self.canonical($0)) }
+      var rest = self
+      rest.stores = []
+      let head = try Self.canonical(rest).replacing("\"stores\":[]", with: "\"stores\":[\n\(lines.joined(separator: ",\n"))\n]")
+      return head
+    }
   }
 
   /// The stores of a task by their numbers, the longest first.
@@ -124,7 +134,8 @@ public struct FleetPlan: Sendable, Codable, Equatable {
 
   private static func refused(_ message: String, _ path: String?, cause: (any Error)? = nil) -> BatchError {
     BatchError(
-      .refused, message, hint: "Make it with \(ProgramName.current) fleet plan; nothing was written", path: path, cause: cause)
+      .refused, message, hint: "Make it with \(ProgramName.current) fleet plan", effect: .nothingWritten, path: path, cause: cause
+    )
   }
 }
 

@@ -21,21 +21,25 @@ public struct FleetSurvey: Sendable {
     (self.fileSystem, self.models) = (fileSystem, models)
   }
 
-  /// Looks at many stores, some at a time. Throws only if no thread can be started.
+  /// Looks at many stores, some at a time.
+  ///
+  /// - Throws: ``BatchError`` only if no thread can be started.
   public func look(_ stores: [FleetPlan.Store]) throws -> [FleetPlan.Store] {
-    let next = Mutex(0)
-    let found = Mutex(stores)
-    let body: Worker.Body = {
-      while let place = next.withLock({ next in
-        next += 1
-        return next <= stores.count ? next - 1 : nil
-      }) {
-        let store = look(stores[place])
-        found.withLock { $0[place] = store }
+    try BatchError.border {
+      let next = Mutex(0)
+      let found = Mutex(stores)
+      let body: Worker.Body = {
+        while let place = next.withLock({ next in
+          next += 1
+          return next <= stores.count ? next - 1 : nil
+        }) {
+          let store = look(stores[place])
+          found.withLock { $0[place] = store }
+        }
       }
+      for worker in try Worker.startAny(Array(repeating: body, count: min(Self.atATime, stores.count))) { _ = worker.join() }
+      return found.withLock { $0 }
     }
-    for worker in try Worker.startAny(Array(repeating: body, count: min(Self.atATime, stores.count))) { _ = worker.join() }
-    return found.withLock { $0 }
   }
 
   /// Adds size, rows and version to a store, or why they cannot be read.
@@ -51,7 +55,7 @@ public struct FleetSurvey: Sendable {
     } catch {
       store.problem = "\(error)"
       let code = (error as? BatchError)?.code
-      store.problemCode = code == .badStore ? 30 : code == .noSuchFile ? 64 : 20
+      store.problemCode = (code == .badStore || code == .noSuchFile ? code ?? .refused : .refused).exitCode
     }
     return store
   }
@@ -60,10 +64,14 @@ public struct FleetSurvey: Sendable {
   /// files, and symbolic links are left out; so are other databases. A damaged file that begins as a database does is among them.
   ///
   /// Databases and folders whose names are no UTF-8 are among them with a problem: no program of this kind can be given such a name.
+  ///
+  /// - Throws: ``BatchError``.
   public func stores(in folder: String) throws -> [FleetPlan.Store] {
-    var found: [FleetPlan.Store] = []
-    try search(folder, depth: 0, &found)
-    return found.sorted { $0.path < $1.path }
+    try BatchError.border {
+      var found: [FleetPlan.Store] = []
+      try search(folder, depth: 0, &found)
+      return found.sorted { $0.path < $1.path }
+    }
   }
 
   private func search(_ folder: String, depth: Int, _ found: inout [FleetPlan.Store]) throws {
@@ -109,10 +117,10 @@ public struct FleetSurvey: Sendable {
   /// Only a sound database without Z_METADATA is known to be none.
   private func isStore(_ path: String) -> Bool {
     do {
-      try SourceStore.open(path, fileSystem, locking: .shared, forInspection: true).close()
+      try SourceStore.opened(path, fileSystem, locking: .shared, forInspection: true).close()
       return true
     } catch let error as BatchError where error.code == .badStore {
-      return !error.message.contains("not a Core Data store")
+      return !SourceStore.isOtherDatabase(path, fileSystem)
     } catch {
       return true
     }

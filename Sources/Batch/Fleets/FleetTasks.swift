@@ -1,4 +1,5 @@
 import MigrationJobs
+import RunSupport
 import Streams
 import Synchronization
 
@@ -27,21 +28,29 @@ public final class FleetTasks: Sendable {
   public func stop() { heartbeat.stop() }
 
   /// The claim that is this task's sign of life; nil if another process of the task has it, which is no harm.
+  ///
+  /// - Throws: ``BatchError``.
   public func signOfLife() throws -> FleetClaim? {
-    guard case .taken(let claim) = try claims.take(Self.name(own)) else { return nil }
-    return claim
+    try BatchError.border {
+      guard case .taken(let claim) = try claims.take(Self.name(own)) else { return nil }
+      return claim
+    }
   }
 
   /// A claim on each task that died, one after the other. Tasks that have not begun, or ended in good order, have none: they come themselves.
+  ///
+  /// - Throws: ``BatchError``, and what the body throws.
   public func takeOverDead(_ body: (Int) throws -> Void) throws {
-    look()
-    for (task, seen) in seen.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-      let isHere = seen.sign.owner?.isOnThisMachine == true
-      guard isHere ? try !claims.isLocked(Self.name(task)) : ContinuousClock.now - seen.since >= .seconds(patience),
-        case .taken(let claim) = try claims.takeOver(Self.name(task), seen.sign)
-      else { continue }
-      defer { claim.release() }
-      try body(task)
+    try BatchError.borderOfCaller {
+      look()
+      for (task, seen) in seen.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+        let isHere = seen.sign.owner?.isOnThisMachine == true
+        guard isHere ? try !claims.isLocked(Self.name(task)) : ContinuousClock.now - seen.since >= .seconds(patience),
+          case .taken(let claim) = try claims.takeOver(Self.name(task), seen.sign)
+        else { continue }
+        defer { claim.release() }
+        try CallersError.marking { try body(task) }
+      }
     }
   }
 

@@ -11,9 +11,11 @@ extension MappingModel {
   /// entities without counterpart get a Remove mapping, new ones an Add mapping; abstract entities and transient
   /// properties get none.
   ///
-  /// Throws one ``BatchError`` with the code `refused` that names every entity, property and reason, one to a line.
-  /// Missing values of attributes that became required are no reason: only the rows show it (E.2).
-  /// Source of the rules: E.1 and E.2.
+  /// Missing values of attributes that became required are no reason: only the rows show it (E.2). Source of the rules: E.1 and
+  /// E.2.
+  ///
+  /// - Throws: one ``BatchError`` with the code `refused` that names every entity, property and reason, one to a
+  ///   line.
   public static func inferred(
     from source: ManagedObjectModel, to destination: ManagedObjectModel
   ) throws -> MappingModel {

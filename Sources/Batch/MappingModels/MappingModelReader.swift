@@ -14,7 +14,7 @@ public enum MappingModelReader {
   /// Reads an `.xcmappingmodel`, its `xcmapping.xml`, a `.yaml`, `.yml` or `.json`, or every mapping model below a folder: files
   /// before folders, each in sorted order.
   ///
-  /// Throws ``BatchError`` with the code `badMapping` when one cannot be read or none is found.
+  /// - Throws: ``BatchError`` with the code `badMapping` when one cannot be read or none is found.
   public static func read(path: String) throws -> [MappingModel] {
     if (path as NSString).lastPathComponent == "xcmapping.xml" {
       let folder = (path as NSString).deletingLastPathComponent
@@ -47,6 +47,8 @@ public enum MappingModelReader {
   }
 
   /// Whether a mapping model, or one of a folder, names a server for the result. Only those with the word are read.
+  ///
+  /// - Throws: ``BatchError``.
   public static func namesDestination(_ path: String) throws -> Bool {
     let paths = PackageFolders.isFolder(path) ? try documents(below: path) : [path]
     return try paths.contains {

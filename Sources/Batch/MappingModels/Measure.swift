@@ -26,7 +26,7 @@ package enum Measure {
     switch type {
     case .date: .date
     case .integer16, .integer32, .integer64, .double, .float, .decimal: .number
-    default: .other
+    case nil, .undefined, .string, .boolean, .binaryData, .uuid, .uri, .transformable, .objectID, .composite: .other
     }
   }
 

@@ -36,7 +36,7 @@ extension PropertyDifference {
   fileprivate var title: String {
     switch kind {
     case .renamed, .moved: "\(property.rawValue) \(destination ?? ""), \(kind.rawValue) from \(source ?? "")"
-    default: "\(property.rawValue) \(destination ?? source ?? "") \(kind.rawValue)"
+    case .added, .removed, .changed: "\(property.rawValue) \(destination ?? source ?? "") \(kind.rawValue)"
     }
   }
 }

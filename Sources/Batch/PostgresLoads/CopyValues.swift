@@ -114,7 +114,8 @@ struct CopyValues {
     case .numeric:
       guard isText else { throw CopyFault(what: "is binary data") }
       try appendNumeric(bytes, buffer)
-    default: throw CopyFault(what: isText ? "is a text" : "is binary data")
+    case .smallint, .integer, .bigint, .real, .boolean, .doublePrecision, .timestamptz:
+      throw CopyFault(what: isText ? "is a text" : "is binary data")
     }
   }
 

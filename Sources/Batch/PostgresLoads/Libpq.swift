@@ -36,11 +36,11 @@ import RunSupport
       guard let library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL) else {
         throw BatchError(
           .refused, "libpq cannot be loaded: \(dlerror().map { String(cString: $0) } ?? "")",
-          hint: "Install it (Debian: libpq5). Nothing was written")
+          hint: "Install it (Debian: libpq5)", effect: .nothingWritten)
       }
       func function<Function>(_ name: String) throws(BatchError) -> Function {
         guard let found = dlsym(library, name) else {
-          throw BatchError(.refused, "libpq has no \(name)", hint: "Install a later one (Debian: libpq5). Nothing was written")
+          throw BatchError(.refused, "libpq has no \(name)", hint: "Install a later one", effect: .nothingWritten)
         }
         return unsafeBitCast(found, to: Function.self)
       }

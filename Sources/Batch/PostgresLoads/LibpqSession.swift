@@ -21,10 +21,10 @@ import RunSupport
         throw PostgresError(state: "", message: "no memory for a connection", isConnectionLost: true)
       }
       guard pq.PQstatus(made) == CONNECTION_OK else {
-        let message = Self.text(pq.PQerrorMessage(made))
+        let message = LibpqText.line(pq.PQerrorMessage(made))
         pq.PQfinish(made)
-        guard !Self.tellsOfAddress(message) else { throw Self.unreadable }
-        let state = Self.state(ofFailed: message)
+        guard !LibpqText.tellsOfAddress(message) else { throw Self.unreadable }
+        let state = LibpqText.state(ofFailed: message)
         throw PostgresError(state: state, message: address.scrubbed(message), isConnectionLost: state.isEmpty)
       }
       (self.pq, connection, socket) = (pq, made, fcntl(pq.PQsocket(made), F_DUPFD_CLOEXEC, 0))
@@ -138,25 +138,10 @@ import RunSupport
       // Values that come twice are user data: the constraint's name is enough.
       let detail =
         state == "23505" ? "" : result.flatMap { pq.PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
-      let message = primary.map { $0 + detail } ?? Self.text(pq.PQerrorMessage(connection))
+      let message = primary.map { $0 + detail } ?? LibpqText.line(pq.PQerrorMessage(connection))
       // What has no code was not said by the server. libpq calls a connection good that it could not write to, while there is something to read.
       let isLost = state.isEmpty || pq.PQstatus(connection) != CONNECTION_OK
       return PostgresError(state: state, message: message, isConnectionLost: isLost)
-    }
-
-    private static func text(_ message: UnsafePointer<CChar>?) -> String {
-      let lines = message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline) ?? []
-      let text = lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
-      return text.hasSuffix(".") ? String(text.dropLast()) : text
-    }
-
-    /// What libpq says of an address that it cannot read has parts of it, with which a password may be.
-    private static func tellsOfAddress(_ message: String) -> Bool {
-      let signs = [
-        "percent-encoded", "invalid integer value", "invalid port number", " in URI", "connection info string", "query parameter",
-        "quoted string", "IPv6", "invalid connection option",
-      ]
-      return signs.contains(where: message.contains)
     }
 
     private static var unreadable: BatchError {
@@ -164,17 +149,7 @@ import RunSupport
         .refused, "the address of the server cannot be read",
         hint:
           "Write it as postgres://USER@HOST:PORT/DATABASE, and give the password by PGPASSWORD; within the address /, @, :, % and ? "
-          + "of a password are written %2F, %40, %3A, %25 and %3F. Nothing was written")
-    }
-
-    /// libpq keeps no code of a connection that was refused: what matters is in its words.
-    private static func state(ofFailed message: String) -> String {
-      if message.contains("password authentication failed") || message.contains("no password supplied") { return "28P01" }
-      if message.contains("no pg_hba.conf entry") { return "28000" }
-      if message.contains("role \"") && message.contains("does not exist") { return "28000" }
-      if message.contains("database \"") && message.contains("does not exist") { return "3D000" }
-      if message.contains("starting up") || message.contains("shutting down") { return "57P03" }
-      return ""
+          + "of a password are written %2F, %40, %3A, %25 and %3F", effect: .nothingWritten)
     }
   }
 #endif

@@ -19,6 +19,12 @@ struct LoadAdvice {
   /// Takes away what the load has made, here and on the server.
   var givingUp: String { commands.map { "`\($0)`" }.joined(separator: ", then ") }
 
+  /// The same as one line.
+  var givingUpLine: String { commands.joined(separator: " && ") }
+
+  /// Gives the load up and loads once more, as one line; without a command that began the load it only gives it up.
+  var beginningAgainLine: String { (commands + [plan?.command].compactMap { $0 }).joined(separator: " && ") }
+
   /// The same, and the load once more.
   var beginningAgain: String {
     let again = plan?.command.map { "`\($0)`" } ?? "the command that began the load"
@@ -33,6 +39,7 @@ struct LoadAdvice {
     guard error.code == .failed, error.entity != nil, error.hint == nil else { return error }
     var error = error
     error.hint = "Mend the value in the store, or by a mapping or policy, and begin again: \(beginningAgain)"
+    error.next = [beginningAgainLine]
     return error
   }
 

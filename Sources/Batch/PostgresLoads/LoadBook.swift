@@ -47,7 +47,7 @@ struct LoadBook {
     guard found == identity else {
       throw BatchError(
         .refused, "the schema \(schema.options.schema) has the unfinished load of another store, or one with other options",
-        hint: "Finish that one, or run \(ProgramName.current) migrate with another --schema. Nothing was written now")
+        hint: "Finish that one, or run \(ProgramName.current) migrate with another --schema", effect: .nothingWritten)
     }
     return true
   }
@@ -69,7 +69,8 @@ struct LoadBook {
       throw BatchError(
         .refused,
         "the schema \(schema.options.schema) has \(taken.count == 1 ? "a table" : "tables") \(taken.joined(separator: ", "))",
-        hint: "Run \(ProgramName.current) migrate with another --schema, or drop or rename what is there. Nothing was written")
+        hint: "Run \(ProgramName.current) migrate with another --schema, or drop or rename what is there", effect: .nothingWritten
+      )
     }
   }
 

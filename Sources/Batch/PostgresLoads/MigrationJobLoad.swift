@@ -7,28 +7,24 @@ import StoreVerification
 import Streams
 
 extension MigrationJob {
-  /// The tables that a plan's result would get, as a script for psql, and what of the model has no counterpart. Nothing is written, and no
-  /// server is asked.
-  public func postgresScript(_ plan: MigrationPlan, _ options: PostgresOptions) throws -> (sql: String, notes: [String]) {
-    let schema = try PostgresSchemaPlanner.plan(plan.targetVersion, options)
-    return (PostgresStatements(schema: schema).script, schema.notes)
-  }
-
-  /// The server that a request's mapping files name for its result; nil if none does. Nothing is written.
-  public func destination(of request: Request) throws -> PostgresDestination? {
-    guard try request.mappings.contains(where: MappingModelReader.namesDestination) else { return nil }
-    return try plan(request).destination
-  }
-
   /// Migrates a store, if its version is not the target's, and loads the result into PostgreSQL. The store itself stays as it is.
   ///
   /// On return all rows, keys and indexes are durable on the server and, except for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
-  /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``. Throws as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be
-  /// reached or has such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``.
+  ///
+  /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be reached or has such tables, before
+  ///   anything is done; and `badCheckpoint` where the store was written since its load began.
   public func load(
     _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report {
+    try settledLoad(request.source) { try loaded(request, server, options, makeMonitor) }
+  }
+
+  private func loaded(
+    _ request: Request, _ server: PostgresServer, _ options: PostgresOptions,
+    _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let folder = try LoadFolder(store: request.source, fileSystem) else {
       throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: request.source)
@@ -50,10 +46,11 @@ extension MigrationJob {
       request.memory = Self.besideServer(request.memory)
       // The migrated store goes, so that nothing can be migrated to it again.
       request.arguments = []
-      do { migrated = try migrate(request, monitor: makeMonitor(request.interval)) } catch {
+      do { migrated = try migrate(request, makeMonitor(request.interval)) } catch {
         // Nothing was begun: the folder would only be in the way.
         if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
-        throw error
+        // A command that goes on with the migration alone would leave the load where it is.
+        throw BatchError(wrapping: error).withoutNext
       }
       if let migrated { try folder.note(migrated) }
     }
@@ -64,10 +61,10 @@ extension MigrationJob {
     guard try folder.exists(), (try? hasDoneNothing(folder)) != true else { return }
     let store = try JobDirectory(destination: request.source).destination
     let resume = ProgramName.command("resume", store)
+    let advice = LoadAdvice(folder)
     throw BatchError(
-      .refused, "an interrupted load of this store exists",
-      hint: "Go on with it: \(resume). To give it up: \(LoadAdvice(folder).givingUp). Nothing was written", path: request.source
-    )
+      .refused, "an interrupted load of this store exists", hint: "Go on with it: \(resume). To give it up: \(advice.givingUp)",
+      effect: .nothingWritten, next: [resume.line, advice.givingUpLine], path: request.source)
   }
 
   /// Whether a load ended before anything was migrated. Then there is nothing to resume.
@@ -78,10 +75,22 @@ extension MigrationJob {
 
   /// Resumes an interrupted load; nil if there is none of this store. `server` has a password that the first command's had, too;
   /// without it libpq asks its environment.
+  ///
+  /// - Throws: ``BatchError`` with its effect, as ``load(_:to:_:monitor:)`` and
+  ///   ``resume(_:memory:takeOver:rejects:consent:history:monitor:)`` do.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
     rejects: RejectLimit? = nil, consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report? {
+    try settledLoad(path) {
+      try resumedLoad(path, server, memory, takeOver: takeOver, rejects, consent, history, makeMonitor)
+    }
+  }
+
+  private func resumedLoad(
+    _ path: String, _ server: PostgresServer?, _ memory: MemoryBudget?, takeOver: Bool, _ rejects: RejectLimit?,
+    _ consent: LossConsent, _ history: ExtrasOptions.History?, _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report? {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
     let lease = takeOver ? try Lease.takeOver(folder.job, fileSystem) : try Lease.take(in: folder.job, fileSystem)
@@ -91,9 +100,11 @@ extension MigrationJob {
     try folder.write(plan)
     var migrated: Report?
     if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
-      let report = try resume(
-        folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, consent: consent,
-        history: history, monitor: makeMonitor)
+      let report: Report
+      do {
+        report = try resumed(
+          folder.store, memory.map(Self.besideServer), takeOver: takeOver, rejects, consent, history, makeMonitor)
+      } catch { throw BatchError(wrapping: error).withoutNext }
       try folder.note(report)
       migrated = report
     }
@@ -101,29 +112,10 @@ extension MigrationJob {
       _ = try folder.remove(rejects: nil)
       throw BatchError(
         .refused, "the load had migrated nothing when it ended",
-        hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`. Nothing was written", path: path)
+        hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`", effect: .nothingWritten,
+        next: plan.command.map { [$0] } ?? [], path: path)
     }
     return try finish(folder, lease, server ?? PostgresServer(url: plan.server), migrated, makeMonitor)
-  }
-
-  /// How far the load of a store is; nil if there is none. Nothing is written, and no server is asked.
-  public func loadStatus(_ path: String) throws -> JobStatus? {
-    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
-    if try folder.migration() != nil { return try status(folder.store) }
-    var status = try ownership(of: folder.job)
-    do {
-      let (plan, _) = try folder.read()
-      (status.source, status.target, status.phase) = (plan.source, plan.version, "loading")
-      status.destination = plan.place
-    } catch let error as BatchError { status.problems = ["\(error)"] }
-    return status
-  }
-
-  /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false if there is no load.
-  public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
-    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return false }
-    try order(try folder.migration() ?? folder.job, path, change)
-    return true
   }
 
   /// What a run may take when libpq is in memory, with the libraries that it brings.
@@ -192,10 +184,12 @@ extension MigrationJob {
       return try folder.write(plan)
     }
     guard found.isSame(as: noted) else {
+      let advice = LoadAdvice(folder)
       throw BatchError(
         .badCheckpoint, "the store changed since its load began: rows of two states would be mixed",
-        hint: "A copy has to keep the time of change (cp -p). Otherwise begin again: \(LoadAdvice(folder).beginningAgain). "
-          + "Nothing was written now", path: plan.source)
+        hint: "A copy has to keep the time of change (cp -p). Otherwise begin again: \(advice.beginningAgain)",
+        effect: .resumable,
+        next: [advice.beginningAgainLine], path: plan.source)
     }
   }
 

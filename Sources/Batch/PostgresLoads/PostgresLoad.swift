@@ -61,7 +61,7 @@ struct PostgresLoad {
   private static var otherServer: BatchError {
     BatchError(
       .refused, "the server has nothing of this load",
-      hint: "Is it the one that the load was begun with, and its database? Name it with --to-postgres. Nothing was written now")
+      hint: "Is it the one that the load was begun with, and its database? Name it with --to-postgres", effect: .nothingWritten)
   }
 
   /// The load's own name: its store's bytes, and its statements.
@@ -147,22 +147,22 @@ struct PostgresLoad {
 
   private func explained(_ error: PostgresError, isFirst: Bool) -> BatchError {
     let name = server.withoutPassword
-    let written = isBegun ? "" : ". Nothing was written"
+    let effect: BatchError.Effect? = isBegun ? nil : .nothingWritten
     switch error.state {
     case "28P01", "28000", "3D000", "42501":
       return BatchError(
         .refused, "\(name) does not let this user do that: \(error.message)",
-        hint: "Give user and password in the URL, by PGPASSWORD or in ~/.pgpass, and look at the user's rights\(written)")
+        hint: "Give user and password in the URL, by PGPASSWORD or in ~/.pgpass, and look at the user's rights", effect: effect)
     case _ where error.isOutOfRoom:
       return BatchError(.stopped, "\(name) has no room: \(error.message)", hint: "Make room there")
     case _ where isFirst:
       return BatchError(
         .refused, "\(name) cannot be reached: \(error.message)",
-        hint: "Is the server running, and is the address right?\(written)")
+        hint: "Is the server running, and is the address right?", effect: effect)
     case _ where error.isPassing:
       return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "Wait until it is back")
     case _ where !isBegun:
-      return BatchError(.refused, "\(name) refused a statement: \(error)", hint: "Mend what it says. Nothing was written")
+      return BatchError(.refused, "\(name) refused a statement: \(error)", hint: "Mend what it says", effect: .nothingWritten)
     default:
       return BatchError(.failed, "\(name) refused a statement: \(error)", hint: "Mend what it says")
     }

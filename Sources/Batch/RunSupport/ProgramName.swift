@@ -4,10 +4,19 @@ public enum ProgramName {
   public static let current = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "godwit"
 
   /// See ``command(_:)``.
-  package static func command(_ words: String...) -> String { command(words) }
+  package static func command(_ words: String...) -> AdvisedCommand { command(words) }
 
-  /// A command of the program, whole and between backticks: pasted into a POSIX shell it does what the message says.
-  public static func command(_ words: [String]) -> String {
-    "`" + ShellWords.line([current] + words) + "`"
-  }
+  /// A command of the program.
+  public static func command(_ words: [String]) -> AdvisedCommand { AdvisedCommand(line: ShellWords.line([current] + words)) }
+}
+
+/// A whole command that advice names: pasted into a POSIX shell it does what the message says.
+public struct AdvisedCommand: Sendable, Equatable, CustomStringConvertible {
+  /// The line to paste.
+  public let line: String
+
+  package init(line: String) { self.line = line }
+
+  /// The line between backticks, as messages have it.
+  public var description: String { "`\(line)`" }
 }

@@ -22,7 +22,9 @@ enum ExportKind: Sendable {
     case .date: self = .date
     case .uuid: self = .uuid
     case .binaryData where attribute.allowsExternalBinaryDataStorage: self = .external
-    default: self = .stored
+    case .undefined, .integer16, .integer32, .integer64, .decimal, .string, .binaryData, .uri, .transformable, .objectID,
+      .composite:
+      self = .stored
     }
   }
 }

@@ -43,60 +43,70 @@ public struct StoreExport: Sendable {
 
   /// Prepares an export. The model is that of the store.
   ///
-  /// Throws ``BatchError``: `badStore` when the store's tables are not those of the model, `refused` when the model has no such
-  /// entity or CSV is asked for without one.
+  /// - Throws: ``BatchError``: `badStore` when the store's tables are not those of the model, `refused` when the model has no such
+  ///   entity or CSV is asked for without one.
   public init(_ reader: StoreReader, model: ManagedObjectModel, options: Options, fileSystem: any FileSystem) throws {
-    binding = try StoreBinding(reader, model: model)
-    self.reader = reader
-    self.options = options
-    self.fileSystem = fileSystem
-    if let entity = options.entity, model.entity(entity) == nil {
-      throw BatchError(
-        .refused, "the model \(model.name) has no entity \(entity)",
-        hint: "Its entities are \(binding.layout.entityNames.joined(separator: ", "))", path: reader.path)
-    }
-    guard options.format == .jsonLines || options.entity != nil else {
-      throw BatchError(
-        .refused, "CSV has one header, so it needs one entity", hint: "Name an entity, or export as jsonl", path: reader.path)
-    }
+    do {
+      binding = try StoreBinding(reader, model: model)
+      self.reader = reader
+      self.options = options
+      self.fileSystem = fileSystem
+      if let entity = options.entity, model.entity(entity) == nil {
+        throw BatchError(
+          .refused, "the model \(model.name) has no entity \(entity)",
+          hint: "Its entities are \(binding.layout.entityNames.joined(separator: ", "))", path: reader.path)
+      }
+      guard options.format == .jsonLines || options.entity != nil else {
+        throw BatchError(
+          .refused, "CSV has one header, so it needs one entity", hint: "Name an entity, or export as jsonl", path: reader.path)
+      }
+    } catch { throw BatchError(wrapping: error) }
   }
 
   /// Opens a store for an export: nobody may write while it is read. In WAL mode that takes the store for itself alone.
+  ///
+  /// - Throws: ``BatchError``.
   public static func open(_ path: String, _ fileSystem: any FileSystem) throws -> StoreReader {
-    let reader = try SourceStore.open(path, fileSystem, locking: .shared)
-    guard reader.snapshot.header.version == .writeAheadLog else { return reader }
-    reader.close()
-    return try SourceStore.open(path, fileSystem, locking: .exclusive)
+    try BatchError.border {
+      let reader = try SourceStore.opened(path, fileSystem, locking: .shared)
+      guard reader.snapshot.header.version == .writeAheadLog else { return reader }
+      reader.close()
+      return try SourceStore.opened(path, fileSystem, locking: .exclusive)
+    }
   }
 
   /// Writes everything. `sink` takes the text in pieces; `progress` is called now and then with the objects written and the
   /// part of the tables that is read, from 0 to 1.
+  ///
+  /// - Throws: ``BatchError``, and what `sink` throws.
   public func run(
     to sink: @escaping (UnsafeRawBufferPointer) throws -> Void, progress: (UInt64, Double) -> Void = { _, _ in }
   ) throws -> Summary {
-    let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-export-\(UUID().uuidString)")
-    let files = StepFiles(prefix: FilePaths.join(folder, "export"), fileSystem: fileSystem, budget: options.memory)
-    if options.includesToMany { try fileSystem.makeDirectory(folder) }
-    defer { if options.includesToMany { clear(folder) } }
-    let graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: options.memory.rowLimit)
-    let text = ExportText(format: options.format, sink: sink)
-    let planner = ExportPlanner(
-      graph: graph, format: options.format, uuid: reader.metadata.uuid, includesToMany: options.includesToMany)
-    let model = binding.layout.model
-    let wanted = graph.byNumber.compactMap { $0 }.filter { entity in
-      options.entity.map { model.isKind(entity.name, of: $0) } ?? true
-    }
-    if options.format == .csv { text.append(planner.csvHeader(wanted)) }
-    var run = ExportRun(options: options, text: text, externalSize: externalSize)
-    run.pages = try Self.pages(graph, wanted)
-    for table in Set(wanted.map(\.table)).sorted() {
-      let entities = wanted.filter { $0.table == table }.map {
-        options.format == .csv ? planner.csvEntity($0, among: wanted) : planner.jsonEntity($0)
+    try BatchError.borderOfCaller {
+      let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-export-\(UUID().uuidString)")
+      let files = StepFiles(prefix: FilePaths.join(folder, "export"), fileSystem: fileSystem, budget: options.memory)
+      if options.includesToMany { try fileSystem.makeDirectory(folder) }
+      defer { if options.includesToMany { clear(folder) } }
+      let graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: options.memory.rowLimit)
+      let text = ExportText(format: options.format, sink: { bytes in try CallersError.marking { try sink(bytes) } })
+      let planner = ExportPlanner(
+        graph: graph, format: options.format, uuid: reader.metadata.uuid, includesToMany: options.includesToMany)
+      let model = binding.layout.model
+      let wanted = graph.byNumber.compactMap { $0 }.filter { entity in
+        options.entity.map { model.isKind(entity.name, of: $0) } ?? true
       }
-      try run.write(table, entities, graph, ExportLinks(graph: graph, files: files), progress)
+      if options.format == .csv { text.append(planner.csvHeader(wanted)) }
+      var run = ExportRun(options: options, text: text, externalSize: externalSize)
+      run.pages = try Self.pages(graph, wanted)
+      for table in Set(wanted.map(\.table)).sorted() {
+        let entities = wanted.filter { $0.table == table }.map {
+          options.format == .csv ? planner.csvEntity($0, among: wanted) : planner.jsonEntity($0)
+        }
+        try run.write(table, entities, graph, ExportLinks(graph: graph, files: files), progress)
+      }
+      try text.flush()
+      return Summary(rows: run.rows, repairedTexts: text.repairedTexts)
     }
-    try text.flush()
-    return Summary(rows: run.rows, repairedTexts: text.repairedTexts)
   }
 
   private static func pages(_ graph: SourceGraph, _ wanted: [SourceEntity]) throws -> UInt64 {

@@ -37,7 +37,7 @@ final class AttributeSampler {
     case .string, .uri:
       makeText(number, draw, key, &bytes)
       bytes.withUnsafeBytes { encoder.append(type: SerialType.text(length: $0.count), body: $0) }
-    default:
+    case .undefined, .binaryData, .uuid, .transformable, .objectID, .composite:
       makeBlob(number, key, &bytes)
       bytes.withUnsafeBytes { encoder.append(type: SerialType.blob(length: $0.count), body: $0) }
     }
@@ -58,7 +58,7 @@ final class AttributeSampler {
       if isExternal { bytes.append(0x01) }
       bytes.append(contentsOf: repeatElement(0xED, count: SampleEdges.blobLength(number)))
       bytes.withUnsafeBytes { encoder.append(type: SerialType.blob(length: $0.count), body: $0) }
-    default: return false
+    case .undefined, .boolean, .uuid, .uri, .transformable, .objectID, .composite: return false
     }
     return true
   }
@@ -90,7 +90,9 @@ final class AttributeSampler {
       Self.append(Double((number >> 2) % 788_918_400) + (number & 3 == 0 ? 0 : fraction), to: encoder)
     case .decimal: Self.append(Double(number % 10_000_000) / 100, to: encoder)
     case .float: Self.append(Double(Int64(bitPattern: number) >> 44) / 8, to: encoder)
-    default: Self.append(Double(Int64(bitPattern: number) >> 24) / 1024, to: encoder)
+    case .undefined, .integer16, .integer32, .integer64, .double, .string, .boolean, .binaryData, .uuid, .uri, .transformable,
+      .objectID, .composite:
+      Self.append(Double(Int64(bitPattern: number) >> 24) / 1024, to: encoder)
     }
   }
 
@@ -124,7 +126,9 @@ final class AttributeSampler {
     switch type {
     case .uuid: makeUUID(number, key, &bytes)
     case .binaryData: makeBinary(number, key, &bytes)
-    default: makeArchive(number, key, &bytes)
+    case .undefined, .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .uri,
+      .transformable, .objectID, .composite:
+      makeArchive(number, key, &bytes)
     }
   }
 

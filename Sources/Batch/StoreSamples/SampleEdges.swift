@@ -21,7 +21,9 @@ enum SampleEdges {
       case .date: [-1_000_000_000, 0, 63_113_904_000, 0.000_000_5]
       case .decimal: [0.01, -99_999_999.99, 9_007_199_254_740_992, -0.000_001]
       case .float: [Double(Float.greatestFiniteMagnitude), Double(Float.leastNormalMagnitude), -0.5, 16_777_216]
-      default: [.greatestFiniteMagnitude, .leastNonzeroMagnitude, -1e-300, 9_007_199_254_740_992]
+      case .undefined, .integer16, .integer32, .integer64, .double, .string, .boolean, .binaryData, .uuid, .uri, .transformable,
+        .objectID, .composite:
+        [.greatestFiniteMagnitude, .leastNonzeroMagnitude, -1e-300, 9_007_199_254_740_992]
       }
     return values[Int(number % 4)]
   }

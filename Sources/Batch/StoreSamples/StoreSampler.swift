@@ -34,35 +34,39 @@ public struct StoreSampler: Sendable {
 
   /// Writes the store with all indexes, durable on return; in rollback-journal mode, or in WAL mode with its log.
   ///
-  /// `progress` is called now and then with the part that is done, from 0 to 1. The file is written as `path` +
-  /// `.sample` and renamed at the end; after an error nothing of it is left. Throws ``BatchError`` (`refused` when the
-  /// output or a journal of its name exists, or `rows` is too large; `badModel`) and `StreamsError`.
+  /// `progress` is called now and then with the part that is done, from 0 to 1. The file is written as `path` + `.sample` and
+  /// renamed at the end; after an error nothing of it is left.
+  ///
+  /// - Throws: ``BatchError`` (`refused` when the output or a journal of its name exists, or `rows` is too large; `badModel`), and a full
+  ///   disk by the page engine's `diskFull`.
   public func write(
     to path: String, fileSystem: any FileSystem, budget: MemoryBudget = .standard, progress: (Double) -> Void
   ) throws {
-    guard rows <= UInt64(UInt32.max) else {
-      throw BatchError(.refused, "\(rows) objects are more than a sample can have: \(UInt32.max)", path: path)
-    }
-    let plan = try SamplePlan(model: model, rows: rows, seed: seed)
-    // A journal left behind by another store would be applied to this one.
-    for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
-      throw BatchError(
-        .refused, "the file exists already, and a sample replaces nothing", hint: "Choose another name or remove it",
-        path: name)
-    }
-    let files = StepFiles(prefix: path + ".sample", fileSystem: fileSystem, budget: budget)
-    do {
-      try withoutActuallyEscaping(progress) {
-        try SampleWriter(plan: plan, metadata: metadata(), files: files).write(progress: $0)
+    try BatchError.border {
+      guard rows <= UInt64(UInt32.max) else {
+        throw BatchError(.refused, "\(rows) objects are more than a sample can have: \(UInt32.max)", path: path)
       }
-      if intoLog { try moveIntoLog(files, path) }
-      try fileSystem.rename(files.prefix, to: path)
-    } catch {
-      for name in [files.prefix, files.path("full"), path + "-wal"] { try? fileSystem.remove(name) }
-      throw error
+      let plan = try SamplePlan(model: model, rows: rows, seed: seed)
+      // A journal left behind by another store would be applied to this one.
+      for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
+        throw BatchError(
+          .refused, "the file exists already, and a sample replaces nothing", hint: "Choose another name or remove it",
+          path: name)
+      }
+      let files = StepFiles(prefix: path + ".sample", fileSystem: fileSystem, budget: budget)
+      do {
+        try withoutActuallyEscaping(progress) {
+          try SampleWriter(plan: plan, metadata: metadata(), files: files).write(progress: $0)
+        }
+        if intoLog { try moveIntoLog(files, path) }
+        try fileSystem.rename(files.prefix, to: path)
+      } catch {
+        for name in [files.prefix, files.path("full"), path + "-wal"] { try? fileSystem.remove(name) }
+        throw error
+      }
+      try fileSystem.syncDirectory(FilePaths.directory(of: path))
+      progress(1)
     }
-    try fileSystem.syncDirectory(FilePaths.directory(of: path))
-    progress(1)
   }
 
   /// Puts the pages of the finished file into the log, and an empty store in its place.

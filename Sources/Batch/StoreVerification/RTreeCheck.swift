@@ -63,11 +63,10 @@ struct RTreeCheck: Sendable {
   /// What SQLite finds wrong with the tree; nil for nothing, and if this SQLite cannot check it.
   private func damage(on connection: StoreConnection) throws -> String? {
     var found: String?
-    do {
-      try connection.rows("SELECT rtreecheck(\(SQLText.literal(tree.name)))") { found = $0.text(0) }
-    } catch let failure as StoreFailure where failure.message.contains("no such function") {
-      return nil
-    }
+    var isKnown = false
+    try connection.rows("PRAGMA function_list") { if $0.text(0) == "rtreecheck" { isKnown = true } }
+    guard isKnown else { return nil }
+    try connection.rows("SELECT rtreecheck(\(SQLText.literal(tree.name)))") { found = $0.text(0) }
     return found == "ok" ? nil : found
   }
 

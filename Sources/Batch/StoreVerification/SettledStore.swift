@@ -16,24 +16,27 @@ public final class SettledStore: Sendable {
   private let recovered: RecoveredCopy?
   private let fileSystem: any FileSystem
 
-  /// Looks at a store, and copies it where that must be, while nobody may write to it. Throws ``BatchError``: `noSuchFile`, `refused` where
-  /// there is no room, `badStore`; and `StreamsError` (`locked`).
+  /// Looks at a store, and copies it where that must be, while nobody may write to it.
+  ///
+  /// - Throws: ``BatchError``: `noSuchFile`, `refused` where there is no room, `badStore`, and the page engine's `locked`.
   public init(_ path: String, _ fileSystem: any FileSystem = LocalFileSystem()) throws {
-    (original, self.fileSystem) = (path, fileSystem)
-    guard try fileSystem.status(path) != nil else {
-      throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: path)
-    }
-    recovered = try RecoveredCopy(of: path, fileSystem, locking: .shared, folder: nil)
-    if let recovered {
-      (self.path, note, folder) = (recovered.path, SourceStore.recoveryNote, nil)
-      return
-    }
-    guard let folder = try Self.copyWithLog(path, fileSystem) else {
-      (self.path, note, self.folder) = (path, nil, nil)
-      return
-    }
-    (self.path, self.folder) = (Self.copy(in: folder), folder)
-    note = "the store has changes in its -wal file: they were included on a private copy, and the store is as it was"
+    do {
+      (original, self.fileSystem) = (path, fileSystem)
+      guard try fileSystem.status(path) != nil else {
+        throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: path)
+      }
+      recovered = try RecoveredCopy(of: path, fileSystem, locking: .shared, folder: nil)
+      if let recovered {
+        (self.path, note, folder) = (recovered.path, SourceStore.recoveryNote, nil)
+        return
+      }
+      guard let folder = try Self.copyWithLog(path, fileSystem) else {
+        (self.path, note, self.folder) = (path, nil, nil)
+        return
+      }
+      (self.path, self.folder) = (Self.copy(in: folder), folder)
+      note = "the store has changes in its -wal file: they were included on a private copy, and the store is as it was"
+    } catch { throw BatchError(wrapping: error) }
   }
 
   private static func copy(in folder: String) -> String { FilePaths.join(folder, "store.sqlite") }
@@ -52,7 +55,7 @@ public final class SettledStore: Sendable {
       guard free >= needed else {
         throw BatchError(
           .refused, "a copy with the changes of the -wal file needs \(needed >> 20) MiB in \(folder), \(free >> 20) MiB are free",
-          hint: "Set TMPDIR to a folder on a larger disk; nothing was written", path: path)
+          hint: "Set TMPDIR to a folder on a larger disk", effect: .nothingWritten, path: path)
       }
       let file = try fileSystem.open(copy(in: folder), .create)
       defer { file.close() }
@@ -65,12 +68,12 @@ public final class SettledStore: Sendable {
   }
 
   /// Errors of `body` name the store and not its copy.
+  ///
+  /// - Throws: ``BatchError``.
   public func naming<R>(_ body: () throws -> R) throws -> R {
-    do { return try body() } catch var error as BatchError where error.path == path {
-      error.path = original
-      throw error
-    } catch var error as StreamsError where error.path == path {
-      error.path = original
+    do { return try body() } catch let error where error is BatchError || error is StreamsError {
+      var error = BatchError(wrapping: error)
+      if error.path == path { error.path = original }
       throw error
     }
   }

@@ -68,16 +68,18 @@ public struct StoreVerifier: Sendable {
     monitor: RunMonitor? = nil, external: ExternalDataPlaces? = nil,
     progress: (Double, String) -> Void = { _, _ in }
   ) throws -> VerificationReport {
-    let clock = ContinuousClock()
-    let start = clock.now
-    let settled = try SettledStore(path, fileSystem)
-    defer { settled.close() }
-    var report = try settled.naming {
-      try verify(settled, expectation, mode, memory, monitor, external ?? ExternalDataPlaces(store: path), progress)
+    try BatchError.border {
+      let clock = ContinuousClock()
+      let start = clock.now
+      let settled = try SettledStore(path, fileSystem)
+      defer { settled.close() }
+      var report = try settled.naming {
+        try verify(settled, expectation, mode, memory, monitor, external ?? ExternalDataPlaces(store: path), progress)
+      }
+      let duration = (clock.now - start).components
+      report.seconds = Double(duration.seconds) + Double(duration.attoseconds) / 1e18
+      return report
     }
-    let duration = (clock.now - start).components
-    report.seconds = Double(duration.seconds) + Double(duration.attoseconds) / 1e18
-    return report
   }
 
   private func verify(

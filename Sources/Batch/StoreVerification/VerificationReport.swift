@@ -34,9 +34,9 @@ public struct VerificationReport: Sendable, Codable, Equatable {
     return report
   }
 
-  /// Throws ``BatchError`` (`verification-mismatch`) naming the first violation's entity and key, unless there is none.
-  ///
   /// `accepted` lets kinds pass that the source was found to have too, as keys that lead to no row.
+  ///
+  /// - Throws: ``BatchError`` (`verification-mismatch`) naming the first violation's entity and key, unless there is none.
   public func throwIfViolated(accepting accepted: Set<Violation.Kind> = []) throws {
     let violations = violations.filter { !accepted.contains($0.kind) }
     guard let first = violations.first else { return }

@@ -59,7 +59,7 @@ struct FleetPlanCommand: ParsableCommand {
     let found = try survey.stores(in: FleetArguments.absolute(manifest))
     guard !found.isEmpty else {
       throw BatchError(
-        .refused, "there is no Core Data store in it", hint: "Name another folder; nothing was written", path: manifest)
+        .refused, "there is no Core Data store in it", hint: "Name another folder", effect: .nothingWritten, path: manifest)
     }
     return found.map { $0.problem == nil ? Self.store(Manifest.Entry(store: $0.path)) : $0 }
   }

@@ -32,13 +32,13 @@ struct FleetMigrationOptions: ParsableArguments {
   init(of plan: FleetPlan, path: String) throws {
     guard let options = try? Self.parse(plan.options), options.words == plan.options else {
       throw BatchError(
-        .refused, "the plan has options that no plan of a fleet has", hint: "Make it with fleet plan; nothing was written",
+        .refused, "the plan has options that no plan of a fleet has", hint: "Make it with fleet plan", effect: .nothingWritten,
         path: path)
     }
     guard try FleetInputs.digest(options.paths) == plan.models else {
       throw BatchError(
         .refused, "models or mappings were changed since the plan was made",
-        hint: "Put them back, or make another plan; nothing was written", path: path)
+        hint: "Put them back, or make another plan", effect: .nothingWritten, path: path)
     }
     self = options
   }

@@ -7,8 +7,8 @@ struct FleetStoreRun {
   /// How often the migration's process may be ended by a signal before the store counts as failed.
   private static let mostDeaths: UInt64 = 5
   private static let longestReason = 4000
-  /// What a migration says where somebody else has the store open: that somebody ends, and then it can be done.
-  private static let isOpen = "another program has this database open"
+  /// What a migration ends with where somebody else has the store open: that somebody ends, and then it can be done.
+  private static let isOpen = BatchError.Code(.locked).description
 
   /// What came of it, for whoever watches.
   struct Result: Encodable {
@@ -85,7 +85,7 @@ struct FleetStoreRun {
   /// Folders that are not there are this machine's fault, and not the store's.
   private func checkMounted(_ store: FleetPlan.Store) throws {
     for path in [store.path, store.target] where !FileManager.default.fileExists(atPath: FilePaths.directory(of: path)) {
-      throw BatchError(.stopped, "its folder is not there on this machine", hint: "Mount it; nothing was written", path: path)
+      throw BatchError(.stopped, "its folder is not there on this machine", hint: "Mount it", effect: .nothingWritten, path: path)
     }
   }
 
@@ -110,12 +110,12 @@ struct FleetStoreRun {
     case 0: return summary?.steps == 0 ? FleetEarlierWork.hadVersion : (0, nil, .done)
     case ExitCodes.rejects:
       return (outcome.code, Self.rejected(summary?.rejects?.count, summary?.rejects?.path), .rejected)
-    case ExitCodes.stopped, 21: return (outcome.code, said, nil)
+    case ExitCodes.stopped, ExitCodes.leaseHeld: return (outcome.code, said, nil)
     case 128...:
       if !processes.isStopped { ledger.deaths &+= 1 }
       let reason = "its process was killed by signal \(outcome.code - 128)" + (said.map { ": " + $0 } ?? "")
       return (outcome.code, reason, ledger.deaths >= Self.mostDeaths ? .failed : nil)
-    case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store) || said?.contains(Self.isOpen) == true:
+    case ExitCodes.refused where claim.isFromElsewhere || isHeldUp(store) || outcome.failure?.code == Self.isOpen:
       return (outcome.code, said, nil)
     // Of two that begin at once one may find files gone.
     case 1 where (try? job.status(store.target))?.state == .running: return (outcome.code, said, nil)

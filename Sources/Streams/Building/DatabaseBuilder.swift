@@ -33,7 +33,7 @@ public final class DatabaseBuilder {
 
   /// Begins a file, or continues one whose next page a checkpoint names.
   ///
-  /// Throws `unsupported` when the header's sizes are not allowed.
+  /// - Throws: ``StreamsError``: `unsupported` when the header's sizes are not allowed.
   public init(file: any File, header: DatabaseHeader, schema: [SchemaEntry], resumingAt nextPage: UInt32? = nil) throws {
     guard let geometry = header.geometry, header.encoding == .utf8 else {
       throw StreamsError(.unsupported, "a database of this page size or encoding cannot be built", path: file.path)
@@ -53,6 +53,8 @@ public final class DatabaseBuilder {
 
   /// Writes the schema and page 1, gives the file its length, and makes it durable. All builders must have finished. Returns what the
   /// schema's table must be found to hold.
+  ///
+  /// - Throws: ``StreamsError``.
   @discardableResult
   public func finish() throws -> ProofDigest {
     let schema = TableBuilder(root: 1, writer: writer, keepsDigest: true)

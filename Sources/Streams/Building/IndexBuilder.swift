@@ -26,6 +26,8 @@ public final class IndexBuilder {
   }
 
   /// Appends keys in order.
+  ///
+  /// - Throws: ``StreamsError``.
   public func append(_ cells: IndexCells) throws {
     let (bytes, largest) = (cells.bytes, geometry.maximumIndexLocal)
     guard let base = bytes.baseAddress else { return }
@@ -46,6 +48,8 @@ public final class IndexBuilder {
   }
 
   /// Appends a key: an index record, the rowid as its last value. The caller keeps the order.
+  ///
+  /// - Throws: ``StreamsError``.
   public func append(_ record: UnsafeRawBufferPointer) throws {
     let local = geometry.localLength(payload: record.count, maximum: geometry.maximumIndexLocal)
     let spills = local < record.count
@@ -92,6 +96,8 @@ public final class IndexBuilder {
   }
 
   /// Writes the pages that are still open and the root. No key can be appended afterwards.
+  ///
+  /// - Throws: ``StreamsError``.
   public func finish() throws {
     var rightmost: UInt32 = 0
     for level in 0..<levels.count - 1 {

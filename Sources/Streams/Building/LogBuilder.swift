@@ -14,6 +14,8 @@ public struct LogBuilder {
   public init(salts: (UInt32, UInt32)) { self.salts = salts }
 
   /// Writes every page of `database` to `log`, which is empty; page 1 says that the log counts. Not durable before a sync.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func write(_ database: any File, pageSize: Int, to log: any File) throws {
     let pages = try database.size() / UInt64(pageSize)
     guard pages > 0, pages <= UInt64(UInt32.max) else {

@@ -46,6 +46,8 @@ public final class PageWriter {
   public var length: UInt64 { UInt64(nextPage - 1) * UInt64(geometry.pageSize) }
 
   /// Gives out the next page that can hold data.
+  ///
+  /// - Throws: ``StreamsError``.
   public func allocate() throws -> UInt32 {
     while nextPage < UInt32.max, !geometry.isData(nextPage) {
       if geometry.isPointerMap(nextPage) {
@@ -154,6 +156,8 @@ public final class PageWriter {
   }
 
   /// Writes everything below ``nextPage`` to the file; durable after the file's sync.
+  ///
+  /// - Throws: ``StreamsError``.
   public func flush() throws {
     try writeMaps(keeping: Self.openMaps)
     try flushRegion(newStart: nextPage)

@@ -30,8 +30,9 @@ public final class TableBuilder {
     leaf = CellPage(kind: .tableLeaf, geometry: writer.geometry, reservedAtStart: reservedAtStart)
   }
 
-  /// Appends a row. Where its record has references, the values are copied page by page through `longValues`. Throws `order` when
-  /// the rowid is not larger than the last one.
+  /// Appends a row. Where its record has references, the values are copied page by page through `longValues`.
+  ///
+  /// - Throws: ``StreamsError``: `order` when the rowid is not larger than the last one.
   public func append(rowid: Int64, record: UnsafeRawBufferPointer, longValues: LongValueReader? = nil) throws {
     if let last, rowid <= last {
       throw StreamsError(.order, "rowid \(rowid) follows \(last) in a table that is built in order")
@@ -135,7 +136,9 @@ public final class TableBuilder {
     }
   }
 
-  /// Continues from what ``encode(into:)`` wrote. Throws `damagedCheckpoint`.
+  /// Continues from what ``encode(into:)`` wrote.
+  ///
+  /// - Throws: ``StreamsError``: `damagedCheckpoint`.
   public func restore(from state: inout ByteReader) throws {
     last = try state.readOptional { try $0.readInt64() }
     rows = try state.readUInt64()
@@ -155,6 +158,8 @@ public final class TableBuilder {
   }
 
   /// Writes the pages that are still open and the root. No row can be appended afterwards.
+  ///
+  /// - Throws: ``StreamsError``.
   public func finish() throws {
     if levels.isEmpty {
       try leaf.write(as: root, to: writer)
@@ -179,6 +184,8 @@ extension ProofDigest {
   public func encode(into writer: inout ByteWriter) { for word in words { writer.writeUInt64(word) } }
 
   /// Reads what ``encode(into:)`` wrote.
+  ///
+  /// - Throws: ``StreamsError``.
   public init(from reader: inout ByteReader) throws {
     var words: [UInt64] = []
     for _ in 0..<Self.wordCount { words.append(try reader.readUInt64()) }

@@ -20,17 +20,29 @@ public struct ByteReader: Sendable {
   public var remaining: Int { bytes.endIndex - position }
 
   /// One byte.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readUInt8() throws -> UInt8 { try readInteger() }
   /// Two bytes.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readUInt16() throws -> UInt16 { try readInteger() }
   /// Four bytes.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readUInt32() throws -> UInt32 { try readInteger() }
   /// Eight bytes.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readUInt64() throws -> UInt64 { try readInteger() }
   /// Eight bytes, two's complement.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readInt64() throws -> Int64 { try readInteger() }
 
   /// Eight bytes, two's complement.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readInt() throws -> Int {
     let value = try readInt64()
     guard let value = Int(exactly: value) else { throw damaged("\(value) is too large a number") }
@@ -38,9 +50,13 @@ public struct ByteReader: Sendable {
   }
 
   /// Eight bytes: a bit pattern.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readDouble() throws -> Double { Double(bitPattern: try readUInt64()) }
 
   /// One byte, 0 or 1; anything else is damage.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readBool() throws -> Bool {
     let value = try readUInt8()
     guard value < 2 else { throw damaged("\(value) is neither yes nor no") }
@@ -48,6 +64,8 @@ public struct ByteReader: Sendable {
   }
 
   /// Exactly `count` bytes, without a length before them.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readRaw(_ count: Int) throws -> ArraySlice<UInt8> {
     guard count >= 0, count <= remaining else { throw damaged("\(count) bytes are wanted, \(remaining) are left") }
     defer { position += count }
@@ -55,6 +73,8 @@ public struct ByteReader: Sendable {
   }
 
   /// A length, then that many bytes, `cap` at most.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readBytes(cap: Int = .max) throws -> [UInt8] {
     let count = try readInt()
     guard count <= cap else { throw damaged("a length of \(count) is more than the \(cap) allowed") }
@@ -62,6 +82,8 @@ public struct ByteReader: Sendable {
   }
 
   /// A length in bytes, then UTF-8; other bytes are damage.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readString(cap: Int = 1 << 20) throws -> String {
     let bytes = try readBytes(cap: cap)
     guard let text = String(validating: bytes, as: UTF8.self) else { throw damaged("text is not UTF-8") }
@@ -69,6 +91,8 @@ public struct ByteReader: Sendable {
   }
 
   /// A count of elements that take `elementSize` bytes or more each; one that cannot fit into what is left is damage.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readCount(elementSize: Int = 1) throws -> Int {
     let count = try readInt()
     guard count >= 0, count <= remaining / max(1, elementSize) else {
@@ -78,11 +102,15 @@ public struct ByteReader: Sendable {
   }
 
   /// A value, if there is one.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readOptional<Wrapped>(_ read: (inout ByteReader) throws -> Wrapped) throws -> Wrapped? {
     try readBool() ? try read(&self) : nil
   }
 
   /// A count, then that many elements of `elementSize` bytes or more each.
+  ///
+  /// - Throws: ``StreamsError``.
   public mutating func readArray<Element>(
     elementSize: Int = 1, _ read: (inout ByteReader) throws -> Element
   ) throws -> [Element] {
@@ -94,7 +122,7 @@ public struct ByteReader: Sendable {
     return values
   }
 
-  /// Throws when bytes are left: a reader that stops early misunderstood what it read.
+  /// - Throws: ``StreamsError`` when bytes are left: a reader that stops early misunderstood what it read.
   public func finish() throws {
     guard remaining == 0 else { throw damaged("\(remaining) bytes are left over") }
   }

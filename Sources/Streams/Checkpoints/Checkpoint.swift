@@ -27,7 +27,9 @@ public struct Checkpoint: Sendable, Equatable {
     sections[section].map { ByteReader($0, subject: "section \(section)") }
   }
 
-  /// The bytes of the file: an LZ4 frame around the payload. Throws `tooLarge` past the limits of the format.
+  /// The bytes of the file: an LZ4 frame around the payload.
+  ///
+  /// - Throws: ``StreamsError``: `tooLarge` past the limits of the format.
   public func encoded() throws -> [UInt8] { try LZ4Frame.compress(try payload()) }
 
   func payload() throws -> [UInt8] {

@@ -26,6 +26,8 @@ public final class CheckpointStore: Sendable {
   ///
   /// On return it is durable under its own name and is the one that a resume uses; the one before it is still there.
   /// After an error the ones before are as they were, and this store refuses to write again (I10).
+  ///
+  /// - Throws: ``StreamsError``.
   public func publish(_ checkpoint: Checkpoint) throws {
     try state.withLock { state in
       if let failure = state.failure { throw Self.refusal(failure, directory) }
@@ -63,6 +65,8 @@ public final class CheckpointStore: Sendable {
   }
 
   /// Removes every checkpoint, durably: whoever comes next begins with nothing.
+  ///
+  /// - Throws: ``StreamsError``.
   public func removeAll() throws {
     guard try fileSystem.status(directory) != nil else { return }
     try removeAll(but: [])

@@ -15,6 +15,8 @@ public enum LZ4Frame {
   private static let headerLength = 15
 
   /// Compresses `bytes`, which must not be empty.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func compress(_ bytes: [UInt8]) throws -> [UInt8] {
     guard !bytes.isEmpty else { throw damaged("there is nothing to compress") }
     var preferences = LZ4F_preferences_t()
@@ -35,6 +37,8 @@ public enum LZ4Frame {
   }
 
   /// Gives back the content of one frame that fills `frame` exactly. No more than `cap` bytes are allocated for it.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func decompress(_ frame: [UInt8], cap: Int) throws -> [UInt8] {
     var context: OpaquePointer?
     let made = LZ4F_createDecompressionContext(&context, UInt32(LZ4F_VERSION))

@@ -7,7 +7,7 @@ public struct UnverifiedCheckpoint: Sendable {
 
   /// Checks the frame, the check value over the whole payload, the version, and then every field.
   ///
-  /// Throws `damagedCheckpoint`, or `unsupported` for a sound checkpoint of a newer program.
+  /// - Throws: ``StreamsError``: `damagedCheckpoint`, or `unsupported` for a sound checkpoint of a newer program.
   public func verified() throws -> Checkpoint {
     let payload = try LZ4Frame.decompress(frame, cap: CheckpointFormat.payloadCap)
     let body = try Self.body(of: payload)

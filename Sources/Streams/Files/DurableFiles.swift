@@ -1,6 +1,8 @@
 /// Whole small files, read with a limit and written so that a crash leaves the old bytes or the new ones.
 extension FileSystem {
-  /// All bytes of a file. Throws `tooLarge` beyond `cap` bytes, before memory for them is taken.
+  /// All bytes of a file.
+  ///
+  /// - Throws: ``StreamsError``: `tooLarge` beyond `cap` bytes, before memory for them is taken.
   public func readAll(_ path: String, cap: Int) throws -> [UInt8] {
     let file = try open(path, .read)
     defer { file.close() }
@@ -21,6 +23,8 @@ extension FileSystem {
   ///
   /// On return the bytes are durable. After an error the file has its old bytes, its new ones, or (if it did not
   /// exist) may be missing; a leftover ".new" is overwritten by the next call.
+  ///
+  /// - Throws: ``StreamsError``.
   public func writeDurably(_ bytes: [UInt8], to path: String) throws {
     let temporary = path + ".new"
     try writeAndSync(bytes, to: temporary)
@@ -29,6 +33,8 @@ extension FileSystem {
   }
 
   /// Creates or replaces a file and syncs its bytes; its name is durable only after ``syncDirectory(_:)``.
+  ///
+  /// - Throws: ``StreamsError``.
   public func writeAndSync(_ bytes: [UInt8], to path: String) throws {
     let file = try open(path, .create)
     defer { file.close() }

@@ -38,20 +38,32 @@ public protocol FileSystem: Sendable {
 /// What a file system that only counts, delays or refuses may leave to the machine's own.
 extension FileSystem {
   /// Cannot: whoever asks renames instead.
+  ///
+  /// - Throws: ``StreamsError``.
   public func exchange(_ path: String, with other: String) throws {
     throw StreamsError(.unsupported, "names cannot be exchanged here", path: path)
   }
   /// Size, times and identity of the name itself.
+  ///
+  /// - Throws: ``StreamsError``.
   public func statusOfName(_ path: String) throws -> FileStatus? { try LocalFileSystem().statusOfName(path) }
   /// Gives a file the owner, group and permission bits of another.
+  ///
+  /// - Throws: ``StreamsError``.
   public func adopt(_ status: FileStatus, on path: String) throws { try LocalFileSystem().adopt(status, on: path) }
   /// Gives a file the extended attributes of another.
+  ///
+  /// - Throws: ``StreamsError``.
   public func adoptAttributes(of original: String, on path: String) throws {
     try LocalFileSystem().adoptAttributes(of: original, on: path)
   }
   /// Removes an empty directory.
+  ///
+  /// - Throws: ``StreamsError``.
   public func removeDirectory(_ path: String) throws { try LocalFileSystem().removeDirectory(path) }
   /// Keeps hold of a directory.
+  ///
+  /// - Throws: ``StreamsError``.
   public func hold(_ path: String) throws -> HeldDirectory { try LocalFileSystem().hold(path) }
 }
 
@@ -128,6 +140,8 @@ extension File {
   public func beginSync(at offset: UInt64, length: Int) {}
 
   /// Asks by taking the lock and giving it back, for a file that cannot ask otherwise and holds no lock there itself.
+  ///
+  /// - Throws: ``StreamsError``.
   public func isExcluded(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool {
     guard try lock(kind, start: start, length: length) else { return true }
     _ = try lock(.none, start: start, length: length)

@@ -14,6 +14,8 @@ public final class HeldDirectory: Sendable {
 
 extension LocalFileSystem {
   /// Keeps hold of a directory. Where /proc is not mounted its name has to do.
+  ///
+  /// - Throws: ``StreamsError``.
   public func hold(_ path: String) throws -> HeldDirectory {
     let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw StreamsError.system(errno, "open the directory", path: path) }

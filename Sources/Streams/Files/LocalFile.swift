@@ -19,6 +19,8 @@ public final class LocalFile: File {
   deinit { close() }
 
   /// Fills the buffer from `offset`; returns the bytes read, fewer only at the end of the file.
+  ///
+  /// - Throws: ``StreamsError``.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
     guard let start = buffer.baseAddress else { return 0 }
     var done = 0
@@ -37,6 +39,8 @@ public final class LocalFile: File {
   }
 
   /// Writes all bytes at `offset`. Not durable before ``sync()``.
+  ///
+  /// - Throws: ``StreamsError``.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
     guard let start = bytes.baseAddress else { return }
     var done = 0
@@ -69,6 +73,8 @@ public final class LocalFile: File {
   ///
   /// Never repeated after a failure: Linux reports a lost write once and marks the page clean, so a second call that
   /// succeeds proves nothing (I10).
+  ///
+  /// - Throws: ``StreamsError``.
   public func sync() throws {
     while fdatasync(try open()) != 0 {
       guard errno == EINTR else { throw StreamsError.system(errno, "sync", path: path) }
@@ -76,6 +82,8 @@ public final class LocalFile: File {
   }
 
   /// Sets the length in bytes.
+  ///
+  /// - Throws: ``StreamsError``.
   public func truncate(to length: UInt64) throws {
     let length = try filePosition(length, plus: 0)
     while ftruncate(try open(), length) != 0 {
@@ -84,6 +92,8 @@ public final class LocalFile: File {
   }
 
   /// The length in bytes.
+  ///
+  /// - Throws: ``StreamsError``.
   public func size() throws -> UInt64 {
     var status = stat()
     guard fstat(try open(), &status) == 0 else { throw StreamsError.system(errno, "look at", path: path) }
@@ -92,6 +102,8 @@ public final class LocalFile: File {
 
   /// Takes a lock of the *open file description*, so that it conflicts with SQLite's locks in this and in other
   /// processes, but does not vanish when another descriptor of the same file is closed.
+  ///
+  /// - Throws: ``StreamsError``.
   public func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool {
     var request = try Self.request(kind, start: start, length: length, path: path)
     hasLocks.store(true, ordering: .relaxed)
@@ -106,6 +118,8 @@ public final class LocalFile: File {
   }
 
   /// Asks the kernel without taking the lock, so that asking disturbs nobody.
+  ///
+  /// - Throws: ``StreamsError``.
   public func isExcluded(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool {
     var request = try Self.request(kind, start: start, length: length, path: path)
     while fcntl(try open(), Self.getLock, &request) != 0 {

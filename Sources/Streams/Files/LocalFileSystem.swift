@@ -6,6 +6,8 @@ public struct LocalFileSystem: FileSystem {
   public init() {}
 
   /// Opens a regular file. A file that is created gets mode 0600, and a symbolic link in its place is refused.
+  ///
+  /// - Throws: ``StreamsError``.
   public func open(_ path: String, _ mode: OpenMode) throws -> any File {
     // O_NONBLOCK only so that a pipe in the file's place cannot make the call wait for ever.
     var flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK
@@ -28,11 +30,15 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Replaces `destination` by `source` in one step. Durable only after ``syncDirectory(_:)``.
+  ///
+  /// - Throws: ``StreamsError``.
   public func rename(_ source: String, to destination: String) throws {
     _ = try retry("rename to \(destination)", source) { Glibc.rename(source, destination) }
   }
 
   /// Gives each of two files the other one's name, by renameat2(2), which the headers hide from Swift.
+  ///
+  /// - Throws: ``StreamsError``.
   public func exchange(_ path: String, with other: String) throws {
     guard let renameat2 = Self.renameat2 else { throw StreamsError(.unsupported, "names cannot be exchanged here", path: path) }
     guard renameat2(AT_FDCWD, path, AT_FDCWD, other, Self.renameExchange) != 0 else { return }
@@ -51,6 +57,8 @@ public struct LocalFileSystem: FileSystem {
   /// Gives the file a second name; fails when `destination` exists.
   ///
   /// The code is `unsupported` when the file system cannot do it, so that a caller may copy instead.
+  ///
+  /// - Throws: ``StreamsError``.
   public func link(_ source: String, to destination: String) throws {
     guard Glibc.link(source, destination) != 0 else { return }
     let number = errno
@@ -60,12 +68,16 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Removes a file; a missing one is not an error.
+  ///
+  /// - Throws: ``StreamsError``.
   public func remove(_ path: String) throws {
     guard unlink(path) != 0, errno != ENOENT else { return }
     throw StreamsError.system(errno, "remove", path: path)
   }
 
   /// Makes a directory with mode 0700; an existing one is not an error, a symbolic link to one is.
+  ///
+  /// - Throws: ``StreamsError``.
   public func makeDirectory(_ path: String) throws {
     guard mkdir(path, 0o700) != 0 else { return }
     guard errno == EEXIST else { throw StreamsError.system(errno, "make the directory", path: path) }
@@ -79,12 +91,16 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Removes an empty directory; a missing one is not an error.
+  ///
+  /// - Throws: ``StreamsError``.
   public func removeDirectory(_ path: String) throws {
     guard rmdir(path) != 0, errno != ENOENT else { return }
     throw StreamsError.system(errno, "remove the directory", path: path)
   }
 
   /// The names in a directory, sorted by their bytes.
+  ///
+  /// - Throws: ``StreamsError``.
   public func list(_ path: String) throws -> [String] {
     guard let directory = opendir(path) else { throw StreamsError.system(errno, "list", path: path) }
     defer { closedir(directory) }
@@ -100,6 +116,8 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Size, times and identity of a file, or nil when there is none. A symbolic link is followed.
+  ///
+  /// - Throws: ``StreamsError``.
   public func status(_ path: String) throws -> FileStatus? {
     var status = stat()
     guard stat(path, &status) == 0 else { return try Self.missing(path) }
@@ -107,6 +125,8 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// The same for the name itself: a symbolic link is not followed.
+  ///
+  /// - Throws: ``StreamsError``.
   public func statusOfName(_ path: String) throws -> FileStatus? {
     var status = stat()
     guard lstat(path, &status) == 0 else { return try Self.missing(path) }
@@ -114,6 +134,8 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Makes names that were created, renamed or removed in a directory durable.
+  ///
+  /// - Throws: ``StreamsError``.
   public func syncDirectory(_ path: String) throws {
     let descriptor = try retry("open the directory", path) {
       Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -123,6 +145,8 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Bytes that an unprivileged user may still write on the file system that holds `path`.
+  ///
+  /// - Throws: ``StreamsError``.
   public func availableSpace(_ path: String) throws -> UInt64 {
     var status = statvfs()
     _ = try retry("ask for the space of", path) { statvfs(path, &status) }
@@ -131,6 +155,8 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Gives a file the owner, group and permission bits of another; durable on return.
+  ///
+  /// - Throws: ``StreamsError``.
   public func adopt(_ status: FileStatus, on path: String) throws {
     guard let file = try open(path, .update) as? LocalFile else { return }
     defer { file.close() }
@@ -138,6 +164,8 @@ public struct LocalFileSystem: FileSystem {
   }
 
   /// Gives a file the extended attributes of another: those of users, and its access list; durable on return.
+  ///
+  /// - Throws: ``StreamsError``.
   public func adoptAttributes(of original: String, on path: String) throws {
     let names = try ExtendedAttributes.names(original)
     guard !names.isEmpty else { return }

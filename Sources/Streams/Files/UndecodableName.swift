@@ -13,6 +13,8 @@ public struct UndecodableName: Sendable, Equatable {
   public static func isRepaired(_ name: String) -> Bool { name.unicodeScalars.contains("\u{FFFD}") }
 
   /// All such names in a folder, with so many bytes of each file. Nothing is written.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func all(in folder: String, beginning count: Int) throws -> [UndecodableName] {
     guard let directory = opendir(folder) else { throw StreamsError.system(errno, "list", path: folder) }
     defer { closedir(directory) }

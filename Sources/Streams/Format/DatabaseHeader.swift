@@ -81,7 +81,9 @@ public struct DatabaseHeader: Sendable, Equatable {
     writerVersion = 3_040_001
   }
 
-  /// Reads a header. Throws `notADatabase`, `damagedDatabase` or `unsupported`.
+  /// Reads a header.
+  ///
+  /// - Throws: ``StreamsError``: `notADatabase`, `damagedDatabase` or `unsupported`.
   public init(_ bytes: UnsafeRawBufferPointer, path: String) throws {
     guard bytes.count >= Self.length, bytes.starts(with: Self.magic), let base = bytes.baseAddress else {
       throw StreamsError(.notADatabase, "this is not an SQLite database file", path: path)

@@ -171,7 +171,8 @@ public final class RecordDecoder {
 
   /// The value of a column, copied. Text that is not UTF-8 is repaired with replacement characters.
   ///
-  /// Throws only if the record refers to a long value that is larger than may be read, or whose chain is damaged.
+  /// - Throws: ``StreamsError`` only if the record refers to a long value that is larger than may be read, or whose chain is
+  ///   damaged.
   public func value(_ column: Int) throws -> Value {
     let type = type(column)
     let body = body(column)
@@ -185,7 +186,9 @@ public final class RecordDecoder {
     }
   }
 
-  /// A value that a record refers to. Throws as ``value(_:)`` does.
+  /// A value that a record refers to.
+  ///
+  /// - Throws: as ``value(_:)`` does.
   public func long(_ value: LongValue?) throws -> Value {
     guard let longValues, let value else { throw StreamsError(.unsupported, "a long value is not at hand here") }
     let bytes = try longValues.bytes(of: value)

@@ -36,7 +36,9 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     return try body()
   }
 
-  /// Waits for a place and appends. Throws the error of ``abort(_:)``.
+  /// Waits for a place and appends.
+  ///
+  /// - Throws: ``StreamsError``: the error of ``abort(_:)``.
   public func push(_ element: Element) throws {
     try locked {
       while elements.count >= capacity, failure == nil { pthread_cond_wait(changed, mutex) }
@@ -45,7 +47,9 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Waits for an element; nil after ``finish()`` when all are taken. Throws the error of ``abort(_:)``.
+  /// Waits for an element; nil after ``finish()`` when all are taken.
+  ///
+  /// - Throws: ``StreamsError``: the error of ``abort(_:)``.
   public func pop() throws -> Element? {
     try locked {
       while elements.isEmpty, !isFinished, failure == nil { pthread_cond_wait(changed, mutex) }

@@ -10,6 +10,7 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
   ///   - read: makes the next input; nil at the end. Runs on a thread of its own.
   ///   - transform: turns an input into an output. Runs on the caller's thread, in order.
   ///   - write: takes an output. Runs on a thread of its own, in order.
+  /// - Throws: ``StreamsError``.
   public static func run(
     read: @escaping @Sendable () throws -> Input?, transform: (Input) throws -> Output,
     write: @escaping @Sendable (Output) throws -> Void

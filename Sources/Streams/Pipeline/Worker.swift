@@ -15,6 +15,8 @@ public final class Worker: @unchecked Sendable {
   private var isJoined = false
 
   /// Starts a thread that runs `body`.
+  ///
+  /// - Throws: ``StreamsError``.
   public init(_ body: @escaping Body) throws {
     self.body = body
     guard !Self.isRefused() else {
@@ -42,7 +44,9 @@ public final class Worker: @unchecked Sendable {
         "Memory or the number of threads is limited; raise it (ulimit -v, ulimit -u, or the container's limits) and start again")
   }
 
-  /// Starts threads that share one work, so that fewer can do it: throws only where not even the first can be started.
+  /// Starts threads that share one work, so that fewer can do it.
+  ///
+  /// - Throws: ``StreamsError`` only where not even the first can be started.
   public static func startAny(_ bodies: [Body]) throws -> [Worker] {
     var workers: [Worker] = []
     for body in bodies {
@@ -55,6 +59,8 @@ public final class Worker: @unchecked Sendable {
   }
 
   /// Starts threads all of which are needed. Where one cannot be started, those that could have ended when the error is thrown.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func startAll(_ bodies: [Body]) throws -> [Worker] {
     var workers: [Worker] = []
     do {

@@ -57,7 +57,9 @@ public final class EarlyProof {
     (tablePlaces, treePlaces) = (places(tables.map(\.root)), places(self.trees.map(\.root)))
   }
 
-  /// Looks at a part, which must be in the file. Throws at damage, and when the disk fails; what was found is worth nothing then.
+  /// Looks at a part, which must be in the file.
+  ///
+  /// - Throws: ``StreamsError``: at damage, and when the disk fails; what was found is worth nothing then.
   public func look(at part: ProofPart) throws {
     if let table = tablePlaces[part.root] {
       let check =

@@ -93,6 +93,8 @@ public final class Proof: Sendable {
   public static func window(bytes: Int, sets: Int) -> Int64 { max(1 << 16, Int64(bytes) * 8 / Int64(6 * max(1, sets))) & ~63 }
 
   /// All jobs, the largest indivisible ones first.
+  ///
+  /// - Throws: ``StreamsError``.
   public func jobs() throws -> [Job] {
     let hand = take()
     defer { give(hand) }
@@ -136,7 +138,9 @@ public final class Proof: Sendable {
     throw file.damage("the page was written as a part of \(tables[table].name), and does not belong to it", first.page)
   }
 
-  /// Does a job. Damage is a finding; throws when the disk fails.
+  /// Does a job. Damage is a finding.
+  ///
+  /// - Throws: ``StreamsError`` when the disk fails.
   public func run(_ job: Job) throws {
     let hand = take()
     defer { give(hand) }
@@ -180,7 +184,9 @@ public final class Proof: Sendable {
 
   private func give(_ hand: Hand) { state.withLock { $0.idle.append(hand) } }
 
-  /// Puts together what the jobs found, when all are done. Throws when the disk fails.
+  /// Puts together what the jobs found, when all are done.
+  ///
+  /// - Throws: ``StreamsError`` when the disk fails.
   public func finish() throws -> Findings {
     try noting("the file", table: nil) {
       let hands = state.withLock { $0.hands }

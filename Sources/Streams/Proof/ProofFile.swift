@@ -17,8 +17,10 @@ public final class ProofFile: Sendable {
 
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// Opens a file that nobody changes. Throws `notADatabase`, `damagedDatabase`, `unsupported`.
-  /// `beforeReading` is called before every piece that is read, on any thread, and ends the proof by what it throws.
+  /// Opens a file that nobody changes. `beforeReading` is called before every piece that is read, on any thread, and ends the proof
+  /// by what it throws.
+  ///
+  /// - Throws: ``StreamsError``: `notADatabase`, `damagedDatabase`, `unsupported`.
   public init(
     path: String, fileSystem: any FileSystem, isDense: Bool, beforeReading: @escaping @Sendable () throws -> Void = {}
   ) throws {
@@ -54,6 +56,8 @@ public final class ProofFile: Sendable {
   }
 
   /// Opens a file that is being written by this program alone. Its length is not known yet, nor has it a header.
+  ///
+  /// - Throws: ``StreamsError``.
   public init(beingWritten path: String, fileSystem: any FileSystem, pageSize: Int, hasPointerMap: Bool) throws {
     file = try fileSystem.open(path, .read)
     (self.pageSize, self.hasPointerMap, usable, isDense) = (pageSize, hasPointerMap, pageSize, true)
@@ -90,6 +94,8 @@ public final class ProofFile: Sendable {
   }
 
   /// Whether this is the root of a table with rowids.
+  ///
+  /// - Throws: ``StreamsError``.
   public func hasRowids(_ root: UInt32) throws -> Bool {
     var byte: UInt8 = 0
     let read = try withUnsafeMutableBytes(of: &byte) { try file.read(into: $0, at: UInt64(root - 1) * UInt64(pageSize)) }

@@ -39,8 +39,9 @@ public final class DatabaseSnapshot: Sendable {
   private let file: any File
   private let log: WriteAheadLog?
 
-  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. `logs` knows the log from an earlier opening. Throws `locked`, `notADatabase`,
-  /// `damagedDatabase`, `unsupported`, `inputOutput`.
+  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. `logs` knows the log from an earlier opening.
+  ///
+  /// - Throws: ``StreamsError``: `locked`, `notADatabase`, `damagedDatabase`, `unsupported`, `inputOutput`.
   public init(path: String, fileSystem: any FileSystem, locking: Locking, name: String? = nil, logs: LogMemory? = nil) throws {
     self.path = name ?? path
     let file = try Self.hold(path, fileSystem, locking)
@@ -96,6 +97,8 @@ public final class DatabaseSnapshot: Sendable {
   }
 
   /// Opens a database's file and takes the locks, for as long as the file is open. Its bytes are not looked at.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func hold(_ path: String, _ fileSystem: any FileSystem, _ locking: Locking) throws -> any File {
     guard locking == .exclusive else {
       let file = try fileSystem.open(path, .read)
@@ -122,7 +125,7 @@ public final class DatabaseSnapshot: Sendable {
       let who = users.isEmpty ? "" : ": " + users.joined(separator: ", ")
       throw StreamsError(
         .locked, "another program has this database open\(who)", path: file.path,
-        hint: "Close the application that uses it and run again; nothing was written")
+        hint: "Close the application that uses it and run again")
     }
   }
 
@@ -130,6 +133,8 @@ public final class DatabaseSnapshot: Sendable {
   func holdsData(_ page: UInt32) -> Bool { page >= 2 && page <= pageCount && geometry.isData(page) }
 
   /// Reads one page. The buffer has the page's size.
+  ///
+  /// - Throws: ``StreamsError``.
   public func read(page: UInt32, into buffer: UnsafeMutableRawBufferPointer) throws {
     guard page >= 1, page <= pageCount else {
       throw StreamsError(.damagedDatabase, "a page number is out of range: \(page) of \(pageCount)", path: path, page: page)
@@ -189,6 +194,8 @@ public final class DatabaseSnapshot: Sendable {
 
 extension DatabaseSnapshot {
   /// Reads a file that is being built and has no header yet: trees whose roots are written can be scanned.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func building(path: String, fileSystem: any FileSystem, header: DatabaseHeader, pageCount: UInt32) throws
     -> DatabaseSnapshot
   {

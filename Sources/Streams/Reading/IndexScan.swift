@@ -26,7 +26,9 @@ public final class IndexScan {
   public var bytesRead: UInt64 { pagesRead * UInt64(snapshot.geometry.pageSize) }
 
   /// Prepares a scan that leaves out the first `after` records. `rowLimit` is the largest record in bytes that is put together in
-  /// memory. Throws `damagedDatabase`.
+  /// memory.
+  ///
+  /// - Throws: ``StreamsError``: `damagedDatabase`.
   public init(snapshot: DatabaseSnapshot, root: UInt32, after: Int64 = 0, rowLimit: Int) throws {
     self.snapshot = snapshot
     self.after = after
@@ -36,6 +38,8 @@ public final class IndexScan {
   }
 
   /// Fills `page` with the next records; false when there are none. The page is emptied first.
+  ///
+  /// - Throws: ``StreamsError``.
   public func next(into page: RowPage) throws -> Bool {
     page.reset()
     do {

@@ -13,7 +13,9 @@ public final class LongValueReader: LongValues {
     start = PageBuffer(size: snapshot.geometry.pageSize)
   }
 
-  /// A value's bytes, whole. Throws `tooLarge` for one beyond the limit, `damagedDatabase`.
+  /// A value's bytes, whole.
+  ///
+  /// - Throws: ``StreamsError``: `tooLarge` for one beyond the limit, `damagedDatabase`.
   public func bytes(of value: LongValue) throws -> [UInt8] {
     guard value.byteCount <= limit else {
       throw StreamsError(
@@ -29,7 +31,9 @@ public final class LongValueReader: LongValues {
     }
   }
 
-  /// A value's first byte, of one that has some. Throws `damagedDatabase`.
+  /// A value's first byte, of one that has some.
+  ///
+  /// - Throws: ``StreamsError``: `damagedDatabase`.
   public func firstByte(of value: LongValue) throws -> UInt8 {
     var cursor = try begin(value, rowid: 0)
     var byte: UInt8 = 0
@@ -37,7 +41,9 @@ public final class LongValueReader: LongValues {
     return byte
   }
 
-  /// Gives a value's bytes piece by piece, so many at a time; whatever its length. Throws `damagedDatabase`.
+  /// Gives a value's bytes piece by piece, so many at a time; whatever its length.
+  ///
+  /// - Throws: ``StreamsError``: `damagedDatabase`.
   public func forEachPiece(of value: LongValue, bytes: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     var cursor = try begin(value, rowid: 0)
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, min(bytes, value.byteCount)), alignment: 16)
@@ -53,7 +59,9 @@ public final class LongValueReader: LongValues {
     }
   }
 
-  /// A record with the values themselves in the place of references, in the columns asked for. Throws as ``bytes(of:)`` does.
+  /// A record with the values themselves in the place of references, in the columns asked for.
+  ///
+  /// - Throws: as ``bytes(of:)`` does.
   public func filled(_ row: RecordDecoder, columns: (Int) -> Bool) throws -> [UInt8] {
     let encoder = RecordEncoder()
     for column in 0..<row.columnCount {

@@ -22,6 +22,8 @@ public final class RowLookup {
   }
 
   /// Calls `body` with the row's record, or returns nil when there is no such row. The record is valid during the call.
+  ///
+  /// - Throws: ``StreamsError``.
   public func withRecord<R>(_ rowid: Int64, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
     guard let (page, cell, buffer) = try find(rowid) else { return nil }
     return try withExtendedLifetime(buffer) {
@@ -32,6 +34,8 @@ public final class RowLookup {
   }
 
   /// Whether there is such a row. Nothing of its payload is read.
+  ///
+  /// - Throws: ``StreamsError``.
   public func contains(_ rowid: Int64) throws -> Bool { try find(rowid) != nil }
 
   private func find(_ rowid: Int64) throws -> (page: TreePage, cell: TreePage.Cell, buffer: PageBuffer)? {
@@ -125,6 +129,8 @@ final class PageCache {
 
 extension RowLookup {
   /// The largest rowid of the table; nil when it is empty.
+  ///
+  /// - Throws: ``StreamsError``.
   public func lastRowid() throws -> Int64? {
     var number = root
     for _ in 0..<Self.maximumDepth {

@@ -10,9 +10,11 @@ public final class RowScan {
 
   private let kind: Kind
 
-  /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory; of a row of
-  /// the first kind that has more than `payloadLimit` only the beginning is delivered, and `longValuesFrom` is for that kind as well,
-  /// as ``TableScan`` has it. Throws `damagedDatabase`.
+  /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory; of a row of the first kind that has
+  /// more than `payloadLimit` only the beginning is delivered, and `longValuesFrom` is for that kind as well, as ``TableScan`` has
+  /// it.
+  ///
+  /// - Throws: ``StreamsError``: `damagedDatabase`.
   public init(
     snapshot: DatabaseSnapshot, root: UInt32, isWithoutRowid: Bool, after row: Int64? = nil, rowLimit: Int,
     payloadLimit: Int = .max, longValuesFrom: Int? = nil
@@ -35,6 +37,8 @@ public final class RowScan {
   }
 
   /// Fills `page` with the next rows; false when there are none. The page is emptied first.
+  ///
+  /// - Throws: ``StreamsError``.
   public func next(into page: RowPage) throws -> Bool {
     switch kind {
     case .table(let scan): try scan.next(into: page)

@@ -1,5 +1,7 @@
 extension DatabaseSnapshot {
   /// Writes the pages of this state into an empty file, those of the log in their places, in pieces of 1 MiB.
+  ///
+  /// - Throws: ``StreamsError``.
   public func copy(to target: any File) throws {
     let size = geometry.pageSize
     let most = UInt64(max(1, (1 << 20) / size))

@@ -3,12 +3,16 @@ public enum TablePages {
   private static let maximumDepth = 24
 
   /// Leaf pages of the table with that root.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func count(_ snapshot: DatabaseSnapshot, root: UInt32) throws -> UInt64 {
     var budget = 2 * snapshot.readablePages
     return try count(snapshot, root, depth: 0, budget: &budget)
   }
 
   /// Cells of the table's first leaf page: about as many as any other has.
+  ///
+  /// - Throws: ``StreamsError``.
   public static func rowsOfFirst(_ snapshot: DatabaseSnapshot, root: UInt32) throws -> Int {
     var number = root
     let buffer = PageBuffer(size: snapshot.geometry.pageSize)

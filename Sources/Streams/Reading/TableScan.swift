@@ -56,6 +56,8 @@ public final class TableScan {
   public var bytesRead: UInt64 { pagesRead * UInt64(snapshot.geometry.pageSize) }
 
   /// Fills `page` with the next rows; false when there are none. The page is emptied first.
+  ///
+  /// - Throws: ``StreamsError``.
   public func next(into page: RowPage) throws -> Bool {
     page.reset()
     do {

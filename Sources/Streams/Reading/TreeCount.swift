@@ -2,7 +2,9 @@
 public enum TreeCount {
   private static let maximumDepth = 24
 
-  /// Rows of a table, or records of an index or a WITHOUT ROWID table. Throws `damagedDatabase`.
+  /// Rows of a table, or records of an index or a WITHOUT ROWID table.
+  ///
+  /// - Throws: ``StreamsError``: `damagedDatabase`.
   public static func rows(root: UInt32, in snapshot: DatabaseSnapshot) throws -> UInt64 {
     var budget = snapshot.readablePages
     return try count(root, snapshot, depth: 0, &budget)

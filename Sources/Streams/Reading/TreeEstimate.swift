@@ -11,8 +11,10 @@ public struct TreeEstimate: Sendable, Equatable {
 
   private static let maximumDepth = 24
 
-  /// Looks at a table, or at a table WITHOUT ROWID. `pages` is how many are read of a level, at most. `body` is given the rows of the
-  /// sample: bytes that a row takes, and what of its record lies on its page. Throws `damagedDatabase`.
+  /// Looks at a table, or at a table WITHOUT ROWID. `pages` is how many are read of a level, at most. `body` is given the rows of
+  /// the sample: bytes that a row takes, and what of its record lies on its page.
+  ///
+  /// - Throws: ``StreamsError``: `damagedDatabase`.
   public init(
     root: UInt32, in snapshot: DatabaseSnapshot, pages most: Int,
     _ body: (_ bytes: Double, _ beginning: UnsafeRawBufferPointer) throws -> Void = { _, _ in }

@@ -49,6 +49,8 @@ public final class ExternalSorter: SortMember {
   private var largestKey: Int { max(1 << 15, memory.byteCount / 3) }
 
   /// Adds a key of at most a third of the memory.
+  ///
+  /// - Throws: ``StreamsError``.
   public func add(_ key: UnsafeRawBufferPointer) throws {
     let needed = key.count + 2 * Self.entryBytes
     if used + count * 2 * Self.entryBytes + needed > grantedBytes { try extend(by: needed, for: key) }
@@ -141,6 +143,8 @@ public final class ExternalSorter: SortMember {
   }
 
   /// Calls `body` with every key in order, then forgets all keys and removes the scratch file.
+  ///
+  /// - Throws: ``StreamsError``.
   public func drain(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     defer { forget() }
     if runs.isEmpty {

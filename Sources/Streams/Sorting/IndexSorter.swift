@@ -112,6 +112,8 @@ public final class IndexSorter {
   ///
   /// `onFull` takes full cells and gives others to continue with. Of a unique index, `onEqual` is called with the rowids of two
   /// entries with equal values, none of them NULL.
+  ///
+  /// - Throws: ``StreamsError``.
   public func drain(
     into cells: IndexCells, onEqual: (Int64, Int64) throws -> Void, onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {

@@ -1,6 +1,8 @@
 extension SortKey {
-  /// Appends the key of a row's columns to `key`, as the plain function does, also where columns refer to long values: those are read
-  /// through `longValues`. Throws `tooLarge` for a value beyond the reader's limit.
+  /// Appends the key of a row's columns to `key`, as the plain function does, also where columns refer to long values: those are
+  /// read through `longValues`.
+  ///
+  /// - Throws: ``StreamsError``: `tooLarge` for a value beyond the reader's limit.
   public static func encode(
     columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, longValues: LongValueReader?,
     to key: inout [UInt8]

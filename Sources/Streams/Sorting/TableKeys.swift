@@ -16,6 +16,8 @@ public final class TableKeys {
   }
 
   /// Adds a row, whose record stays where it is until ``flush()``; false when it is damaged. Scratch files may be written.
+  ///
+  /// - Throws: ``StreamsError``.
   public func add(rowid: Int64, record: UnsafeRawBufferPointer) throws -> Bool {
     if batch.count == RowBatch.capacity, try flush() != nil { return false }
     let start = batch.count * batch.width
@@ -24,8 +26,9 @@ public final class TableKeys {
     return true
   }
 
-  /// Makes entries of the rows that were added. Returns the rowid of one that cannot be a key. Throws ``LongKey`` for one with a value
-  /// that may not be read whole.
+  /// Makes entries of the rows that were added. Returns the rowid of one that cannot be a key.
+  ///
+  /// - Throws: ``StreamsError``: ``LongKey`` for one with a value that may not be read whole.
   public func flush() throws -> Int64? {
     defer { batch.removeAll() }
     for sorter in sorters {

@@ -79,6 +79,8 @@ extension SpillingMap {
   }
 
   /// Looks again for a key that was not found, in memory and in runs: only what was inserted since can have it.
+  ///
+  /// - Throws: ``StreamsError``.
   public func findInserted(_ keys: ForeseenKeys, _ place: Int) throws -> Entry? {
     let (hash, key) = (keys.keys[place].hash, TaggedKey(tag: keys.tag, body: keys.keys[place].body))
     if let entry = table.find(key, hash: hash, word: table.word(hash)) { return entry }
@@ -86,6 +88,8 @@ extension SpillingMap {
   }
 
   /// Looks for some of the open keys in runs; other threads may look for others meanwhile, as long as nothing is inserted.
+  ///
+  /// - Throws: ``StreamsError``.
   public func foresee(_ keys: ForeseenKeys, open: Range<Int>, _ memory: RunMemory) throws {
     for place in keys.open[open] {
       let key = keys.keys[place]

@@ -22,10 +22,7 @@ public final class SpillingMap {
   }
 
   /// A file that newer ones replace: states with so many runs or more do not name it.
-  private struct Replaced {
-    var path: String
-    var runs: UInt64
-  }
+  private typealias Replaced = (path: String, runs: UInt64)
 
   private let path: String
   private let fileSystem: any FileSystem
@@ -44,6 +41,7 @@ public final class SpillingMap {
 
   /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, and once more the filters that are kept in
   /// memory. Beyond both are eight bytes for every KiB of runs.
+  /// - Throws: ``StreamsError``.
   public init(path: String, fileSystem: any FileSystem, memoryBytes: Int) throws {
     (self.path, self.fileSystem, filterBytes) = (path, fileSystem, memoryBytes)
     table = HashTable(byteLimit: memoryBytes)
@@ -51,6 +49,7 @@ public final class SpillingMap {
   }
 
   /// Finds what a key stands for.
+  /// - Throws: ``StreamsError``.
   public func find(_ key: TaggedKey) throws -> Entry? {
     let hash = key.hash
     if let found = table.find(key, hash: hash, word: table.word(hash)) { return found }
@@ -74,6 +73,7 @@ public final class SpillingMap {
   }
 
   /// Adds an entry; a later find of the key gives it. Durable after ``checkpoint()`` and its files' sync.
+  /// - Throws: ``StreamsError``.
   public func insert(_ key: TaggedKey, _ entry: Entry) throws {
     append(key, entry)
     if pending.count > 1 << 16 { try flushLog() }
@@ -108,7 +108,7 @@ public final class SpillingMap {
     table.removeAll()
     runs.append((tables, try SpilledRun(path: Self.runPath(path, tables), fileSystem: fileSystem)))
     spilled += 1
-    replaced.append(Replaced(path: log.path, runs: spilled))
+    replaced.append((log.path, spilled))
     // Not closed here: a checkpoint that is on its way may still have to sync this log. It closes with its last holder.
     pending.removeAll(keepingCapacity: true)
     log = try fileSystem.open("\(path).\(spilled).log", .create)
@@ -123,7 +123,7 @@ public final class SpillingMap {
     let first = runs.firstIndex { $0.tables.lowerBound >= tables.lowerBound } ?? 0
     let merged = Self.runPath(path, tables)
     try RunMerge(runs[first...].map(\.run)).write(to: merged, fileSystem: fileSystem)
-    for old in runs[first...] { replaced.append(Replaced(path: old.run.file.path, runs: spilled)) }
+    for old in runs[first...] { replaced.append((old.run.file.path, spilled)) }
     runs.removeSubrange(first...)
     runs.append((tables, try SpilledRun(path: merged, fileSystem: fileSystem)))
   }
@@ -174,12 +174,14 @@ public final class SpillingMap {
   }
 
   /// Writes what is pending and returns the state.
+  /// - Throws: ``StreamsError``.
   public func checkpoint() throws -> Mark {
     try flushLog()
     return Mark(state: State(runs: spilled, logLength: logLength), toSync: log, published: published)
   }
 
-  /// Continues from a state that a checkpoint names. Throws `damagedCheckpoint` when a file it names is missing or too short.
+  /// Continues from a state that a checkpoint names.
+  /// - Throws: ``StreamsError``: `damagedCheckpoint` when a file it names is missing or too short.
   public init(path: String, fileSystem: any FileSystem, memoryBytes: Int, restoring state: State) throws {
     (self.path, self.fileSystem, filterBytes) = (path, fileSystem, memoryBytes)
     table = HashTable(byteLimit: memoryBytes)

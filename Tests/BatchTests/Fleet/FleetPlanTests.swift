@@ -74,7 +74,7 @@ import Testing
     #expect(text.contains(old))
     try text.replacing(old, with: new, maxReplacements: 1).write(toFile: path, atomically: true, encoding: .utf8)
     let error = #expect(throws: BatchError.self) { try FleetPlan(path: path) }
-    #expect(error?.code == .refused && error?.path == path && error?.hint?.contains("nothing was written") == true)
+    #expect(error?.code == .refused && error?.path == path && error?.effect == .nothingWritten)
   }
 
   @Test("What no plan can be is refused: no stores, no tasks, a store twice, paths that lead anywhere")

@@ -126,7 +126,7 @@ struct MigrationTests {
     let gone = order { try files.moveItem(atPath: job.plan, toPath: job.plan + ".away") } as? BatchError
     #expect(gone?.code == .refused && gone?.message == "no process migrates this store just now", "\(String(describing: gone))")
     try files.moveItem(atPath: job.plan + ".away", toPath: job.plan)
-    let failed = order {} as? StreamsError
+    let failed = order {} as? BatchError
     #expect(failed?.path == blocked, "\(String(describing: failed))")
     // A stop has nothing left to do then; what could be written was heeded by nobody all the same.
     func lastOrder(_ change: (inout RunOrders) -> Void) throws {
@@ -155,7 +155,7 @@ struct MigrationTests {
       return try await migration.run()
     }
     let error = await #expect(throws: BatchError.self) { try await task.value }
-    #expect(error?.code == .stopped && error?.hint == "Nothing was written")
+    #expect(error?.code == .stopped && error?.effect == .nothingWritten)
     #expect(try MigrationFolder.tree(folder.path) == before)
   }
 

@@ -102,8 +102,9 @@ import Testing
     var damaged = bytes
     damaged[5] ^= 4
     try damaged.write(to: URL(fileURLWithPath: list))
-    let error = #expect(throws: StreamsError.self) { try folder.job().resume(store) { RunMonitor(interval: $0) } }
-    #expect(error?.code == .damagedCheckpoint && error?.path == list && error?.hint?.contains("start again") == true)
+    let error = #expect(throws: BatchError.self) { try folder.job().resume(store) { RunMonitor(interval: $0) } }
+    #expect(
+      error?.code == BatchError.Code(.damagedCheckpoint) && error?.path == list && error?.hint?.contains("start again") == true)
     try bytes.write(to: URL(fileURLWithPath: list))
     _ = try folder.job().resume(store) { RunMonitor(interval: $0) }
     #expect(try MigrationFolder.bytes(store) == MigrationFolder.bytes(whole))

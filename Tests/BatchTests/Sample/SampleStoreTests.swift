@@ -179,13 +179,13 @@ struct SampleStoreTests {
     let folder = try SampleTestStore.makeFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     // Enough keys of one index that sorting needs its scratch file.
-    let error = #expect(throws: StreamsError.self) {
+    let error = #expect(throws: BatchError.self) {
       try StoreSampler(model: SampleModels.plain(), rows: sortRoom == 0 ? 500_000 : 160_000, seed: 1).write(
         to: folder + "/Sample.sqlite", fileSystem: FullFileSystem(room: room, sortRoom: sortRoom),
         budget: MemoryBudget(total: 0)
       ) { _ in }
     }
-    #expect(error?.code == .diskFull)
+    #expect(error?.code == BatchError.Code(.diskFull))
     #expect(try LocalFileSystem().list(folder) == [])
   }
 

@@ -9,8 +9,9 @@ public enum ModelCache {
 
   /// Reads the content of a cache.
   ///
-  /// Throws ``BatchError`` with the code `badModel` when it is cut off, damaged or no model. A store is none the worse for
-  /// it: callers show the error as a warning and continue without the cache.
+  /// A store is none the worse for it: callers show the error as a warning and continue without the cache.
+  ///
+  /// - Throws: ``BatchError`` with the code `badModel` when it is cut off, damaged or no model.
   public static func decode(_ content: [UInt8], name: String = "") throws -> ManagedObjectModel {
     let hint = "The store can still be migrated with its model file"
     guard !content.isEmpty else { throw BatchError(.badModel, "the model cache (Z_MODELCACHE) is empty", hint: hint) }
@@ -31,8 +32,8 @@ public enum ModelCache {
   /// The content of a cache for a model, the same bytes for the same model, and what of the model has no place in it:
   /// predicates that are not understood, indexed expressions.
   ///
-  /// Throws ``BatchError`` with the code `badModel` when the model would be another one afterwards: the entity whose version
-  /// hash would differ is named.
+  /// - Throws: ``BatchError`` with the code `badModel` when the model would be another one afterwards: the entity whose version
+  ///   hash would differ is named.
   public static func encode(_ model: ManagedObjectModel) throws -> (content: [UInt8], leftOut: [String]) {
     let (archive, leftOut) = CompiledModelWriter.write(model)
     let wanted = model.versionHashes

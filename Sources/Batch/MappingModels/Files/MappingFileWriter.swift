@@ -5,7 +5,7 @@ import RunSupport
 public enum MappingFileWriter {
   /// A mapping model as a mapping file that reads as the same model, under the same name of the file.
   ///
-  /// Throws ``BatchError`` with the code `badMapping` if a part of it has no text, such as bytes in an expression.
+  /// - Throws: ``BatchError`` with the code `badMapping` if a part of it has no text, such as bytes in an expression.
   public static func text(_ model: MappingModel) throws -> String {
     var lines = version("from", model.sourceModelName, model.sourceHashes)
     lines += version("to", model.destinationModelName, model.destinationHashes)

@@ -67,7 +67,7 @@ struct StepForecast {
     case .relationships(_, let mapping): return "relationships of \(plan.mappings[mapping].mapping.name)"
     case .links(let link): return "links of \(link.name)"
     case .carried(let index): return plan.carried.tables[index].row.name
-    default: return ""
+    case .begin, .endCreation, .endRelationships, .validation, .end: return ""
     }
   }
 }

@@ -35,14 +35,31 @@ extension MigrationJob {
   ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
   ///   - reports: remove what stays of finished runs for their reports, too.
   ///   - dryRun: only look.
+  /// - Throws: ``BatchError`` with its effect: `unknown` if something was removed before.
   public func clean(
     _ path: String, all: Bool = false, backups limit: BackupLimit? = nil, setAside: BackupLimit? = nil, reports: Bool = false,
     dryRun: Bool = false
   ) throws -> CleanReport {
+    var report = CleanReport()
+    do {
+      try clean(path, all: all, backups: limit, setAside: setAside, reports: reports, dryRun: dryRun, &report)
+      return report
+    } catch {
+      throw BatchError(wrapping: error).settled {
+        guard !dryRun, !report.removed.isEmpty else { return Aftermath(effect: .nothingWritten) }
+        let look = ProgramName.command("clean", "--dry-run", path)
+        return Aftermath(effect: .unknown, text: "Some is removed already; \(look) lists what is left", next: [look])
+      }
+    }
+  }
+
+  private func clean(
+    _ path: String, all: Bool, backups limit: BackupLimit?, setAside: BackupLimit?, reports: Bool, dryRun: Bool,
+    _ report: inout CleanReport
+  ) throws {
     let isDirectory = try fileSystem.status(path)?.isDirectory == true
     let directory = try JobDirectory.resolve(isDirectory ? path : FilePaths.directory(of: path))
     let store = isDirectory ? nil : try JobDirectory.resolve(path)
-    var report = CleanReport()
     for name in try fileSystem.list(directory) {
       guard let destination = Self.destination(ofJob: name, in: directory), store.map({ $0 == destination }) ?? true,
         try fileSystem.statusOfName(FilePaths.join(directory, name))?.isDirectory == true
@@ -53,7 +70,6 @@ extension MigrationJob {
       try cleanBackups(directory, store, kind, limit, dryRun, &report)
     }
     try cleanRecords(directory, store, reports, dryRun, &report)
-    return report
   }
 
   private static func destination(ofJob name: String, in directory: String, suffix: String = ".godwit") -> String? {
@@ -112,7 +128,7 @@ extension MigrationJob {
     case .nothing: return nil
     case .giveUp, .giveUpFirst, .finish: return (life, true)
     case .keep where life.phase == .working && !life.isOwned: return (life, try isWithoutCheckpoint(job.current(fileSystem)))
-    default: return (life, false)
+    case .begin, .goOn, .finishFirst, .cutOverAgain, .look, .keep, .wait, .refuse: return (life, false)
     }
   }
 
@@ -185,9 +201,10 @@ extension MigrationJob {
     defer { lease.release() }
     let job = try place.current(fileSystem)
     if try CutOverJournal.read(job, fileSystem) != nil {
+      let resume = ProgramName.command("resume", backup.store)
       throw BatchError(
-        .refused, "a cut-over of this store is not finished",
-        hint: "Finish it first with \(ProgramName.command("resume", backup.store))", path: backup.store)
+        .refused, "a cut-over of this store is not finished", hint: "Finish it first with \(resume)", next: [resume.line],
+        path: backup.store)
     }
     try backup.remove(fileSystem)
     if try RunLife.look(job, fileSystem, isOwn: true).phase == .leased { try job.remove(fileSystem, under: lease) }

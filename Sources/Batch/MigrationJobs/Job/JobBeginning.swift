@@ -17,16 +17,21 @@ extension MigrationJob {
     guard mayWrite(directory) else {
       throw BatchError(
         .refused, "the directory cannot be written",
-        hint: "Choose another place with --output, or run as a user who may write there; nothing was written", path: directory)
+        hint: "Choose another place with --output, or run as a user who may write there", effect: .nothingWritten, path: directory
+      )
     }
     if isInPlace { try refuseUnwritable(plan.source) }
   }
 
-  /// Refuses what a forecast says does not fit: by disk and memory, as a migration would before it begins. Throws `refused`.
+  /// Refuses what a forecast says does not fit: by disk and memory, as a migration would before it begins.
+  ///
+  /// - Throws: ``BatchError``: `refused`.
   public func refuse(_ request: Request, _ forecast: MigrationForecast) throws {
-    try refuseMemory(request.memory, request.source, MemoryLimit())
-    let job = try JobDirectory(destination: request.output ?? request.source)
-    try refuseDisk(forecast.peakDisk, request.source, FilePaths.directory(of: job.destination))
+    try BatchError.looking {
+      try refuseMemory(request.memory, request.source, MemoryLimit())
+      let job = try JobDirectory(destination: request.output ?? request.source)
+      try refuseDisk(forecast.peakDisk, request.source, FilePaths.directory(of: job.destination))
+    }
   }
 
   func refuseMemory(_ memory: MemoryBudget, _ source: String, _ limit: MemoryLimit) throws {
@@ -34,7 +39,8 @@ extension MigrationJob {
     throw BatchError(
       .refused, "the migration may take \(memory.total >> 20) MiB of memory, \(most.by) \(most.bytes >> 20) MiB",
       hint:
-        "Give it less with --memory (\(MemoryBudget.minimum >> 20) MiB is the least), or more to the process; nothing was written",
+        "Give it less with --memory (\(MemoryBudget.minimum >> 20) MiB is the least), or more to the process",
+      effect: .nothingWritten,
       path: source)
   }
 
@@ -44,7 +50,7 @@ extension MigrationJob {
     guard overflow || free < needed else { return }
     throw BatchError(
       .refused, "the migration needs \(needed >> 20) MiB on the disk, \(free >> 20) MiB are free",
-      hint: "Free space, or choose another disk with --output; nothing was written", path: directory)
+      hint: "Free space, or choose another disk with --output", effect: .nothingWritten, path: directory)
   }
 
   /// As this process's user, whatever the real one is.
@@ -54,7 +60,7 @@ extension MigrationJob {
     guard !mayWrite(store) else { return }
     throw BatchError(
       .refused, "this user may read the store but not replace it",
-      hint: "Run as its owner, or write the result elsewhere with --output; nothing was written", path: store)
+      hint: "Run as its owner, or write the result elsewhere with --output", effect: .nothingWritten, path: store)
   }
 
   /// The output's name is free, and so is the folder that its external data would have: that may be another store's, whose name differs in its
@@ -62,14 +68,14 @@ extension MigrationJob {
   func refuseTakenNames(_ plan: MigrationPlan, _ job: JobDirectory) throws {
     guard try fileSystem.statusOfName(job.destination) == nil else {
       throw BatchError(
-        .refused, "the output exists already", hint: "Choose another path, or move the file away; nothing was written",
+        .refused, "the output exists already", hint: "Choose another path, or move the file away", effect: .nothingWritten,
         path: job.destination)
     }
     let folder = ExternalDataFolder(store: job.destination)
     guard try fileSystem.statusOfName(folder.path) == nil else {
       throw BatchError(
         .refused, "a folder of external data lies where the output's would be",
-        hint: "Choose another name for the output, or move the folder away if no store needs it; nothing was written",
+        hint: "Choose another name for the output, or move the folder away if no store needs it", effect: .nothingWritten,
         path: folder.path)
     }
     let models = plan.steps.flatMap { [$0.origin, $0.destination] }
@@ -77,7 +83,7 @@ extension MigrationJob {
     guard hasValues, let other = try storeSharing(folder, but: job.destination) else { return }
     throw BatchError(
       .refused, "the output would share its folder of external data with \(FilePaths.name(of: other))",
-      hint: "Choose a name that differs in more than its extension; nothing was written", path: job.destination)
+      hint: "Choose a name that differs in more than its extension", effect: .nothingWritten, path: job.destination)
   }
 
   private func storeSharing(_ folder: ExternalDataFolder, but destination: String) throws -> String? {

@@ -17,6 +17,8 @@ public struct JobDirectory: Sendable, Equatable {
   private(set) var generation = 1
 
   /// Derives the directory from the destination. Nothing is made; the destination's own directory must exist.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public init(destination: String) throws {
     self.destination = try Self.resolve(destination)
     guard try LocalFileSystem().status(self.destination)?.isDirectory != true else {
@@ -105,8 +107,8 @@ public struct JobDirectory: Sendable, Equatable {
 
   /// Makes the directory (mode 0700) and its subdirectories, durably. Existing ones are kept.
   ///
-  /// Throws `refused` when something else is in its place, a symbolic link above all: whoever may write to the
-  /// destination's directory could lead the run's files elsewhere.
+  /// - Throws: ``BatchError``: `refused` when something else is in its place, a symbolic link above all: whoever may write to the
+  ///   destination's directory could lead the run's files elsewhere.
   public func create(_ fileSystem: any FileSystem) throws {
     if try !exists(fileSystem) { try fileSystem.makeDirectory(path) }
     for directory in [checkpoints, models, mappings] { try fileSystem.makeDirectory(directory) }
@@ -114,7 +116,9 @@ public struct JobDirectory: Sendable, Equatable {
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
 
-  /// Whether there is a job directory. Throws `refused` if what is there is no directory of this user. Nothing is written.
+  /// Whether there is a job directory. Nothing is written.
+  ///
+  /// - Throws: ``BatchError``: `refused` if what is there is no directory of this user.
   public func exists(_ fileSystem: any FileSystem) throws -> Bool {
     guard let status = try fileSystem.statusOfName(path) else { return false }
     guard status.isDirectory else {
@@ -123,9 +127,10 @@ public struct JobDirectory: Sendable, Equatable {
         hint: "Look at it, and remove it if nobody needs it", path: path)
     }
     guard status.owner == geteuid() else {
+      let giveUp = ProgramName.command("clean", "--all", destination)
       throw BatchError(
-        .refused, "the job directory belongs to user \(status.owner)",
-        hint: "Run as that user; \(ProgramName.command("clean", "--all", destination)) gives a run up", path: path)
+        .refused, "the job directory belongs to user \(status.owner)", hint: "Run as that user; \(giveUp) gives a run up",
+        next: [giveUp.line], path: path)
     }
     return true
   }

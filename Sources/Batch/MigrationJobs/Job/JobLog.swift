@@ -24,6 +24,8 @@ public final class JobLog: Sendable {
   public static let silent = Logger(label: "godwit") { _ in SwiftLogNoOpLogHandler() }
 
   /// Opens the log to append. Every line also goes to `logger`. A last line that a crash left unfinished is ended first.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public init(
     _ job: JobDirectory, _ fileSystem: any FileSystem, cap: UInt64 = 4 << 20, logger: Logger = JobLog.silent,
     now: @escaping @Sendable () -> Date = { Date() }
@@ -48,7 +50,7 @@ public final class JobLog: Sendable {
 
   /// Appends a line. Line ends inside the text become spaces, so that a text cannot pretend to be two lines.
   ///
-  /// Throws when it cannot be written; it is durable only after ``sync()``.
+  /// - Throws: ``BatchError`` when it cannot be written; it is durable only after ``sync()``.
   public func append(_ text: String) throws {
     logger.info("\(text)")
     let single = text.map { $0.isNewline ? " " : $0 }
@@ -61,6 +63,8 @@ public final class JobLog: Sendable {
   }
 
   /// Makes all lines so far durable.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func sync() throws { try state.withLock { try $0.file.sync() } }
 
   /// Closes the file. Further lines fail.

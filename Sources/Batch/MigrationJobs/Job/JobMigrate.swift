@@ -15,7 +15,14 @@ extension MigrationJob {
   /// What is migrated is what was planned (I15): under lease and exclusive lock the store is looked at again, and planned again where it is another
   /// one by then. On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
   /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
+  ///
+  /// - Throws: ``BatchError`` with its effect: `nothingWritten` for what is refused, `resumable` for a run that ended on its way.
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
+    try settled(request.output ?? request.source) { try migrate(request, monitor) }
+  }
+
+  /// The same, for callers that know themselves what is left.
+  package func migrate(_ request: Request, _ monitor: RunMonitor) throws -> Report {
     let source = try JobDirectory(destination: request.source).destination
     var kept: [String] = []
     for _ in 0..<Self.mostPlans {
@@ -23,7 +30,7 @@ extension MigrationJob {
       guard request.parts.isAll || job.destination != source else {
         throw BatchError(
           .refused, "a store of some parts cannot take the place of the whole one",
-          hint: "Give it a path of its own with --output; nothing was written", path: source)
+          hint: "Give it a path of its own with --output", effect: .nothingWritten, path: source)
       }
       // Nothing is given up for a migration that cannot be planned.
       if request.restarts, try RunLife.look(job, fileSystem).answer(to: .restart) == .giveUpFirst {
@@ -34,7 +41,7 @@ extension MigrationJob {
       guard plan.destination == nil || request.output != nil else {
         throw BatchError(
           .refused, "a mapping file names a server for the result, and the store would be replaced",
-          hint: "Load it with load(_:to:_:monitor:), or name an output; nothing was written", path: source)
+          hint: "Load it with load(_:to:_:monitor:), or name an output", effect: .nothingWritten, path: source)
       }
       guard !plan.isUpToDate else {
         return Report(
@@ -47,7 +54,7 @@ extension MigrationJob {
     }
     throw BatchError(
       .refused, "the store changes again and again while it is being planned",
-      hint: "Close the program that writes to it, and try again; nothing was written", path: source)
+      hint: "Close the program that writes to it, and try again", effect: .nothingWritten, path: source)
   }
 
   /// Plans, and waits a moment for whoever has the store; a live run of it is reported at once.
@@ -91,11 +98,13 @@ extension MigrationJob {
       return try run(request, plan, job, lease, opened, seen, monitor)
     } catch {
       try lease.throwIfReplaced()
-      if try isWithoutWork(job) {
+      // A run that is over has no work either.
+      if (error as? BatchError)?.effect != .done, try isWithoutWork(job) {
         JobRegistry(fileSystem).forget(source: source)
         try job.remove(fileSystem, under: lease)
+        throw error
       }
-      throw error
+      throw BatchError(wrapping: error).withinRun
     }
   }
 
@@ -117,7 +126,7 @@ extension MigrationJob {
   /// Opens the store under the lock that the run keeps: one that is in use is refused before anything is written.
   private func lookAgain(_ source: String, _ job: JobDirectory) throws -> StoreReader {
     try Patience.whileLocked(source) {
-      try SourceStore.open(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
+      try SourceStore.opened(source, fileSystem, locking: .exclusive, copyFolder: job.recovered, logs: logs)
     }
   }
 

@@ -115,20 +115,19 @@ struct JobPlan: Codable, Equatable {
 
   static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> JobPlan {
     let bytes = try fileSystem.readAll(job.plan, cap: 1 << 20)
+    let giveUp = ProgramName.command("clean", "--all", job.destination)
     do {
       let plan = try JSONDecoder().decode(JobPlan.self, from: Data(bytes))
       guard plan.format == currentFormat else {
         throw BatchError(
           .badCheckpoint, "the run was begun by another version of the program (plan format \(plan.format))",
-          hint: "Finish it with that version, or give it up with \(ProgramName.command("clean", "--all", job.destination))",
-          path: job.plan)
+          hint: "Finish it with that version, or give it up with \(giveUp)", next: [giveUp.line], path: job.plan)
       }
       return plan.moved(to: job)
     } catch let error as DecodingError {
       throw BatchError(
         .badCheckpoint, "the plan of the run is damaged",
-        hint: "Give the run up with \(ProgramName.command("clean", "--all", job.destination)), then migrate again",
-        path: job.plan, cause: error)
+        hint: "Give the run up with \(giveUp), then migrate again", next: [giveUp.line], path: job.plan, cause: error)
     }
   }
 }

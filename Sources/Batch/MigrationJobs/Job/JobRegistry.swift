@@ -53,6 +53,8 @@ public struct JobRegistry: Sendable {
   }
 
   /// The job of a destination or of a source, or nil. Nothing is written. An entry whose job is gone counts as none.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func find(_ path: String) throws -> JobDirectory? {
     let beside = try JobDirectory(destination: path)
     if try beside.exists(fileSystem) { return try beside.current(fileSystem) }

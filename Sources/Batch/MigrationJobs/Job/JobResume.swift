@@ -4,16 +4,28 @@ import RunSupport
 import Streams
 
 extension MigrationJob {
-  /// Finishes an interrupted run, found by its source or its destination. Throws `refused` when there is none, or when another store is under
-  /// the destination's name by now; and `badCheckpoint` when its source was written to or replaced.
+  /// Finishes an interrupted run, found by its source or its destination.
   ///
   /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. `consent`
   /// adds to what may be lost. Another `history` than the run's own lets it begin again with the first row. With `takeOver` a process that has the lease
   /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
+  ///
+  /// - Throws: ``BatchError`` with its effect: `refused` when there is no run, or when another store is under the destination's name by now,
+  ///   `badCheckpoint` when its source was written to or replaced, and what a migration throws.
   public func resume(
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
     consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report {
+    try settled(path) {
+      try resumed(path, memory, takeOver: takeOver, rejects, consent, history, makeMonitor)
+    }
+  }
+
+  /// The same, for callers that know themselves what is left.
+  package func resumed(
+    _ path: String, _ memory: MemoryBudget?, takeOver: Bool, _ rejects: RejectLimit?, _ consent: LossConsent,
+    _ history: ExtrasOptions.History?, _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else { throw noRun(path) }
     defer { lease.release() }
@@ -22,11 +34,13 @@ extension MigrationJob {
     switch answer {
     case .refuse(let way): throw refusal(life, way, job, resumes: true)
     case .goOn, .finish, .cutOverAgain: try job.refuseLinks(fileSystem)
-    default:
+    case .begin, .finishFirst, .giveUp, .giveUpFirst, .look, .keep, .nothing, .wait:
       try job.remove(fileSystem, under: lease)
       throw noRun(path)
     }
-    if answer == .finish { return try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
+    if answer == .finish {
+      return try withinRun { try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
+    }
     do {
       var plan = try changed(JobPlan.read(job, fileSystem), memory, rejects, path)
       plan.add(consent)
@@ -37,7 +51,7 @@ extension MigrationJob {
         try takeBackCutOver(&plan, job.current(fileSystem))
       }
       try fileSystem.remove(job.failure)
-      return try goOn(plan, job, lease, makeMonitor(plan.interval), consent, history)
+      return try withinRun { try goOn(plan, job, lease, makeMonitor(plan.interval), consent, history) }
     } catch {
       // What else goes wrong follows from that.
       try lease.throwIfReplaced()
@@ -45,13 +59,16 @@ extension MigrationJob {
     }
   }
 
+  private func withinRun<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch { throw BatchError(wrapping: error).withinRun }
+  }
+
   private func noRun(_ path: String) -> BatchError {
     BatchError(
       .refused, "no interrupted migration of this store is known",
       hint:
-        "Check the path: a run is found by its store, and by its output. `\(ProgramName.current) migrate --help` says how to begin one; "
-        + "nothing was written",
-      path: path)
+        "Check the path: a run is found by its store, and by its output. \(ProgramName.command("migrate", "--help")) says how to begin one",
+      effect: .nothingWritten, next: [ProgramName.command("migrate", "--help").line], path: path)
   }
 
   /// Nil if the directory has gone: its run has ended.

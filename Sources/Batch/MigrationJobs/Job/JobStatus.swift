@@ -53,7 +53,11 @@ public struct JobStatus: Sendable, Codable, Equatable {
 
 extension MigrationJob {
   /// Looks at the migration of a store, found by its source or its destination. Nothing is written.
-  public func status(_ path: String) throws -> JobStatus {
+  ///
+  /// - Throws: ``BatchError`` if the disk cannot be read.
+  public func status(_ path: String) throws -> JobStatus { try BatchError.looking { try seen(path) } }
+
+  private func seen(_ path: String) throws -> JobStatus {
     guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
     var status = try ownership(of: job)
     let life = try RunLife.look(job, fileSystem)
@@ -92,7 +96,7 @@ extension MigrationJob {
     } else if case .refuse(let way) = life.answer(to: .migrate) {
       let refusal = refusal(life, way, job)
       if life.phase == .failed || life.store != .asItWas { status.problems.append(refusal.message) }
-      status.advice = refusal.hint?.replacing("; nothing was written", with: "")
+      status.advice = refusal.hint
     }
   }
 

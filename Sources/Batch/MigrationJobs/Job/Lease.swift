@@ -59,15 +59,17 @@ public final class Lease: Sendable {
       if successor?.token == owner.token { return }
     }
     let who = successor.map { "process \($0.pid) on \($0.host)" } ?? "another process"
+    let look = ProgramName.command("status", job.store)
     throw BatchError(
       .leaseHeld, "\(who) has taken this run over, as this one gave no sign of life",
-      hint:
-        "Leave it to that process, which \(ProgramName.command("status", job.store)) tells of; nothing was written since by this one",
-      path: job.lease)
+      hint: "Leave it to that process, which \(look) tells of; nothing was written since by this one", effect: .unknown,
+      next: [look.line], path: job.lease)
   }
 
-  /// Takes the lease of a job directory that is there. Throws `leaseHeld` naming the owner when another process holds it, and `inputOutput`
-  /// when there is no directory.
+  /// Takes the lease of a job directory that is there.
+  ///
+  /// - Throws: ``BatchError``: `leaseHeld` naming the owner when another process holds it, and `inputOutput` when there is no
+  ///   directory.
   public static func take(in job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
     guard let lease = try takeIfThere(in: job, fileSystem) else {
       throw StreamsError(.inputOutput, "there is no job directory", path: job.path)
@@ -190,11 +192,11 @@ public final class Lease: Sendable {
 
   static func held(_ owner: LeaseOwner?, _ job: JobDirectory) -> BatchError {
     let who = owner.map { "process \($0.pid) on \($0.host), since \($0.started)," } ?? "another process"
+    let takeOver = ProgramName.command("resume", "--take-over", job.store)
     return BatchError(
       .leaseHeld, "\(who) is at work on this store",
-      hint:
-        "Wait until it ends. If it is stuck, take its run over with \(ProgramName.command("resume", "--take-over", job.store))",
-      path: job.store)
+      hint: "Wait until it ends. If it is stuck, take its run over with \(takeOver)",
+      effect: .nothingWritten, next: [takeOver.line], path: job.store)
   }
 }
 
@@ -210,6 +212,8 @@ public enum LeaseState: Sendable, Equatable {
 
 extension Lease {
   /// Looks at a lease. Nothing is written and no lock is taken, so a look never gets in an owner's way.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public static func inspect(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> LeaseState {
     var failures = 0
     while try fileSystem.status(job.lease) != nil {

@@ -12,8 +12,8 @@ extension Lease {
   /// so that it can write nothing any longer. One on another machine keeps its file, which nobody asks for any longer: it may continue,
   /// so that the run has to continue with copies of what it has open.
   ///
-  /// Throws `leaseHeld` when the owner gives a sign, within ``patience``; and `refused` when it cannot be shown that
-  /// the owner is the process of that number on this machine, if nobody is killed, or when one elsewhere is at its cut-over.
+  /// - Throws: ``BatchError``: `leaseHeld` when the owner gives a sign, within ``patience``; and `refused` when it cannot be shown
+  ///   that the owner is the process of that number on this machine, if nobody is killed, or when one elsewhere is at its cut-over.
   public static func takeOver(_ job: JobDirectory, _ fileSystem: any FileSystem, patience: Double = patience) throws -> Lease {
     do {
       // A network file system gives the lock of a machine that it has lost to others; that machine may come back.
@@ -53,12 +53,12 @@ extension Lease {
   private static func replace(
     _ owner: LeaseOwner, _ sign: Int64?, _ job: JobDirectory, _ fileSystem: any FileSystem
   ) throws -> Lease {
-    let hint = "End process \(owner.pid) on \(owner.host), then go on with \(ProgramName.command("resume", job.destination))"
+    let resume = ProgramName.command("resume", job.destination)
     // A few files are moved and removed by name then: nobody could do that beside it.
     guard try isUnderWay(job, fileSystem) else {
       throw BatchError(
         .refused, "process \(owner.pid) on \(owner.host) gives no sign of life, and is at the beginning or the end of its run",
-        hint: hint, path: job.lease)
+        hint: "End process \(owner.pid) on \(owner.host), then go on with \(resume)", next: [resume.line], path: job.lease)
     }
     // Of two successors one is first, and the other one finds its record. An owner that removes the job has had its turn, too.
     let directory = try fileSystem.hold(job.path)
@@ -99,10 +99,10 @@ extension Lease {
     guard let process = ProcessHandle(owner.pid) else { return }
     defer { process.close() }
     guard owner.isRunning, process.hasOpen(job.lease) else {
+      let resume = ProgramName.command("resume", job.destination)
       throw BatchError(
         .refused, "the lease is held, but not by process \(owner.pid), which its record names",
-        hint: "Find who has it open (lsof), end that process, then go on with \(ProgramName.command("resume", job.destination))",
-        path: job.lease)
+        hint: "Find who has it open (lsof), end that process, then go on with \(resume)", next: [resume.line], path: job.lease)
     }
     process.kill()
   }

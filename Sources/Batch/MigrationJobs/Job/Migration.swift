@@ -26,7 +26,7 @@ public final class Migration: Sendable {
 
   /// A migration of a store, in place with a backup, or to `output`.
   ///
-  /// Throws ``BatchError`` (`noSuchFile`) if there is no store.
+  /// - Throws: ``BatchError`` (`noSuchFile`) if there is no store.
   public convenience init(
     of store: String, to output: String? = nil, models: [String], mappings: [String] = [],
     policies: [any EntityMigrationPolicy.Type] = []
@@ -67,10 +67,10 @@ public final class Migration: Sendable {
 
   /// Waits for the migration's end.
   ///
-  /// Throws ``BatchError``; `stopped` if the task was cancelled: the run can be resumed then, unless it had not begun.
+  /// - Throws: ``BatchError`` with its effect; `stopped` if the task was cancelled: the run can be resumed then, unless it had not begun.
   public func run() async throws -> MigrationJob.Report {
     if Task.isCancelled, !state.isBegun {
-      throw BatchError(.stopped, "the migration was cancelled before it began", hint: "Nothing was written")
+      throw BatchError(.stopped, "the migration was cancelled before it began", effect: .nothingWritten)
     }
     begin()
     return try await withTaskCancellationHandler {
@@ -86,6 +86,9 @@ public final class Migration: Sendable {
     do {
       _ = try Worker { state.end(Result { try work(state.makeMonitor) }) }
     } catch {
+      // No thread, no run.
+      var error = BatchError(wrapping: error)
+      error.effect = .nothingWritten
       state.end(.failure(error))
     }
   }

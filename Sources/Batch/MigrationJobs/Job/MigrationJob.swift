@@ -104,17 +104,24 @@ public struct MigrationJob: Sendable {
   }
 
   /// Plans a migration. Nothing is written.
-  public func plan(_ request: Request) throws -> MigrationPlan { try plan(request, countsRows: true).plan }
+  ///
+  /// - Throws: ``BatchError``: what a migration of the request would be refused for.
+  public func plan(_ request: Request) throws -> MigrationPlan {
+    try BatchError.looking { try plan(request, countsRows: true).plan }
+  }
 
   /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a file without a name.
   /// Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies are called with objects of the sample.
   ///
-  /// Nil for a plan with nothing to do. Throws what a run would throw over these rows (`policyFailed`, `refused`, `badStore`), and `refused`
-  /// where they make so much that a rehearsal has no memory for it.
+  /// Nil for a plan with nothing to do.
+  ///
+  /// - Throws: ``BatchError``: what a run would throw over these rows (`policyFailed`, `refused`, `badStore`), and `refused` where they make
+  ///   so much that a rehearsal has no memory for it.
   public func forecast(_ request: Request, _ plan: MigrationPlan) throws -> MigrationForecast? {
     // The run itself has its own share.
     let free = MemoryLimit().find().map { Double($0.bytes) - Double(request.memory.total) } ?? .infinity
-    return try forecast(request, plan, sampleBytes: min(Rehearsal.sampleBytes, max(1_048_576, free / 10)))
+    let bytes = min(Rehearsal.sampleBytes, max(1_048_576, free / 10))
+    return try BatchError.looking { try forecast(request, plan, sampleBytes: bytes) }
   }
 
   func forecast(_ request: Request, _ plan: MigrationPlan, sampleBytes: Double) throws -> MigrationForecast? {
@@ -123,7 +130,7 @@ public struct MigrationJob: Sendable {
     let begin = ContinuousClock.now
     _ = try self.plan(request, countsRows: false)
     let planning = (ContinuousClock.now - begin) / .seconds(1)
-    let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
+    let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     return try Rehearsal(
       plan: plan, policies: policies, memory: request.memory, extras: request.extras, validation: request.validation,
@@ -136,7 +143,7 @@ public struct MigrationJob: Sendable {
 
   /// A plan, and what it was made of.
   func plan(_ request: Request, countsRows: Bool) throws -> (plan: MigrationPlan, seen: StoreSighting) {
-    let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
+    let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     let seen = try StoreSighting(source, fileSystem)
     let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))

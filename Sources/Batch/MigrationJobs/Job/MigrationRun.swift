@@ -88,10 +88,11 @@ struct MigrationRun {
     let findings = LossJudge(consent: plan.consent ?? LossConsent()).findings(accounts)
     guard !findings.isEmpty else { return }
     let resume = ProgramName.command(["resume", plan.destination] + LossJudge.options(findings))
+    let giveUp = ProgramName.command("clean", "--all", plan.destination)
     throw BatchError(
       .refused, LossJudge.text(findings),
-      hint: "The store is as it was. Give them up with \(resume), or end the run with "
-        + ProgramName.command("clean", "--all", plan.destination), path: plan.source)
+      hint: "The store is as it was. Give them up with \(resume), or end the run with \(giveUp)",
+      next: [resume.line, giveUp.line], path: plan.source)
   }
 
   /// Writes down an error that would come again, so that nobody is advised to resume.
@@ -114,10 +115,8 @@ struct MigrationRun {
   /// Something may have come to the output's name since the run began: hours later would be late to say so.
   private func refuseTakenDestination() throws {
     guard try fileSystem.statusOfName(plan.destination) != nil else { return }
-    throw BatchError(
-      .refused, "something has come to the output's name since the run began",
-      hint: "Move it away, then go on with \(ProgramName.command("resume", plan.destination)), or give the run up with "
-        + ProgramName.command("clean", "--all", plan.destination), path: plan.destination)
+    throw CutOver(fileSystem: fileSystem, job: job).goOnOrGiveUp(
+      "something has come to the output's name since the run began", "Move it away", path: plan.destination)
   }
 
   /// The steps, by the run's copies of models and mapping models.
@@ -140,7 +139,7 @@ struct MigrationRun {
 
   func openSource() throws -> StoreReader {
     func open(_ locking: DatabaseSnapshot.Locking) throws -> StoreReader {
-      try SourceStore.open(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
+      try SourceStore.opened(plan.source, fileSystem, locking: locking, copyFolder: job.recovered, logs: logs)
     }
     do {
       return try Patience.whileLocked(plan.source) { try open(.exclusive) }
@@ -151,50 +150,16 @@ struct MigrationRun {
     }
   }
 
-  private func recheckSource() throws {
-    let again = try SourceStore.open(plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain, logs: logs)
-    defer { again.close() }
-    try checkSource(again)
-  }
-
-  func checkSource(_ source: StoreReader) throws {
-    let found = PlanFingerprint.hex(try SourceFingerprint.of(source.snapshot))
-    guard found == plan.sourceFingerprint else {
-      throw BatchError(
-        .badCheckpoint, "the source changed since the run began: it was \(plan.sourceFingerprint), now it is \(found)",
-        hint: "\(beginAnew); the source is untouched", path: plan.source)
-    }
-    guard let modified = try fileSystem.status(plan.source)?.modified, plan.isSourceTime(modified) else {
-      throw BatchError(
-        .badCheckpoint, "the source changed since the run began: its fingerprint is the same, its time of change is not",
-        hint: "\(beginAnew); a copy has to keep that time (cp -p). The source is untouched",
-        path: plan.source)
-    }
-  }
-
-  /// The whole command that leads on where this run cannot.
-  private var beginAnew: String {
-    let words = plan.arguments.flatMap {
-      ReplayCommand.words($0, source: plan.source, output: plan.isInPlace ? nil : plan.destination, restarts: true)
-    }
-    return words.map { "Begin anew with \(ProgramName.command($0))" }
-      ?? "Give the run up with \(ProgramName.command("clean", "--all", plan.destination)), then migrate again"
-  }
-
-  private func checkPlan(_ steps: [MigrationStep]) throws {
-    let found = PlanFingerprint.hex(
-      try PlanFingerprint.of(
-        steps: steps, extras: plan.extras, indexes: plan.indexBuilding, policies: policies, now: plan.now))
-    guard found == plan.planFingerprint else {
-      throw BatchError(
-        .badCheckpoint, "the plan changed since the run began: it was \(plan.planFingerprint), now it is \(found)",
-        hint: "Resume with the program and policies that began the run. Otherwise: \(beginAnew)", path: job.plan)
-    }
-  }
-
   private func end(
     _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, rowsRead: UInt64, verified: VerificationReport?,
     accounts: [StepAccount], model: ManagedObjectModel? = nil
+  ) throws -> MigrationJob.Report {
+    try job.whenOver(fileSystem) { try tidy(finished, pulse, recorder, rowsRead, verified, accounts, model) }
+  }
+
+  private func tidy(
+    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, _ rowsRead: UInt64, _ verified: VerificationReport?,
+    _ accounts: [StepAccount], _ model: ManagedObjectModel?
   ) throws -> MigrationJob.Report {
     try lease.throwIfReplaced()
     let cutOver = CutOver(fileSystem: fileSystem, job: job)

@@ -48,14 +48,15 @@ struct PlanJudge {
     guard isKnown || !common.isEmpty || hashes.isEmpty else {
       throw BatchError(
         .refused, "no version of the model fits the store, and they have no entity in common: the store is another application's",
-        hint: "Give --models of the application that wrote it; nothing was written", path: reader.path)
+        hint: "Give --models of the application that wrote it", effect: .nothingWritten, path: reader.path)
     }
     let findings = try findings(stages, reader, isKnown: isKnown)
     guard !findings.isEmpty else { return }
+    let (hint, next) = wayOut(findings, isKnown: isKnown)
     let nearest = isKnown ? nil : library.nearest(to: hashes)?.model.name
     throw BatchError(
       .refused, LossJudge.text(findings) + (nearest.map { "; the nearest version is \($0)" } ?? ""),
-      hint: hint(findings, isKnown: isKnown), path: reader.path)
+      hint: hint, effect: .nothingWritten, next: next.map { [$0.line] } ?? [], path: reader.path)
   }
 
   private func findings(_ stages: [MigrationStep], _ reader: StoreReader, isKnown: Bool) throws -> [LossJudge.Finding] {
@@ -102,12 +103,14 @@ struct PlanJudge {
     return counted
   }
 
-  private func hint(_ findings: [LossJudge.Finding], isKnown: Bool) -> String {
+  /// The advice, and the command that gives the losses up, if one asked for the migration.
+  private func wayOut(_ findings: [LossJudge.Finding], isKnown: Bool) -> (hint: String, next: AdvisedCommand?) {
     let way = isKnown ? "Map them" : "Give --models with the version that wrote the store"
     let words = ReplayCommand.words(
       request.arguments, source: absolute(plan.source), output: request.output.map(absolute), restarts: false)
-    guard let words else { return way + ", or give them up with --drop or --accept-loss; nothing was written" }
-    return way + ", or give them up with \(ProgramName.command(words + LossJudge.options(findings))); nothing was written"
+    guard let words else { return ("\(way), or give them up with --drop or --accept-loss", nil) }
+    let giveUp = ProgramName.command(words + LossJudge.options(findings))
+    return ("\(way), or give them up with \(giveUp)", giveUp)
   }
 
   private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
@@ -132,7 +135,7 @@ struct PlanJudge {
         throw BatchError(
           .badMapping,
           "this mapping model was named, and fits no step: " + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
-          hint: "Correct it, or leave it out; nothing was written", path: named.path)
+          hint: "Correct it, or leave it out", effect: .nothingWritten, path: named.path)
       }
     }
     return notes

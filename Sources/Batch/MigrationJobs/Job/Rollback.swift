@@ -17,11 +17,15 @@ extension MigrationJob {
   /// `<store>.rolled-back-<time>`: nothing is destroyed.
   ///
   /// One action, as the cut-over: a crash leaves the one store or the other whole, and another call, or a resume, finishes it.
-  /// Everything is durable on return. Throws `refused` if there is no backup, where a migration of the store waits to go
-  /// on, where the store is open in another process, and, unless `force` is given, where it was written since its cut-over or
-  /// that cannot be known.
+  /// Everything is durable on return.
+  ///
+  /// - Throws: ``BatchError`` with its effect: `refused` if there is no backup, where a migration of the store waits to go on, where the
+  ///   store is open in another process, and, unless `force` is given, where it was written since its cut-over or that cannot be known.
   public func rollback(_ path: String, force: Bool = false) throws -> RollbackReport {
-    let job = try JobDirectory(destination: path)
+    try settled(path) { try rollBack(JobDirectory(destination: path), force: force) }
+  }
+
+  private func rollBack(_ job: JobDirectory, force: Bool) throws -> RollbackReport {
     for _ in 0..<Self.mostRollbacks {
       if let finished = try finishRollback(job) { return finished }
       let seen = try files(of: job.destination)
@@ -41,9 +45,12 @@ extension MigrationJob {
         try job.create(fileSystem)
         return try putBack(backup, job, lease, force: force)
       } catch {
-        // Without a journal nothing has happened yet.
-        if try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil { try job.remove(fileSystem, under: lease) }
-        throw error
+        // Without a journal nothing has happened yet, or all.
+        if (error as? BatchError)?.effect != .done, try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil {
+          try job.remove(fileSystem, under: lease)
+          throw error
+        }
+        throw BatchError(wrapping: error).withinRun
       }
     }
     throw BatchError(
@@ -71,10 +78,12 @@ extension MigrationJob {
   private func end(_ finished: CutOverResult?, _ restored: String, _ job: JobDirectory, _ lease: Lease) throws -> RollbackReport {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     let journal = try cutOver.journal()
-    try job.remove(fileSystem, under: lease)
-    let result = try cutOver.result(journal)
-    try result.throwIfReplaced(fileSystem)
-    return RollbackReport(store: job.destination, restored: restored, setAside: finished?.backup)
+    return try job.whenOver(fileSystem, "The old store is in its place again") {
+      try job.remove(fileSystem, under: lease)
+      let result = try cutOver.result(journal)
+      try result.throwIfReplaced(fileSystem)
+      return RollbackReport(store: job.destination, restored: restored, setAside: finished?.backup)
+    }
   }
 
   private func newestBackup(_ store: String) throws -> StoreBackup {
@@ -83,7 +92,7 @@ extension MigrationJob {
       let usual = StoreBackup.path(of: store, suffix: "backup-<time>")
       throw BatchError(
         .refused, "no backup of this store is here",
-        hint: "A migration in place keeps one as \(FilePaths.name(of: usual)); nothing was written", path: store)
+        hint: "A migration in place keeps one as \(FilePaths.name(of: usual))", effect: .nothingWritten, path: store)
     }
     return newest
   }
@@ -110,7 +119,7 @@ extension MigrationJob {
     for suffix in ["-wal", "-journal"] where (try fileSystem.statusOfName(backup.path + suffix)?.size ?? 0) > 0 {
       throw BatchError(
         .refused, "the backup was opened, and has changes in \(backup.path)\(suffix)",
-        hint: "Open it once with SQLite and close it, so that they get into the file; nothing was written", path: backup.path)
+        hint: "Open it once with SQLite and close it, so that they get into the file", effect: .nothingWritten, path: backup.path)
     }
     guard try fileSystem.statusOfName(store) != nil else { return }
     try refuseInUse(store, "the store")
@@ -119,12 +128,12 @@ extension MigrationJob {
       throw BatchError(
         .refused,
         "whether the store was written since its migration cannot be known: \(BackupReceipt.path(of: backup.path)) is missing",
-        hint: "Use --force if the backup is newer than all that you need; nothing was written", path: store)
+        hint: "Use --force if the backup is newer than all that you need", effect: .nothingWritten, path: store)
     }
     guard try StoreState(store, fileSystem) == receipt.new else {
       throw BatchError(
         .refused, "the store was written since its migration, and the backup does not have what was written",
-        hint: "Use --force to put the backup back; the present store is set aside then. Nothing was written", path: store)
+        hint: "Use --force to put the backup back; the present store is set aside then", effect: .nothingWritten, path: store)
     }
   }
 
@@ -136,7 +145,8 @@ extension MigrationJob {
     }
     guard !isFree else { return }
     throw BatchError(
-      .refused, "\(what) is open in another process", hint: "Close every program that uses it; nothing was written", path: path)
+      .refused, "\(what) is open in another process", hint: "Close every program that uses it", effect: .nothingWritten,
+      path: path)
   }
 
   private func putBack(_ backup: StoreBackup, _ job: JobDirectory, _ lease: Lease, force: Bool) throws -> RollbackReport {

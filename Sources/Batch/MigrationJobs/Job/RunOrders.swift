@@ -42,10 +42,14 @@ public struct RunOrders: Sendable, Codable, Equatable {
 
 extension MigrationJob {
   /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is heeded within two
-  /// seconds. Throws `refused` if no process runs one on this machine or elsewhere.
+  /// seconds.
+  ///
+  /// - Throws: ``BatchError``: `refused` if no process runs one on this machine or elsewhere.
   public func order(_ path: String, _ change: (inout RunOrders) -> Void) throws {
-    guard let job = try JobRegistry(fileSystem).find(path) else { throw nobodyWorks(on: path) }
-    try order(job, path, change)
+    try BatchError.border {
+      guard let job = try JobRegistry(fileSystem).find(path) else { throw nobodyWorks(on: path) }
+      try order(job, path, change)
+    }
   }
 
   package func order(_ job: JobDirectory, _ path: String, _ change: (inout RunOrders) -> Void) throws {
@@ -67,9 +71,9 @@ extension MigrationJob {
   }
 
   private func nobodyWorks(on path: String) -> BatchError {
-    BatchError(
-      .refused, "no process migrates this store just now",
-      hint: "\(ProgramName.command("status", path)) tells how it is; the order was given to nobody",
-      path: path)
+    let look = ProgramName.command("status", path)
+    return BatchError(
+      .refused, "no process migrates this store just now", hint: "\(look) tells how it is; the order was given to nobody",
+      next: [look.line], path: path)
   }
 }

@@ -32,11 +32,18 @@ extension MigrationJob {
   /// Migrates a source again, into a file beside a store that was made from it, and compares the two. Neither is changed, and the new
   /// file is gone on return. Values of `now()` differ.
   ///
-  /// `model` is the store's, `request` that of the migration; its output and proof are not used. Throws ``BatchError`` as
-  /// ``migrate(_:monitor:)`` does.
+  /// `model` is the store's, `request` that of the migration; its output and proof are not used.
+  ///
+  /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; whatever it is, the two stores are as they were.
   public func compare(_ store: String, of model: ManagedObjectModel, with request: Request, monitor: RunMonitor) throws
     -> StoreComparison
   {
+    try BatchError.looking { try compared(store, model, request, monitor) }
+  }
+
+  private func compared(
+    _ store: String, _ model: ManagedObjectModel, _ request: Request, _ monitor: RunMonitor
+  ) throws -> StoreComparison {
     var request = request
     let folder = try JobDirectory(destination: store).destination + ".again"
     guard try fileSystem.statusOfName(folder) == nil else {
@@ -48,7 +55,8 @@ extension MigrationJob {
     defer { try? remove(folder, depth: 8) }
     let copy = FilePaths.join(folder, "again.sqlite")
     (request.output, request.verification) = (copy, .none)
-    _ = try migrate(request, monitor: monitor)
+    // What it leaves is removed: its effect would be nobody's.
+    do { _ = try migrate(request, monitor) } catch { throw BatchError(wrapping: error).withoutEffect }
     let (left, right) = (try StoreConnection(path: store), try StoreConnection(path: copy))
     let names = try [left, right].map(Self.tableNames)
     let joins = try Self.joins(copy, model)

@@ -12,34 +12,37 @@ extension MigrationJob {
   /// whole run. Keys of objects that stand for a source object are those of a whole run. What depends on other objects is not: whether an
   /// object that is looked up by a value is found or made, and the keys of objects that are made.
   ///
-  /// `result` is a store that such a run has finished: the object is looked up there. Values of attributes are in the trace only with
-  /// `values`. The request's output, memory and proof do not matter. Throws ``BatchError`` as ``plan(_:)`` does, and `refused` where there
-  /// is no such object.
+  /// `result` is a store that such a run has finished: the object is looked up there. Values of attributes are in the trace only
+  /// with `values`. The request's output, memory and proof do not matter.
+  ///
+  /// - Throws: ``BatchError`` as ``plan(_:)`` does, and `refused` where there is no such object.
   public func trace(
     _ entity: String, key: Int64, in request: Request, result: String? = nil, values: Bool = false
   ) throws -> ObjectTrace {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-trace-\(UUID().uuidString)").path
-    // For its owner alone: it has objects of the store.
-    try LocalFileSystem().makeDirectory(folder)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let tracer = ObjectTracer(
-      folder: folder, policies: policies, now: Date().timeIntervalSinceReferenceDate.rounded(),
-      validation: request.validation, withValues: values)
-    let source = try SourceStore.open(request.source, fileSystem, locking: .shared, logs: logs)
-    defer { source.close() }
-    var request = request
-    request.fuses = false
-    // Whether other rows can be migrated is not asked here.
-    let plan = try planner(request).plan(source, target: request.target, countsRows: false, checksValues: false)
-    var (trace, path) = try begin(entity, key, source, plan, tracer)
-    var followed = [trace.object]
-    for (index, step) in plan.steps.enumerated() {
-      let (made, next) = try tracer.step(step, number: index + 1, of: path, following: followed)
-      trace.steps.append(made)
-      (path, followed) = (next, made.objects)
+    try BatchError.looking {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-trace-\(UUID().uuidString)").path
+      // For its owner alone: it has objects of the store.
+      try LocalFileSystem().makeDirectory(folder)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let tracer = ObjectTracer(
+        folder: folder, policies: policies, now: Date().timeIntervalSinceReferenceDate.rounded(),
+        validation: request.validation, withValues: values)
+      let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
+      defer { source.close() }
+      var request = request
+      request.fuses = false
+      // Whether other rows can be migrated is not asked here.
+      let plan = try planner(request).plan(source, target: request.target, countsRows: false, checksValues: false)
+      var (trace, path) = try begin(entity, key, source, plan, tracer)
+      var followed = [trace.object]
+      for (index, step) in plan.steps.enumerated() {
+        let (made, next) = try tracer.step(step, number: index + 1, of: path, following: followed)
+        trace.steps.append(made)
+        (path, followed) = (next, made.objects)
+      }
+      if let result { trace.found = try find(followed, of: plan.targetVersion, in: result, predicted: path, tracer) }
+      return trace
     }
-    if let result { trace.found = try find(followed, of: plan.targetVersion, in: result, predicted: path, tracer) }
-    return trace
   }
 
   /// Looks at the object, and writes the small store with it.
@@ -76,7 +79,7 @@ extension MigrationJob {
   private func find(
     _ objects: [ObjectTrace.Object], of model: ManagedObjectModel, in result: String, predicted: String, _ tracer: ObjectTracer
   ) throws -> [ObjectTrace.Found] {
-    let reader = try SourceStore.open(result, fileSystem, locking: .shared)
+    let reader = try SourceStore.opened(result, fileSystem, locking: .shared)
     defer { reader.close() }
     guard reader.metadata.versionHashes == model.versionHashes else {
       throw BatchError(

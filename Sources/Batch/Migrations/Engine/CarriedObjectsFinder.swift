@@ -19,7 +19,7 @@ struct CarriedObjectsFinder {
     if let root = schema.sharedRoots.min() {
       throw BatchError(
         .badStore, "several tables or indexes begin at page \(root), so none of them can be believed",
-        hint: "Restore the store from a backup; nothing was written", path: reader.path)
+        hint: "Restore the store from a backup", effect: .nothingWritten, path: reader.path)
     }
     let left = leftOut()
     for row in extraTables() where !left.contains(NameOrder.folded(row.name)) { try add(row, to: &found) }
@@ -31,7 +31,7 @@ struct CarriedObjectsFinder {
     guard Set(found.primaryKeys.map(\.entityNumber)).count == found.primaryKeys.count else {
       throw BatchError(
         .badStore, "Z_PRIMARYKEY has several rows for one entity number",
-        hint: "Restore the store from a backup; nothing was written",
+        hint: "Restore the store from a backup", effect: .nothingWritten,
         path: reader.path)
     }
     if !isIdentity, schema.table("Z_MODELCACHE") != nil { addModelCache(to: &found) }
@@ -89,14 +89,14 @@ struct CarriedObjectsFinder {
     if FrameworkTables.isCloudKit(NameOrder.folded(row.name)), !isIdentity, !options.allowsCloudKit {
       throw BatchError(
         .refused, "the store is mirrored with CloudKit (\(row.name)), which keeps entity numbers and hashes of its own",
-        hint: "Allow it with --allow-cloudkit, or let the application migrate it; nothing was written", path: reader.path)
+        hint: "Allow it with --allow-cloudkit, or let the application migrate it", effect: .nothingWritten, path: reader.path)
     }
     if try TreeKind.isTable(root: row.rootPage, in: reader.snapshot) {
       found.tables.append(.init(row: row))
     } else if isUTF16 {
       throw BatchError(
         .refused, "the table \(row.name) is kept in the order of UTF-16 text, which is another than UTF-8's",
-        hint: "Convert the store with sqlite3's .dump; nothing was written", path: reader.path)
+        hint: "Convert the store with sqlite3's .dump", effect: .nothingWritten, path: reader.path)
     } else {
       found.trees.append(row)
     }
@@ -114,7 +114,7 @@ struct CarriedObjectsFinder {
     for row in rows where own.contains(NameOrder.folded(row.name)) {
       throw BatchError(
         .refused, "the store has a table \(row.name) of its own, where \(drafts.step.destination.name) puts one of the model's",
-        hint: "Rename the table with the application that made it; nothing was written", path: reader.path)
+        hint: "Rename the table with the application that made it", effect: .nothingWritten, path: reader.path)
     }
   }
 
@@ -150,7 +150,7 @@ struct CarriedObjectsFinder {
     else {
       throw BatchError(
         .refused, "the index \(row.name) of \(row.tableName) cannot be made anew: it is not over plain columns",
-        hint: "Remove it with the application that made it; nothing was written", path: reader.path)
+        hint: "Remove it with the application that made it", effect: .nothingWritten, path: reader.path)
     }
     let columns = index.columns.compactMap { key in
       key.column.flatMap(table.position).map {

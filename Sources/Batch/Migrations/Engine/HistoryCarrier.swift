@@ -157,7 +157,7 @@ package struct HistoryFates {
     return BatchError(
       .refused, "row \(key) of \(rows.table) would become untrue: \(name) \(reason)",
       hint: isHistory
-        ? "Choose --history empty, and clients of the history begin anew; nothing was written"
-        : "Let the application migrate the store; nothing was written", path: rows.path)
+        ? "Choose --history empty, and clients of the history begin anew"
+        : "Let the application migrate the store", effect: .nothingWritten, path: rows.path)
   }
 }

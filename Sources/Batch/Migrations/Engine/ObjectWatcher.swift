@@ -72,6 +72,7 @@ extension RowTransformer {
       .refused,
       "this object cannot be migrated, and without it row \(row) of \(history.table) may become untrue: \(error.message)",
       hint: "The store is as it was. Correct the mapping or the object and begin anew\(way)",
+      next: rejects?.log.emptyingHistory.map { [$0.line] } ?? [],
       entity: mapping.source.name, key: key, cause: error.cause)
   }
 }

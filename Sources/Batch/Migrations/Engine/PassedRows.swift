@@ -48,7 +48,7 @@ final class PassedRows: PassedVersion {
   private func misfit(_ what: String) -> BatchError {
     BatchError(
       .failed, "\(plan.step.origin.name) to \(plan.step.destination.name) cannot be passed: \(what)",
-      hint: "This is a fault of the program: use --no-fuse; nothing was written")
+      hint: "This is a fault of the program: use --no-fuse", effect: .nothingWritten)
   }
 
   /// The table that a unit makes rows of; nil for a unit without rows.
@@ -117,7 +117,7 @@ extension StepPlan {
     case .rows(let table, _), .relationships(let table, _): binding.tables[table].schema.rootPage
     case .links(let link): link.scan.root
     case .carried(let index): carried.tables[index].row.rootPage
-    default: nil
+    case .begin, .endCreation, .endRelationships, .validation, .end: nil
     }
   }
 

@@ -70,7 +70,7 @@ package final class RejectLog: @unchecked Sendable {
   private let limit: UInt64
   let withValues: Bool
   /// The command that resumes without history; nil if there is none.
-  package var emptyingHistory: String?
+  package var emptyingHistory: AdvisedCommand?
   private(set) var state: State
   private var pending: [UInt8] = []
   private let encoder = JSONEncoder()

@@ -106,7 +106,7 @@ final class RowTransformer {
       try links(rows, link)
     case .carried(let index): try carry(rows, plan.carried.tables[index], to: plan.firstCarried + index)
     case .relationships(let table, let index): try relationships(rows, table: table, mapping: index)
-    default: break
+    case .begin, .endCreation, .endRelationships, .validation, .end: break
     }
     // A policy may keep a source object longer than its row.
     row.forget()

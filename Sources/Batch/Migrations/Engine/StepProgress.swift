@@ -111,7 +111,7 @@ struct StepProgress {
     case .carried(let index): plan.carried.tables[index].row.name
     case .links(let link): "links of \(link.name)"
     case .relationships(_, let mapping): "relationships of \(plan.mappings[mapping].mapping.name)"
-    default: ""
+    case .rows, .begin, .endCreation, .endRelationships, .validation, .end: ""
     }
   }
 }

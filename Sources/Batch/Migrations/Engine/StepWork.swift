@@ -51,7 +51,7 @@ struct StepWork {
       }.max() ?? 0
     case .links: WorkCost.linkRow
     case .relationships: WorkCost.policyRow
-    default: WorkCost.plainRow
+    case .carried, .begin, .endCreation, .endRelationships, .validation, .end: WorkCost.plainRow
     }
   }
 
@@ -60,7 +60,7 @@ struct StepWork {
     case .rows(_, let mappings): Set(mappings.map { plan.tableNames[plan.mappings[$0].destination.table] }).sorted()
     case .links(let link): [plan.tableNames[plan.layout.entityTables.count + link.join]]
     case .carried(let index): [plan.carried.tables[index].row.name]
-    default: []
+    case .relationships, .begin, .endCreation, .endRelationships, .validation, .end: []
     }
   }
 }

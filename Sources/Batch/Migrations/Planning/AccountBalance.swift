@@ -38,6 +38,8 @@ extension VersionAccount {
   public var balance: String? { AccountBalance(self).text.map { "\(source) to \(destination): \($0)" } }
 
   /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil if nothing can be inferred.
+  ///
+  /// - Throws: ``BatchError``.
   public static func foreseen(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ reader: StoreReader? = nil
   ) throws -> VersionAccount? {

@@ -86,7 +86,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
       switch kind {
       case .entity: "object"
       case .relationship: "link"
-      default: "value"
+      case .attribute, .index, .constraint, .trigger: "value"
       }
     return "\(count.grouped) \(count == 1 ? unit : unit + "s") of \(path)"
   }

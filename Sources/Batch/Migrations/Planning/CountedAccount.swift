@@ -25,7 +25,8 @@ extension VersionAccount {
     case .attribute:
       line.count = entity.attributes[line.name ?? ""].map { tally.values(entity.number, column: $0.position) } ?? 0
       line.changed = tally.changed[line.path]
-    default:
+    case .index, .constraint, .trigger: break
+    case .relationship:
       guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
       // Which of several entities an owner in another table is of, its key does not show: the first counts all.
       switch storage {

@@ -36,6 +36,8 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
   public private(set) var orphanExamples: [String] = []
 
   /// Surveys a store; nil when its model has no attribute whose values may lie outside.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public init?(_ reader: StoreReader, _ binding: StoreBinding, fileSystem: any FileSystem) throws {
     let folder = ExternalDataFolder(store: reader.path)
     let names = try fileSystem.status(folder.files) == nil ? [] : try fileSystem.list(folder.files)

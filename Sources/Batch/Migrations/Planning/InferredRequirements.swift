@@ -89,7 +89,7 @@ struct InferredRequirements {
     for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
       throw BatchError(
         .refused, "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
-        hint: "Give it a default value, or map it with a mapping model; nothing was written", path: reader.path,
+        hint: "Give it a default value, or map it with a mapping model", effect: .nothingWritten, path: reader.path,
         entity: requirement.entity)
     }
     return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in

@@ -43,8 +43,9 @@ public struct MappingSplit: Sendable, Equatable, Codable {
   /// What the proof rests on because a policy does not declare it.
   public private(set) var assumptions: [String]
 
-  /// Splits a step whose mapping models stand in the order in which they run. Throws `missingPolicy`, `badMapping`, and what a
-  /// ``StoreLayout`` throws.
+  /// Splits a step whose mapping models stand in the order in which they run.
+  ///
+  /// - Throws: ``BatchError``: `missingPolicy`, `badMapping`, and what a ``StoreLayout`` throws.
   public init(_ step: MigrationStep, policies: PolicyRegistry) throws {
     let graph = try MappingGraph(step: step, policies: policies)
     let groups = graph.parts()
@@ -53,7 +54,7 @@ public struct MappingSplit: Sendable, Equatable, Codable {
       throw BatchError(
         .failed,
         "the parts of \(step.source.name) to \(step.destination.name) are not independent: \(problems.joined(separator: "; "))",
-        hint: "Report this: it is an error of the program. Nothing was written")
+        hint: "Report this: it is an error of the program", effect: .nothingWritten)
     }
     var part = Array(repeating: 0, count: graph.nodes.count)
     for (index, members) in groups.enumerated() { for node in members { part[node] = index } }

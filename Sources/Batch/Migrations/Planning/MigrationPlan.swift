@@ -88,12 +88,18 @@ public struct MigrationPlanner: Sendable {
 
   /// Plans the migration of a store.
   ///
-  /// Throws ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
-  ///
   /// `countsRows` may be false if nobody wants to know: counting reads the whole store. `checksValues` may be false where it
   /// was done before: whether an inferred step would leave required attributes without value is found by reading rows.
+  ///
+  /// - Throws: ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
   public func plan(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true, checksValues: Bool = true
+  ) throws -> MigrationPlan {
+    try BatchError.border { try plan(reader, target, countsRows, checksValues) }
+  }
+
+  private func plan(
+    _ reader: StoreReader, _ target: MigrationTarget, _ countsRows: Bool, _ checksValues: Bool
   ) throws -> MigrationPlan {
     let source = try StoreModel.find(of: reader, in: library)
     let destination = try self.destination(target, from: source)
@@ -152,7 +158,7 @@ public struct MigrationPlanner: Sendable {
     switch order {
     case .list(let names) where !names.isEmpty: try library.target(named: names.last)
     case .stages(let staged): try staged.target(in: library)
-    default: try library.target(named: nil, from: source)
+    case .names, .identifiers, .list, .successors, .rule: try library.target(named: nil, from: source)
     }
   }
 

@@ -14,7 +14,7 @@ public struct ModelLibrary: Sendable {
 
   /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them.
   ///
-  /// Throws ``BatchError`` with the code `badModel` when one cannot be read.
+  /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read.
   public init(paths: [String]) throws {
     self.init(bundles: try paths.flatMap { try ModelReader.read(path: $0) })
   }
@@ -43,8 +43,8 @@ public struct ModelLibrary: Sendable {
   /// The version that a migration leads to: the one named, else the current version of the bundle that holds `source`,
   /// else the last version of that bundle.
   ///
-  /// Throws ``BatchError`` with the code `noModel` that names the known versions when there is no such version, or
-  /// when several could be meant.
+  /// - Throws: ``BatchError`` with the code `noModel` that names the known versions when there is no such version, or when several
+  ///   could be meant.
   public func target(named name: String?, from source: ManagedObjectModel? = nil) throws -> ManagedObjectModel {
     if let name {
       let found = positions(named: name)

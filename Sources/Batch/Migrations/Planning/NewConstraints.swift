@@ -73,7 +73,7 @@ struct NewConstraints {
       do { equal = try check.run() } catch let error as StreamsError where error.code == .diskFull || error.code == .inputOutput {
         throw BatchError(
           .refused, "the objects under a uniqueness constraint cannot be sorted in the temporary directory: \(error.message)",
-          hint: "Set TMPDIR to a folder on a larger disk; nothing was written", path: reader.path, entity: constraint.entity)
+          hint: "Set TMPDIR to a folder on a larger disk", effect: .nothingWritten, path: reader.path, entity: constraint.entity)
       }
       guard equal.count > 0 else { continue }
       throw failure(constraint, check, equal, reader)
@@ -91,7 +91,7 @@ struct NewConstraints {
       .refused,
       "\(verb) the same \(constraint.properties.joined(separator: ", ")) as another one (\(pairs)\(more)), "
         + "which a uniqueness constraint of \(constraint.version) forbids",
-      hint: "Change or remove them in the application, or leave them out with a mapping model; nothing was written" + list,
+      hint: "Change or remove them in the application, or leave them out with a mapping model" + list, effect: .nothingWritten,
       path: reader.path, entity: constraint.entity)
   }
 }

@@ -36,7 +36,7 @@ public struct PartSelection: Sendable, Equatable, Codable {
     guard let name = unknown.sorted().first else { return marked }
     throw BatchError(
       .refused, "no part of the migration is named \(name)",
-      hint: "The names are \(names.sorted().joined(separator: ", "))\(Self.advice(steps)); nothing was written")
+      hint: "The names are \(names.sorted().joined(separator: ", "))\(Self.advice(steps))", effect: .nothingWritten)
   }
 
   /// Parts of steps that a pass makes before others have no names.
@@ -98,7 +98,7 @@ private struct StepParts {
         let read = graph.read(by: node, from: maker).joined(separator: ", ")
         throw BatchError(
           .refused, "part \(number).\(index + 1) looks up \(read) of part \(number).\(other + 1), which is left out",
-          hint: "Make both or leave out both; nothing was written")
+          hint: "Make both or leave out both", effect: .nothingWritten)
       }
     }
   }

@@ -39,7 +39,8 @@ struct RunInference {
     let model: MappingModel
     do { model = try Self.direct(run) } catch var error as BatchError {
       guard way == .direct else { return steps += run }
-      error.hint = "Infer version by version, without --path direct, or supply a mapping model; nothing was written"
+      error.hint = "Infer version by version, without --path direct, or supply a mapping model"
+      error.effect = .nothingWritten
       throw error
     }
     let choice = Self.choice(run, model)

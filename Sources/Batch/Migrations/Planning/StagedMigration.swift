@@ -24,7 +24,7 @@ public struct StagedMigration: Sendable, Equatable, Codable {
 
   /// Reads stages from a YAML or JSON file.
   ///
-  /// Throws ``BatchError`` (`badMapping`) with the line.
+  /// - Throws: ``BatchError`` (`badMapping`) with the line.
   public init(path: String) throws { self.init(stages: try StagesReader.stages(try MappingDocument.read(path))) }
 
   /// The version that the stages lead to.

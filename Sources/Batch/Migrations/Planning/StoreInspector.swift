@@ -196,14 +196,14 @@ extension StoreInspection {
   /// Rows are counted in stores of up to ``mostCounted`` bytes, and with `counts` in all. In larger ones a sample of pages gives an estimate of how many
   /// there are, and values outside the store are not looked for: that takes less than a second whatever the size.
   ///
-  /// Throws ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
+  /// - Throws: ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
   public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem, counts: Bool = false) throws {
     let reader = try SourceStore.open(path, fileSystem, locking: .shared, forInspection: true)
     defer { reader.close() }
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     var inspector = StoreInspector(
       reader, models: models, fileSystem: fileSystem, counts: counts || bytes <= Self.mostCounted)
-    self = try inspector.inspect()
+    self = try BatchError.border { try inspector.inspect() }
   }
 
   /// What the file and its metadata say without a model.

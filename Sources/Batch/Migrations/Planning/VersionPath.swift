@@ -11,8 +11,8 @@ public enum VersionPath {
   /// source that is in no bundle may be inferred to the destination directly. Mapping models go before inference. Stages leave
   /// no choice: see ``StagedMigration``.
   ///
-  /// Throws ``BatchError`` with the code `noPath` that says which step is impossible and why, or `badMapping` when
-  /// mapping models of one step map the same entities or leave entities out.
+  /// - Throws: ``BatchError`` with the code `noPath` that says which step is impossible and why, or `badMapping` when mapping
+  ///   models of one step map the same entities or leave entities out.
   public static func find(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, library: ModelLibrary,
     mappings: [MappingModel], order: VersionOrder = .names

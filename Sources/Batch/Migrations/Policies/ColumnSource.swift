@@ -64,7 +64,7 @@ extension AttributeType {
     case .integer16, .integer32, .integer64: integerRange
     case .double, .decimal: -(1 << 46)...(1 << 46)
     case .float: -(1 << 24)...(1 << 24)
-    default: nil
+    case .undefined, .string, .boolean, .date, .binaryData, .uuid, .uri, .transformable, .objectID, .composite: nil
     }
   }
 }

@@ -128,6 +128,8 @@ public final class DestinationObject {
 
   /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes. A value that the attribute's type does not have
   /// is an error.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func set(_ name: String, _ value: Value) throws {
     guard let attribute = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
     guard attribute.type.holds(value), let fitting = attribute.type.fitting(value) else { throw misfit(name, attribute.type) }
@@ -142,6 +144,8 @@ public final class DestinationObject {
 
   /// Sets an attribute to that of a source object, as it is stored: much quicker than to read and to set it, and long values are
   /// not read at all. Between attributes of other types the value is converted as by `set(_:_:)`.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func set(_ name: String, from source: SourceObject, _ attribute: String) throws {
     guard let own = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
     guard try set(own, from: source, source.attribute(attribute)) else { throw misfit(name, own.type) }
@@ -173,9 +177,13 @@ public final class DestinationObject {
   }
 
   /// Sets an attribute to a text, or to NULL.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func set(_ name: String, _ text: String?) throws { try set(name, text.map { Value.text($0) } ?? .null) }
 
   /// The value of an attribute of an open object. A written object's values cannot be read.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func value(_ name: String) throws -> Value {
     guard let attribute = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
     guard isOpen else {
@@ -185,6 +193,8 @@ public final class DestinationObject {
   }
 
   /// Sets a to-one relationship, or clears it.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func set(_ name: String, to object: DestinationObject?) throws {
     let relationship = try relationship(name)
     guard case .ownKey(_, let column, let entityColumn, let order) = relationship.pointee.storage else {
@@ -218,6 +228,8 @@ public final class DestinationObject {
   }
 
   /// Adds an object to a to-many relationship; the inverse follows.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func add(_ object: DestinationObject, to name: String) throws {
     let relationship = try relationship(name)
     try check(object, relationship, name)

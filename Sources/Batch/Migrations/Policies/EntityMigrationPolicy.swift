@@ -62,26 +62,42 @@ extension EntityMigrationPolicy {
   /// No.
   public var createsRelationships: Bool { false }
   /// Does nothing.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws {}
   /// Makes one destination object by the mapping's properties.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func createDestinationInstances(
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
     _ = try manager.createDestinationInstance(forSource: source, in: mapping)
   }
   /// Does nothing.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
   /// Does nothing.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func createRelationships(
     forDestination destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {}
   /// Does nothing.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
   /// Does nothing.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {}
   /// Does nothing.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func end(_ mapping: EntityMapping, manager: MigrationManager) throws {}
   /// Refuses: the policy has no functions.
+  ///
+  /// - Throws: nothing by itself; what a policy throws here ends the run, as the cause of a ``BatchError``.
   public func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws
     -> Value
   {
@@ -106,14 +122,18 @@ public struct PolicyRegistry: Sendable {
   /// Names of all policies, sorted.
   public var names: [String] { types.keys.sorted() }
 
-  /// Makes the policy of an entity mapping, which its rules are as well; nil when the mapping has none. Throws `missingPolicy`.
+  /// Makes the policy of an entity mapping, which its rules are as well; nil when the mapping has none.
+  ///
+  /// - Throws: ``BatchError``: `missingPolicy`.
   public func policy(for mapping: EntityMapping) throws -> (any EntityMigrationPolicy)? {
     if let rules = mapping.rules { return RulePolicy(rules) }
     guard let name = mapping.policyClassName else { return nil }
     return try type(name, mapping: mapping).init()
   }
 
-  /// The version of the policy or of the rules; nil when the mapping has neither or is skipped. Throws `missingPolicy`.
+  /// The version of the policy or of the rules; nil when the mapping has neither or is skipped.
+  ///
+  /// - Throws: ``BatchError``: `missingPolicy`.
   public func version(for mapping: EntityMapping) throws -> String? {
     // What is skipped may be corrected meanwhile.
     guard !mapping.isSkipped else { return nil }
@@ -129,6 +149,6 @@ public struct PolicyRegistry: Sendable {
     let known = names.isEmpty ? "this program has none" : "this program has \(names.joined(separator: ", "))"
     throw BatchError(
       .missingPolicy, "entity mapping \(mapping.name) needs the policy \(name); \(known)",
-      hint: "Run the program that registers \(short); nothing was written")
+      hint: "Run the program that registers \(short)", effect: .nothingWritten)
   }
 }

@@ -27,11 +27,9 @@ public final class MigrationManager {
   let output = RecordPage()
   /// Decodes the source's current row.
   let currentRow: RecordDecoder
-
   /// Finds the columns of the source's current row, where `isLocated` says that its record has all columns of its table.
   let locator = RecordLocator(columnCount: 0)
   @exclusivity(unchecked) var isLocated = false
-
   /// Whether what a call makes can be taken back.
   @exclusivity(unchecked) var canReject = false
   /// Objects that the call at work has made to be found, where it can be taken back.
@@ -124,6 +122,7 @@ public final class MigrationManager {
 
   /// Makes the destination object that stands for a source object, by the mapping's properties; it keeps the source's key,
   /// moved where several entities come together in one table. One call a source object.
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func createDestinationInstance(forSource source: SourceObject, in mapping: EntityMapping) throws -> DestinationObject {
     guard current == ObjectIdentifier(source), !hasPrimary, let currentCompiled else { throw secondInstance(source) }
     return try currentCompiled._withUnsafeGuaranteedRef { compiled in
@@ -149,6 +148,7 @@ public final class MigrationManager {
   }
 
   /// Makes a further object with a key of its own.
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func insert(entity name: String) throws -> DestinationObject {
     try entity(name)._withUnsafeGuaranteedRef { entity in
       guard !entity.isAbstract else { throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name) }

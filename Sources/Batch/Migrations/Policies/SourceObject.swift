@@ -63,6 +63,8 @@ public final class SourceObject {
   }
 
   /// The value of an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func value(_ name: String) throws -> Value {
     try value(attribute(name))
   }
@@ -70,18 +72,24 @@ public final class SourceObject {
   package func value(_ attribute: StoredAttribute) throws -> Value { attribute.type.normalized(try raw(attribute.position)) }
 
   /// The text of an attribute; nil for NULL and for anything that is no text.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func string(_ name: String) throws -> String? {
     guard case .text(let text) = try value(name) else { return nil }
     return text
   }
 
   /// The integer of an attribute; nil for NULL and for anything that is no integer.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func integer(_ name: String) throws -> Int64? {
     guard case .integer(let integer) = try value(name) else { return nil }
     return integer
   }
 
   /// The number of an attribute as a double; nil for NULL and for anything that is no number.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func double(_ name: String) throws -> Double? {
     switch try value(name) {
     case .real(let double): double
@@ -91,6 +99,8 @@ public final class SourceObject {
   }
 
   /// The object at the other end of a to-one relationship; nil when there is none or its row is missing.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func object(_ name: String) throws -> SourceObject? {
     guard let relationship = entity.relationship(name) else { throw unknown("relationship", name) }
     guard let position = relationship.pointee.keyPosition else {
@@ -127,6 +137,8 @@ public final class SourceObject {
   }
 
   /// The objects of a to-many relationship: in its order when it is ordered, else by key. A to-one gives one or none.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func objects(_ name: String) throws -> [SourceObject] {
     guard let relationship = entity.relationship(name)?.pointee else { throw unknown("relationship", name) }
     if case .ownKey = relationship.storage { return try object(name).map { [$0] } ?? [] }

@@ -22,7 +22,8 @@ struct ValueRule {
     } catch {
       throw BatchError(
         .badModel, "the regular expression of \(attribute.name) cannot be read",
-        hint: "Correct it in the model, or migrate with --validate required; nothing was written", entity: entity, cause: error)
+        hint: "Correct it in the model, or migrate with --validate required", effect: .nothingWritten, entity: entity,
+        cause: error)
     }
     if minimum == nil, maximum == nil, pattern == nil { return nil }
   }

@@ -26,10 +26,14 @@ public struct CutOver: Sendable {
   }
 
   /// Whether a cut-over was begun, and not cleared since. Nothing is written.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func isPending() throws -> Bool { try fileSystem.status(job.cutOver) != nil }
 
   /// Forgets a finished cut-over, durably, once everything that follows it is done as well. One that is not finished is
   /// kept, and `refused` is thrown.
+  ///
+  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func clear() throws {
     guard let journal = try CutOverJournal.read(job, fileSystem) else { return }
     guard journal.phase == .done else {
@@ -51,8 +55,9 @@ public struct CutOver: Sendable {
   ///   - verifySourceUnchanged: throws when the source is not the one that was read. Called once, in place only,
   ///     before the old store is touched. The caller holds no lock and no connection on the old store by then.
   ///
-  /// On return everything is durable. Throws `refused` before any change when the names are taken or the old store is
-  /// in use.
+  /// On return everything is durable.
+  ///
+  /// - Throws: ``BatchError``: `refused` before any change when the names are taken or the old store is in use.
   public func run(
     newStore: String, destination: String, inPlace: Bool, backupSuffix: String = "backup", restores: String? = nil,
     verifySourceUnchanged: () throws -> Void
@@ -81,8 +86,10 @@ public struct CutOver: Sendable {
     return try finish(journal)
   }
 
-  /// Finishes a cut-over that was interrupted, reports one that was finished, and returns nil when there is none. May
-  /// itself be interrupted. Throws `refused` if the destination is neither the old store nor the new one.
+  /// Finishes a cut-over that was interrupted, reports one that was finished, and returns nil when there is none. May itself be
+  /// interrupted.
+  ///
+  /// - Throws: ``BatchError``: `refused` if the destination is neither the old store nor the new one.
   public func resume() throws -> CutOverResult? {
     try CutOverJournal.read(job, fileSystem).map(finish)
   }
@@ -150,9 +157,16 @@ public struct CutOver: Sendable {
 
   func refuseExisting(_ path: String, _ why: String) throws {
     guard try fileSystem.statusOfName(path) != nil else { return }
-    throw BatchError(
-      .refused, why,
-      hint: "Move it away, then go on with \(ProgramName.command("resume", job.destination)), or give the run up with "
-        + ProgramName.command("clean", "--all", job.destination), path: path)
+    throw goOnOrGiveUp(why, "Move it away", path: path)
+  }
+
+  /// A refusal that somebody can clear away before the run goes on.
+  func goOnOrGiveUp(_ why: String, _ first: String, path: String) -> BatchError {
+    let resume = ProgramName.command("resume", job.destination)
+    let giveUp = ProgramName.command("clean", "--all", job.destination)
+    return BatchError(
+      .refused, why, hint: "\(first), then go on with \(resume), or give the run up with \(giveUp)",
+      next: [resume.line, giveUp.line],
+      path: path)
   }
 }

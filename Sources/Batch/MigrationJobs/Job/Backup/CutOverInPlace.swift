@@ -52,10 +52,7 @@ extension CutOver {
     switch try holder(journal) {
     case .new, .newWritten: try endExchange(journal)
     case .missing:
-      throw BatchError(
-        .refused, "the store is missing that the new one is to replace",
-        hint: "Put it back, then go on with \(ProgramName.command("resume", journal.destination)), or give the run up with "
-          + ProgramName.command("clean", "--all", journal.destination), path: journal.destination)
+      throw goOnOrGiveUp("the store is missing that the new one is to replace", "Put it back", path: journal.destination)
     case .other: throw Self.changed("since it was verified", journal.destination)
     case .old:
       // What came there in the last moment of an earlier try must not be put in place of the new store.
@@ -240,17 +237,19 @@ extension CutOver {
   }
 
   private static func changed(_ when: String, _ path: String) -> BatchError {
-    BatchError(
+    let giveUp = ProgramName.command("clean", "--all", path)
+    return BatchError(
       .refused, "the store was written to, or replaced, \(when)",
-      hint: "It is left as it is. Close the program that uses it, and give this run up with "
-        + "\(ProgramName.command("clean", "--all", path)); then migrate the store again", path: path)
+      hint:
+        "It is left as it is. Close the program that uses it, and give this run up with \(giveUp); then migrate the store again",
+      next: [giveUp.line], path: path)
   }
 
   static func inUse(_ path: String) -> BatchError {
-    BatchError(
+    let resume = ProgramName.command("resume", path)
+    return BatchError(
       .refused, "the old store is open in another process",
-      hint:
-        "Close every program that uses it, then go on with \(ProgramName.command("resume", path)): only the cut-over is left to do",
+      hint: "Close every program that uses it, then go on with \(resume): only the cut-over is left to do", next: [resume.line],
       path: path)
   }
 }

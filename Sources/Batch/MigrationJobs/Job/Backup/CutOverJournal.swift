@@ -174,10 +174,11 @@ struct CutOverJournal: Codable {
   }
 
   private static func unusable(_ why: String, _ job: JobDirectory, _ cause: (any Error)? = nil) -> BatchError {
-    BatchError(
+    let giveUp = ProgramName.command("clean", "--all", job.destination)
+    return BatchError(
       .failed, "the journal of the cut-over cannot be used: \(why)",
-      hint: "The store is whole, old or new. Look at it and keep a copy; then give the run up with "
-        + ProgramName.command("clean", "--all", job.destination),
+      hint: "The store is whole, old or new. Look at it and keep a copy; then give the run up with \(giveUp)",
+      next: [giveUp.line],
       path: job.cutOver, cause: cause)
   }
 }

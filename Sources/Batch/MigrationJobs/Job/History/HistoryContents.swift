@@ -122,17 +122,8 @@ extension RunHistory.Proof {
 extension RunHistory.End {
   init(_ error: any Error, process: Int, at: Double) {
     (self.process, self.at) = (process, at)
-    switch error {
-    case let error as BatchError:
-      var plain = error
-      plain.hint = nil
-      (code, reason, hint) = (error.code.description, "\(plain)", error.hint)
-    case let error as StreamsError:
-      var plain = error
-      plain.hint = nil
-      (code, reason, hint) = (error.code.description, "\(plain)", error.hint)
-    default: (code, reason) = ("failed", "\(error)")
-    }
-    reason = reason.map { String($0.prefix(4000)) }
+    let error = BatchError(wrapping: error)
+    (code, hint, next) = (error.code.description, error.hint, error.next)
+    reason = String("\(error.withoutAdvice)".prefix(4000))
   }
 }

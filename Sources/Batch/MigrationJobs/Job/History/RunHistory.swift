@@ -204,6 +204,8 @@ public struct RunHistory: Sendable, Equatable {
     public var reason: String?
     /// What a person can do about it.
     public var hint: String?
+    /// The commands that the hint names; nil in records of earlier versions.
+    public var next: [String]?
     /// Nil if it did not come to its end.
     public var finished: Finished?
   }

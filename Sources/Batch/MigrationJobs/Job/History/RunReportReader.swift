@@ -7,9 +7,12 @@ extension MigrationJob {
   /// What became of the last migration to a path, or becomes of the one that is at work. `path` is the source of one that is not finished,
   /// the destination, or the job's directory. Nothing is written.
   ///
-  /// Throws `refused` if no migration is known.
+  /// - Throws: ``BatchError``: `refused` if no migration is known.
   public func report(_ path: String) throws -> RunReport {
-    let path = Self.destination(named: path)
+    try BatchError.looking { try report(at: Self.destination(named: path)) }
+  }
+
+  private func report(at path: String) throws -> RunReport {
     let status = try status(path)
     if status.state != .none, let job = try JobRegistry(fileSystem).find(path) { return try report(job, status) }
     let job = try JobDirectory(destination: path)
@@ -53,7 +56,7 @@ extension MigrationJob {
     } else {
       report.problems.append("the run record does not say how the run ended")
     }
-    report.advise(fileSystem)
+    report.advise(fileSystem, leadsOn: false)
     return report
   }
 
@@ -69,7 +72,7 @@ extension MigrationJob {
       report.outcome = status.progress?.paused == true ? .paused : .running
       (report.progress, report.done) = (status.progress, status.progress?.fraction ?? report.done)
     case .cutOver, .finished: report.outcome = .cutOver
-    default:
+    case .none, .interrupted, .failed:
       if let last { report.outcome = last.code == BatchError.Code.stopped.description ? .stopped : .failed }
     }
     if status.state != .running { (report.reason, report.advice) = (last?.reason, last?.hint.map { [$0] } ?? []) }
@@ -80,8 +83,14 @@ extension MigrationJob {
     // What a killed process did in its last second is in no history.
     report.checkpoints = max(report.checkpoints, status.checkpoint ?? 0)
     report.rowsRead = max(report.rowsRead, status.rowsRead ?? 0)
-    report.advise(fileSystem)
+    report.advise(fileSystem, leadsOn: status.state != .running && last.map(Self.leadsOn) == true)
     return report
+  }
+
+  /// Whether the hint of a process's error says how to go on. A run cannot go on from checkpoints that are no good.
+  private static func leadsOn(_ end: RunHistory.End) -> Bool {
+    let codes: [BatchError.Code] = [.badCheckpoint, BatchError.Code(.damagedCheckpoint), BatchError.Code(.foreignCheckpoint)]
+    return end.hint != nil && (end.next?.isEmpty == false || codes.map(\.description).contains(end.code))
   }
 
   /// What the newest checkpoint says of finished steps and of rejected objects.
@@ -117,9 +126,9 @@ extension MigrationJob {
 }
 
 extension RunReport {
-  /// What to do now.
-  fileprivate mutating func advise(_ fileSystem: any FileSystem) {
-    func command(_ words: String...) -> String { ProgramName.command(words + [destination]) }
+  /// What to do now. `leadsOn`: the advice there is says how to go on.
+  fileprivate mutating func advise(_ fileSystem: any FileSystem, leadsOn: Bool) {
+    func command(_ words: String...) -> AdvisedCommand { ProgramName.command(words + [destination]) }
     switch outcome {
     case .done, .doneWithRejects:
       guard present?.isGone != true else { return adviseGone() }
@@ -138,7 +147,7 @@ extension RunReport {
     case .paused: advice.append("Resume it with \(command("ctl", "resume"))")
     case .cutOver: advice.append("Put the new store in place with \(command("resume"))")
     case .stopped, .interrupted, .failed:
-      guard !advice.contains(where: { $0.contains("resume") || $0.contains("start again") }) else { return }
+      guard !leadsOn else { return }
       advice.append("The source is untouched. Resume from the last checkpoint with \(command("resume"))")
     }
   }

@@ -55,8 +55,10 @@ extension MigrationJob {
     let finished = try cutOver.resume()
     let journal = try cutOver.journal()
     let result = try cutOver.result(journal)
-    try job.remove(fileSystem, under: lease)
-    return try result.report(finished?.backup, fileSystem)
+    return try job.whenOver(fileSystem) {
+      try job.remove(fileSystem, under: lease)
+      return try result.report(finished?.backup, fileSystem)
+    }
   }
 
   /// Removes a job directory with what the run made elsewhere and no data depends on. The caller has the lease. Returns what stays

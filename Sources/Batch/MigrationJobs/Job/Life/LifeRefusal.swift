@@ -9,8 +9,9 @@ extension MigrationJob {
   ) -> BatchError {
     let isChanged = life.phase == .working && life.store != .asItWas && life.store != .missing
     let code: BatchError.Code = resumes && (isChanged || life.phase == .unreadable) ? .badCheckpoint : .refused
+    let (hint, next) = wayOut(way, life, job, request)
     return BatchError(
-      code, what(life, job), hint: "\(wayOut(way, life, job, request)); nothing was written",
+      code, what(life, job), hint: hint, effect: .nothingWritten, next: next.map(\.line),
       path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination)
   }
 
@@ -41,22 +42,30 @@ extension MigrationJob {
     } catch { return "\(error)" }
   }
 
-  private func wayOut(_ way: LifeAnswer.WayOut, _ life: RunLife, _ job: JobDirectory, _ request: Request?) -> String {
+  /// The advice, and the commands that it names, the best one first.
+  private func wayOut(
+    _ way: LifeAnswer.WayOut, _ life: RunLife, _ job: JobDirectory, _ request: Request?
+  ) -> (hint: String, next: [AdvisedCommand]) {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     let resume = ProgramName.command("resume", job.destination)
     switch way {
-    case .resume: return "Go on with \(resume), or give it up with \(giveUp)"
-    case .restart: return "Begin anew with \(restartCommand(job, request) ?? "\(giveUp), then migrate again")"
-    case .giveUp: return "Give it up with \(giveUp), then try again"
-    case .rollback: return "Try again with \(ProgramName.command("rollback", job.destination))"
-    case .putBack where life.phase == .unreadable: return "Put the store back, then give the run up with \(giveUp)"
+    case .resume: return ("Go on with \(resume), or give it up with \(giveUp)", [resume, giveUp])
+    case .restart:
+      guard let restart = restartCommand(job, request) else { return ("Begin anew with \(giveUp), then migrate again", [giveUp]) }
+      return ("Begin anew with \(restart)", [restart])
+    case .giveUp: return ("Give it up with \(giveUp), then try again", [giveUp])
+    case .rollback:
+      let again = ProgramName.command("rollback", job.destination)
+      return ("Try again with \(again)", [again])
+    case .putBack where life.phase == .unreadable:
+      return ("Put the store back, then give the run up with \(giveUp)", [giveUp])
     case .putBack:
-      return "Put the store back, then go on with \(resume); or give the run up with \(giveUp)"
+      return ("Put the store back, then go on with \(resume); or give the run up with \(giveUp)", [resume, giveUp])
     }
   }
 
   /// The command that gives an interrupted run up and starts over; nil if no command began it.
-  func restartCommand(_ job: JobDirectory, _ request: Request? = nil) -> String? {
+  func restartCommand(_ job: JobDirectory, _ request: Request? = nil) -> AdvisedCommand? {
     let plan = try? JobPlan.read(job, fileSystem)
     if let request, !request.arguments.isEmpty {
       let source = (try? JobDirectory.resolve(request.source)) ?? request.source
@@ -68,27 +77,5 @@ extension MigrationJob {
     let source = plan?.source ?? facts?.source ?? job.destination
     let output = source == job.destination ? nil : job.destination
     return ReplayCommand.words(arguments, source: source, output: output, restarts: true).map(ProgramName.command)
-  }
-
-  /// What a failed command leaves behind, and what leads on: a sentence or two for a person.
-  public func aftermath(of path: String) -> String {
-    guard let job = try? JobRegistry(fileSystem).find(path), let life = try? RunLife.look(job, fileSystem) else {
-      return "Nothing was written"
-    }
-    let resume = ProgramName.command("resume", job.destination)
-    let giveUp = ProgramName.command("clean", "--all", job.destination)
-    switch life.phase {
-    case .none, .leased: return life.isOwned ? "Nothing was written by this process" : "Nothing was written"
-    case _ where life.isOwned: return "Nothing was written by this process"
-    case .failed:
-      let restart = restartCommand(job).map { "begin anew with \($0), or " } ?? ""
-      return
-        "The source is untouched. Going on would end with the same error: mend what it names, then \(restart)give the run up with \(giveUp)"
-    case .working:
-      return "The source is untouched. Go on with \(resume), or give the run up with \(giveUp)"
-    case .cutOver: return "The old store is whole. Go on with \(resume), or give the run up with \(giveUp)"
-    case .renamed, .done: return "The new store is in place. Finish with \(resume)"
-    case .unreadable: return "Give the run up with \(giveUp)"
-    }
   }
 }

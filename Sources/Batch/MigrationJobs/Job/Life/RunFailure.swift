@@ -11,19 +11,15 @@ struct RunFailure: Codable, Equatable {
 
   /// Nil for an error that another try may not meet: a full disk, a stop, a lock, too little memory, a lease.
   init?(_ error: any Error) {
-    switch error {
-    case let error as BatchError where Self.batchCodes.contains(error.code):
-      (code, reason) = (error.code.description, "\(error)")
-    case let error as StreamsError where Self.streamsCodes.contains(error.code):
-      (code, reason) = (error.code.description, "\(error)")
-    default: return nil
-    }
+    let error = BatchError(wrapping: error).withoutEffect
+    guard Self.codes.contains(error.code) else { return nil }
+    (code, reason) = (error.code.description, "\(error)")
   }
 
-  private static let batchCodes: Set<BatchError.Code> = [
+  private static let codes: Set<BatchError.Code> = [
     .badStore, .badModel, .badMapping, .noModel, .noPath, .missingPolicy, .refused, .policyFailed, .mismatch,
+    BatchError.Code(.damagedDatabase), BatchError.Code(.notADatabase), BatchError.Code(.unsupported), BatchError.Code(.order),
   ]
-  private static let streamsCodes: Set<StreamsError.Code> = [.damagedDatabase, .notADatabase, .unsupported, .order]
 
   /// Written for people and for advice: nothing has to be durable.
   func write(_ job: JobDirectory, _ fileSystem: any FileSystem) {

@@ -1,9 +1,9 @@
 /// Where the run of a store is in its life, and what each command may do then: the one place where that is decided (I15).
 ///
 /// Commands ask ``answer(to:)`` and do what it says. ARCHITECTURE.md has the table that follows from it.
-struct RunLife: Equatable, Sendable {
+package struct RunLife: Equatable, Sendable {
   /// What the job directory says.
-  enum Phase: String, CaseIterable, Sendable {
+  package enum Phase: String, CaseIterable, Sendable {
     /// There is no directory.
     case none
     /// There is one without a plan: a run is being begun, or a kill left it at the beginning or the end.
@@ -36,7 +36,7 @@ struct RunLife: Equatable, Sendable {
   }
 
   /// What the directory says.
-  var phase: Phase
+  package var phase: Phase
   /// What has become of the store.
   var store = Store.asItWas
   /// Whether a live process has the lease.

@@ -5,7 +5,7 @@ extension RunLife {
   /// Looks at a job directory and at the store that its run is about. Nothing is written.
   ///
   /// `isOwn`: this process has the lease. Of a run that another process works on the store is not looked at.
-  static func look(_ job: JobDirectory, _ fileSystem: any FileSystem, isOwn: Bool = false) throws -> RunLife {
+  package static func look(_ job: JobDirectory, _ fileSystem: any FileSystem, isOwn: Bool = false) throws -> RunLife {
     guard try job.exists(fileSystem) else { return RunLife(phase: .none) }
     do {
       return try look(existing: job.current(fileSystem), fileSystem, isOwn: isOwn)

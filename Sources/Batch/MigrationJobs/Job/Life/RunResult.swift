@@ -64,12 +64,12 @@ struct RunResult: Equatable {
           $0, source: facts.source ?? destination, output: facts.source == nil ? nil : destination, restarts: false)
       }
     }
-    let again =
-      words.map { "Migrate it with \(ProgramName.command($0))" }
-      ?? (restored == nil ? "Migrate it again" : "Nothing is left to do")
+    let command = words.map(ProgramName.command)
+    let again = command.map { "Migrate it with \($0)" } ?? (restored == nil ? "Migrate it again" : "Nothing is left to do")
     throw BatchError(
       .refused, "the \(what) had ended, but the store was replaced since: \(version)",
-      hint: holder == .missing ? "Put a store back, then: \(again.lowercasedFirst)" : again, path: destination)
+      hint: holder == .missing ? "Put a store back, then: \(again.lowercasedFirst)" : again, effect: .unknown,
+      next: command.map { [$0.line] } ?? [], path: destination)
   }
 }
 

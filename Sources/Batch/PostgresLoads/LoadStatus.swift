@@ -1,0 +1,57 @@
+import MappingModels
+import MigrationJobs
+import Migrations
+import RunSupport
+import Streams
+
+// What is asked of loads, and of servers as destinations: nothing of it writes to a server.
+extension MigrationJob {
+  /// The tables that a plan's result would get, as a script for psql, and what of the model has no counterpart. Nothing is written, and no
+  /// server is asked.
+  ///
+  /// - Throws: ``BatchError``: `refused` for names that a server would not take.
+  public func postgresScript(_ plan: MigrationPlan, _ options: PostgresOptions) throws -> (sql: String, notes: [String]) {
+    try BatchError.looking {
+      let schema = try PostgresSchemaPlanner.plan(plan.targetVersion, options)
+      return (PostgresStatements(schema: schema).script, schema.notes)
+    }
+  }
+
+  /// The server that a request's mapping files name for its result; nil if none does. Nothing is written.
+  ///
+  /// - Throws: ``BatchError`` as ``plan(_:)`` does.
+  public func destination(of request: Request) throws -> PostgresDestination? {
+    try BatchError.looking {
+      guard try request.mappings.contains(where: MappingModelReader.namesDestination) else { return nil }
+      return try plan(request).destination
+    }
+  }
+
+  /// How far the load of a store is; nil if there is none. Nothing is written, and no server is asked.
+  ///
+  /// - Throws: ``BatchError`` if the disk cannot be read.
+  public func loadStatus(_ path: String) throws -> JobStatus? { try BatchError.looking { try seenLoad(path) } }
+
+  private func seenLoad(_ path: String) throws -> JobStatus? {
+    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
+    if try folder.migration() != nil { return try status(folder.store) }
+    var status = try ownership(of: folder.job)
+    do {
+      let (plan, _) = try folder.read()
+      (status.source, status.target, status.phase) = (plan.source, plan.version, "loading")
+      status.destination = plan.place
+    } catch let error as BatchError { status.problems = ["\(error)"] }
+    return status
+  }
+
+  /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false if there is no load.
+  ///
+  /// - Throws: ``BatchError``: `refused` if no process loads it just now.
+  public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
+    try BatchError.border {
+      guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return false }
+      try order(try folder.migration() ?? folder.job, path, change)
+      return true
+    }
+  }
+}
