@@ -21,7 +21,7 @@ extension OrderCommand {
   var changed: String? { nil }
 
   fileprivate func order(_ text: String, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool) throws {
-    let job = MigrationJob(policies: GodwitCommand.policies)
+    let job = MigrationJob(policies: Program.policies)
     if try !job.orderLoad(store, change) { try job.order(store, change) }
     // A person wants to know that it was heeded.
     for _ in 0..<30 {

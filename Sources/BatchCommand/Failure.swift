@@ -22,7 +22,7 @@ enum Failure {
       told.effect = told.effect ?? .nothingWritten
       return told
     }
-    return MigrationJob(policies: GodwitCommand.policies).settled(told, at: path)
+    return MigrationJob(policies: Program.policies).settled(told, at: path)
   }
 }
 

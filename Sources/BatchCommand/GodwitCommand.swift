@@ -1,17 +1,14 @@
 import ArgumentParser
 import Batch
-import Foundation
-import Streams
-import Synchronization
 
 /// The whole command as a library: a program of one's own calls ``main(policies:)`` and has `godwit` with its policies.
 public struct GodwitCommand: ParsableCommand {
   /// The version of the product.
-  public static let version = "0.1.0"
+  public static let version = Program.version
 
   /// Name, abstract and subcommands.
   public static let configuration = CommandConfiguration(
-    commandName: ProcessInfo.processInfo.arguments.first.map { FilePaths.name(of: $0) } ?? "godwit",
+    commandName: Program.name,
     abstract: "Migrates Core Data SQLite stores of any size, without Core Data.",
     discussion: "Version \(version), as --version prints it.\n\n\(ExitCodes.table)",
     subcommands: [
@@ -25,14 +22,10 @@ public struct GodwitCommand: ParsableCommand {
   /// Makes the command; the argument parser calls it.
   public init() {}
 
-  // Policies are types, and the argument parser makes the commands: they meet here, before anything runs.
-  private static let registry = Mutex(PolicyRegistry())
-  static var policies: PolicyRegistry { registry.withLock { $0 } }
-
   /// Runs the command with the program's arguments and ends the process with one of the documented exit codes.
   public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
     ProcessSignals.begin()
-    registry.withLock { $0 = PolicyRegistry(policies) }
+    Program.register(policies)
     var running: (any StoreCommand)?
     do {
       try ProcessSignals.refuseTooFewFiles()
@@ -45,7 +38,7 @@ public struct GodwitCommand: ParsableCommand {
       Output.end(code.rawValue)
     } catch let error where ExitCodes.isOurs(error) {
       let told = Failure.told(error, by: running)
-      Console.error("\(name): \(told)")
+      Console.error("\(Program.name): \(told)")
       if running?.json == true, let document = try? JSONOutput.text(FailureDocument(told)) { Console.print(document) }
       Output.end(told.exitCode)
     } catch {
@@ -73,9 +66,7 @@ public struct GodwitCommand: ParsableCommand {
     }
     // Not the parser's own: that would take the option away from subcommands that have one of this name.
     guard CommandLine.arguments.dropFirst().elementsEqual(["--version"]) else { return }
-    Console.print("\(name) \(version)")
+    Console.print("\(Program.name) \(version)")
     Output.end(0)
   }
-
-  static var name: String { configuration.commandName ?? "godwit" }
 }

@@ -70,7 +70,7 @@ final class ManifestRun: Sendable {
   private func migrate(_ entry: Manifest.Entry, _ place: Int) -> ManifestResult {
     let started = ContinuousClock.now
     let target = entry.output ?? entry.store
-    let status = try? MigrationJob(policies: GodwitCommand.policies).status(target)
+    let status = try? MigrationJob(policies: Program.policies).status(target)
     let isResumed = [.interrupted, .failed, .cutOver, .finished].contains(status?.state)
     var result = ManifestResult(store: entry.store, output: entry.output, exitCode: 75, isResumed: isResumed, seconds: 0)
     do {

@@ -64,7 +64,7 @@ struct MappingCheckCommand: ParsableCommand {
     for (index, mapping) in mappings.enumerated() {
       let others = mappings[..<index] + mappings[(index + 1)...]
       let found = library.map {
-        MappingFileCheck(mapping, beside: Array(others), library: $0, policies: GodwitCommand.policies)
+        MappingFileCheck(mapping, beside: Array(others), library: $0, policies: Program.policies)
       }
       problems += (found?.problems ?? []).filter { !problems.contains($0) }
       let count = mapping.entityMappings.count

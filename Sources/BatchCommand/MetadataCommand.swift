@@ -75,7 +75,7 @@ struct MetadataCommand: StoreCommand {
         .refused, "\(key) is an entry of Core Data, which ties the store to its model",
         hint: "Use --force if you mean it", path: store)
     }
-    let job = try MigrationJob(policies: GodwitCommand.policies).status(store)
+    let job = try MigrationJob(policies: Program.policies).status(store)
     guard job.state == .none || force else {
       throw BatchError(
         .refused, "a migration of this store is \(job.state.rawValue), and could not go on after the change",

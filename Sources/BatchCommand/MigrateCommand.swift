@@ -25,7 +25,7 @@ struct MigrateCommand: StoreCommand {
   var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
   @Option(name: .long, help: .verify) var verify = VerificationMode.fast
   @OptionGroup var rejects: RejectArguments
-  @OptionGroup var postgres: PostgresArguments
+  @OptionGroup var database: DestinationArguments
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -56,14 +56,14 @@ struct MigrateCommand: StoreCommand {
     guard manifest == nil || (outlets.metrics == nil && !outlets.notify) else {
       throw ValidationError("--metrics and --notify tell of one store; they do not go with --manifest")
     }
-    guard postgres.url == nil || (manifest == nil && output == nil && keepBackups == nil) else {
+    guard database.url == nil || (manifest == nil && output == nil && keepBackups == nil) else {
       throw ValidationError(
         "--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it")
     }
-    guard !restart || (store != nil && postgres.url == nil) else {
+    guard !restart || (store != nil && database.url == nil) else {
       throw ValidationError("--restart begins the migration of one store anew; --manifest and --to-postgres do not go with it")
     }
-    guard !postgres.ddlOnly || store != nil else { throw ValidationError("--ddl-only takes one store") }
+    guard !database.ddlOnly || store != nil else { throw ValidationError("--ddl-only takes one store") }
     guard explain.isEmpty || outlets.logFile != nil else { throw ValidationError("--explain needs --log-file") }
     guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more") }
   }
@@ -72,7 +72,7 @@ struct MigrateCommand: StoreCommand {
     guard let store else {
       let list = try Manifest(path: manifest ?? "")
       try outlets.checkPaths(list.entries.flatMap { [$0.store, $0.output].compactMap { $0 } })
-      try PostgresArguments.refuseDestination(in: models.mappings)
+      try DestinationArguments.refuseDestination(in: models.mappings)
       return try ManifestRun(list, jobs: jobs, operating).run()
     }
     try outlets.checkPaths([store, output].compactMap { $0 })
@@ -89,16 +89,16 @@ struct MigrateCommand: StoreCommand {
     request.arguments = models.arguments + extras.arguments + parts.arguments + ownArguments
     request.restarts = restart
     (request.explains, request.origin) = (explain, origin)
-    if postgres.ddlOnly { return try postgres.printScript(request) }
+    if database.ddlOnly { return try database.printScript(request) }
     var outlets = outlets
     if !explain.isEmpty { outlets.logLevel = .trace }
-    let destination = try postgres.destination(request)
+    let destination = try database.destination(request)
     guard destination == nil || keepBackups == nil else {
       throw ValidationError("--keep-backups does not go with a load: the store stays")
     }
     try RunSession(store, operating, outlets).run { job, monitor in
       guard let destination else { return Self.done(try job.migrate(request, monitor: monitor(request.interval))) }
-      return Self.done(try job.load(request, to: destination.server, destination.options, monitor: monitor))
+      return Self.done(try job.load(request, to: destination, monitor: monitor))
     }
   }
 
@@ -160,7 +160,7 @@ struct ResumeCommand: StoreCommand {
   }
 
   func run() throws {
-    let status = try? StatusCommand.status(MigrationJob(policies: GodwitCommand.policies), store)
+    let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
     try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
     do { try resume() } catch let error as BatchError where error.code == .refused && status?.state == JobStatus.State.none {
       throw Self.withoutStateDirectory(error)

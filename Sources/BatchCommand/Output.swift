@@ -57,7 +57,7 @@ enum Output {
     guard state.failure != 0 else { exit(code) }
     let reason = String(cString: strerror(state.failure))
     let done = state.done.map { "; \($0)" } ?? ""
-    Console.error("\(GodwitCommand.name): standard output cannot be written: \(reason)\(done)")
+    Console.error("\(Program.name): standard output cannot be written: \(reason)\(done)")
     exit(code == 0 ? 1 : code)
   }
 }

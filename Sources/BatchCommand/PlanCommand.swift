@@ -25,7 +25,7 @@ struct PlanCommand: StoreCommand {
   var rehearsal = true
   @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
   @Option(name: .long, help: .verify) var verify = VerificationMode.fast
-  @OptionGroup var postgres: PostgresArguments
+  @OptionGroup var database: DestinationArguments
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
@@ -38,16 +38,16 @@ struct PlanCommand: StoreCommand {
     request.parts = parts.selection
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.verification = verify
-    let job = MigrationJob(policies: GodwitCommand.policies)
+    let job = MigrationJob(policies: Program.policies)
     var plan = try job.plan(request)
     let forecast = try rehearse(job, request, &plan)
     if let graph { try draw(plan, graph) }
-    let destination = try postgres.destination(request)
-    let ddl = destination != nil || postgres.ddlOnly ? try postgres.script(&plan) : nil
+    let destination = try database.destination(request)
+    let ddl = destination != nil || database.ddlOnly ? try database.script(&plan) : nil
     var text = PlanText(plan, forecast)
     text.ddl = ddl
-    text.destination = destination.map { "\($0.server.withoutPassword), schema \($0.options.schema)" }
-    if postgres.ddlOnly, !json { return Console.writeOutput((ddl ?? "") + "\n") }
+    text.destination = destination?.place
+    if database.ddlOnly, !json { return Console.writeOutput((ddl ?? "") + "\n") }
     Console.print(json ? try text.json() : text.text)
     if let forecast { try job.refuse(request, forecast) }
     if check, plan.isUpToDate, destination == nil { throw ExitCode(ExitCodes.nothingToDo) }

@@ -16,7 +16,7 @@ struct RollbackCommand: StoreCommand {
   var changed: String? { store }
 
   func run() throws {
-    let report = try MigrationJob(policies: GodwitCommand.policies).rollback(store, force: force)
+    let report = try MigrationJob(policies: Program.policies).rollback(store, force: force)
     if json { return Console.print(try JSONOutput.text(report)) }
     Console.print("\(report.store): restored from \(report.restored)")
     if let path = report.setAside { Console.print("set aside: \(path)") }
@@ -48,7 +48,7 @@ struct CleanCommand: StoreCommand {
   var changed: String? { dryRun ? nil : path }
 
   func run() throws {
-    let report = try MigrationJob(policies: GodwitCommand.policies)
+    let report = try MigrationJob(policies: Program.policies)
       .clean(path, all: all, backups: keepBackups, setAside: keepRolledBack, reports: reports, dryRun: dryRun)
     if json { return Console.print(try JSONOutput.text(report)) }
     func line(_ verb: String, _ item: MigrationJob.CleanReport.Item) -> String {

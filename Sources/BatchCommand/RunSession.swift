@@ -18,7 +18,7 @@ final class RunSession {
   func run(_ body: (MigrationJob, (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report) throws {
     // Before any thread is made.
     if let workers = options.workers { Processors.limit(to: workers) }
-    let job = MigrationJob(policies: GodwitCommand.policies, logger: try outlets.logger())
+    let job = MigrationJob(policies: Program.policies, logger: try outlets.logger())
     let outlet = RunOutlets(outlets, store: store) { [monitor] in monitor.value?.progressNow }
     let report: MigrationJob.Report
     do {

@@ -15,7 +15,7 @@ struct StatusCommand: StoreCommand {
   var changed: String? { nil }
 
   func run() throws {
-    let job = MigrationJob(policies: GodwitCommand.policies)
+    let job = MigrationJob(policies: Program.policies)
     var status = try Self.status(job, store)
     var drawn = 0
     while true {

@@ -29,7 +29,7 @@ struct TraceCommand: StoreCommand {
   func run() throws {
     var request = try models.request(store)
     request.parts = parts.selection
-    let trace = try MigrationJob(policies: GodwitCommand.policies)
+    let trace = try MigrationJob(policies: Program.policies)
       .trace(entity, key: key, in: request, result: result, values: values)
     Console.print(json ? try JSONOutput.document(trace) : TraceText(trace, result: result).text)
   }

@@ -57,7 +57,7 @@ struct VerifyCommand: StoreCommand {
 
   private func compare(_ source: String, _ settled: SettledStore, _ model: ManagedObjectModel) throws -> StoreComparison {
     let request = MigrationJob.Request(source: source, models: models, mappings: mappings, target: .version(model.name))
-    return try MigrationJob(policies: GodwitCommand.policies).compare(
+    return try MigrationJob(policies: Program.policies).compare(
       settled.path, of: model, with: request, monitor: RunMonitor(interval: request.interval))
   }
 

@@ -130,7 +130,9 @@
         var runs = 0
         // Another load makes its tables while the store is migrated.
         let error = #expect(throws: BatchError.self) {
-          try MigrationJob().load(request, to: PostgresServer(url: LoadServer.url), options) { interval in
+          try MigrationJob().load(
+            request, to: .postgres(PostgresDestination(server: PostgresServer(url: LoadServer.url), options: options))
+          ) { interval in
             runs += 1
             if runs == 2 { try? session.execute("CREATE SCHEMA \(schema); CREATE TABLE \(schema).row (id bigint)") }
             return RunMonitor(interval: interval)

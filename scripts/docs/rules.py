@@ -55,18 +55,19 @@ def check_changes(root):
         if not re.match(rf"\* (?:{LABELS}): ", entry[0]): yield f"CHANGELOG.md:{line_of(text, entry.start())}: a line begins with {LABELS.replace('|', ', ')}"
 
 def check_formats(root):
-    plan, text = (root / "Sources/Batch/MigrationJobs/Job/JobPlan.swift").read_text(), (root / "FORMAT.md").read_text()
-    number, layout = re.search(r"currentFormat = (\d+)", plan)[1], re.search(r"writeString\(\"(layout \d+)\"\)", plan)[1]
+    job, text = root / "Sources/Batch/MigrationJobs/Job", (root / "FORMAT.md").read_text()
+    plan, fingerprint = (job / "JobPlan.swift").read_text(), (job / "PlanFingerprint.swift").read_text()
+    number, layout = re.search(r"currentFormat = (\d+)", plan)[1], re.search(r"writeString\(\"(layout \d+)\"\)", fingerprint)[1]
     for what, row in [(f"plan format {number}", rf"^\| {number} \| \d"), (f"plan format {number}", rf"^\| `format` \| {number}\b"), (layout, rf"^\| `{layout}` \| \d")]:
-        if not re.search(row, text, re.M): yield f"FORMAT.md:1: {what} of Sources/Batch/MigrationJobs/Job/JobPlan.swift is not in its tables"
+        if not re.search(row, text, re.M): yield f"FORMAT.md:1: {what} of Sources/Batch/MigrationJobs/Job is not in its tables"
     if not (root / f"Tests/CommandTests/Golden/plan-{number}.tar.gz").exists(): yield f"Tests/CommandTests/Golden: there is no run of plan format {number}; scripts/golden-run makes one"
 
 def check(root):
     for part in (check_code, check_streams, check_decisions, check_changes, check_formats): yield from part(root)
 
-PLAN = 'let currentFormat = 3\nwriter.writeString("layout 2")\n'
+PLAN, LAYOUT = "let currentFormat = 3\n", 'writer.writeString("layout 2")\n'
 SOUND = {
-    "Sources/Batch/MigrationJobs/Job/JobPlan.swift": PLAN, "FORMAT.md": "| `format` | 3. |\n\n| 3 | 2026 | x |\n| `layout 2` | 2026 | x |\n", "Tests/CommandTests/Golden/plan-3.tar.gz": "",
+    "Sources/Batch/MigrationJobs/Job/JobPlan.swift": PLAN, "Sources/Batch/MigrationJobs/Job/PlanFingerprint.swift": LAYOUT, "FORMAT.md": "| `format` | 3. |\n\n| 3 | 2026 | x |\n| `layout 2` | 2026 | x |\n", "Tests/CommandTests/Golden/plan-3.tar.gz": "",
     "CHANGELOG.md": "* New: a\n  - b\n* Fixed: c\n", "docs/decisions/0001-a.md": "# 0001 – A\n" + "".join(f"## {heading}\n" for heading in HEADINGS),
     "Sources/Batch/A.swift": "final class MigrationManager {}\nlet file = fileSystem.open(path)\nvalue.write(to: base)", "Sources/Streams/Files/A.swift": "import Glibc\nGlibc.open(path) // for Z_PK\nlet name = \"Z_ENT\"",
 }
@@ -77,5 +78,5 @@ CASES = [
     ({"Sources/Streams/A.swift": "import Foundation"}, "A.swift:1: Streams does without Foundation"), ({"Sources/Streams/A.swift": "\nlet key = Z_PK // Z_ENT"}, "A.swift:2: Z_PK"),
     ({"docs/decisions/0003-b.md": "# 0003 – B\n"}, "0003-b.md:1: this is decision 0002"), ({"docs/decisions/0001-a.md": "# 0001 – A\n"}, "the headings are"),
     ({"CHANGELOG.md": "* New: a\n* it is new\n"}, "CHANGELOG.md:2: a line"), ({"Sources/Batch/MigrationJobs/Job/JobPlan.swift": PLAN.replace("3", "4")}, "plan format 4"),
-    ({"Sources/Batch/MigrationJobs/Job/JobPlan.swift": PLAN.replace("layout 2", "layout 3")}, "layout 3 of"), ({"FORMAT.md": SOUND["FORMAT.md"].replace("| 3 | 2026", "| 2 | 2026")}, "plan format 3"),
+    ({"Sources/Batch/MigrationJobs/Job/PlanFingerprint.swift": LAYOUT.replace("layout 2", "layout 3")}, "layout 3 of"), ({"FORMAT.md": SOUND["FORMAT.md"].replace("| 3 | 2026", "| 2 | 2026")}, "plan format 3"),
 ]

@@ -24,7 +24,7 @@ public struct MappingModel: Sendable, Equatable {
   /// Whether entities that both versions have and no mapping names are mapped by name.
   public var mapsOthers = false
   /// A server that gets the result instead of another store, where this mapping model leads to the target version.
-  public var destination: PostgresDestination?
+  public var destination: LoadDestination?
 
   /// Makes a mapping model.
   public init(name: String, entityMappings: [EntityMapping]) {

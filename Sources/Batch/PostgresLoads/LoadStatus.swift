@@ -6,21 +6,24 @@ import Streams
 
 // What is asked of loads, and of servers as destinations: nothing of it writes to a server.
 extension MigrationJob {
-  /// The tables that a plan's result would get, as a script for psql, and what of the model has no counterpart. Nothing is written, and no
-  /// server is asked.
+  /// The tables that a plan's result would get, as SQL, and what of the model has no counterpart. Nothing is written, and no server is
+  /// asked.
   ///
   /// - Throws: ``BatchError``: `refused` for names that a server would not take.
-  public func postgresScript(_ plan: MigrationPlan, _ options: PostgresOptions) throws -> (sql: String, notes: [String]) {
+  public func script(_ plan: MigrationPlan, for destination: LoadDestination) throws -> (sql: String, notes: [String]) {
     try BatchError.looking {
-      let schema = try PostgresSchemaPlanner.plan(plan.targetVersion, options)
-      return (PostgresStatements(schema: schema).script, schema.notes)
+      switch destination {
+      case .postgres(let destination):
+        let schema = try PostgresSchemaPlanner.plan(plan.targetVersion, destination.options)
+        return (PostgresStatements(schema: schema).script, schema.notes)
+      }
     }
   }
 
   /// The server that a request's mapping files name for its result; nil if none does. Nothing is written.
   ///
   /// - Throws: ``BatchError`` as ``plan(_:)`` does.
-  public func destination(of request: Request) throws -> PostgresDestination? {
+  public func destination(of request: Request) throws -> LoadDestination? {
     try BatchError.looking {
       guard try request.mappings.contains(where: MappingModelReader.namesDestination) else { return nil }
       return try plan(request).destination

@@ -7,7 +7,7 @@ import StoreVerification
 import Streams
 
 extension MigrationJob {
-  /// Migrates a store, if its version is not the target's, and loads the result into PostgreSQL. The store itself stays as it is.
+  /// Migrates a store, if its version is not the target's, and loads the result into a database. The store itself stays as it is.
   ///
   /// On return all rows, keys and indexes are durable on the server and, except for ``VerificationMode/none``, read back and compared; its
   /// path in the report names server and schema. What is interrupted is finished by
@@ -16,10 +16,13 @@ extension MigrationJob {
   /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be reached or has such tables, before
   ///   anything is done; and `badCheckpoint` where the store was written since its load began.
   public func load(
-    _ request: Request, to server: PostgresServer, _ options: PostgresOptions,
-    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    _ request: Request, to destination: LoadDestination, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
-    try settledLoad(request.source) { try loaded(request, server, options, makeMonitor) }
+    try settledLoad(request.source) {
+      switch destination {
+      case .postgres(let postgres): try loaded(request, postgres.server, postgres.options, makeMonitor)
+      }
+    }
   }
 
   private func loaded(
@@ -76,7 +79,7 @@ extension MigrationJob {
   /// Resumes an interrupted load; nil if there is none of this store. `server` has a password that the first command's had, too;
   /// without it libpq asks its environment.
   ///
-  /// - Throws: ``BatchError`` with its effect, as ``load(_:to:_:monitor:)`` and
+  /// - Throws: ``BatchError`` with its effect, as ``load(_:to:monitor:)`` and
   ///   ``resume(_:memory:takeOver:rejects:consent:history:monitor:)`` do.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,

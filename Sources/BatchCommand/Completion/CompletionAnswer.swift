@@ -17,7 +17,7 @@ enum CompletionAnswer {
     }
     guard arguments.first == "--generate-completion-script", arguments.count < 3 else { return nil }
     let shell = arguments.count == 2 ? CompletionShell(rawValue: arguments[1]) : CompletionShell.autodetected()
-    return shell.map { CompletionScript.text($0, GodwitCommand.name) }
+    return shell.map { CompletionScript.text($0, Program.name) }
   }
 
   /// A line for each candidate. Nothing goes wrong aloud: this is printed while somebody types.

@@ -38,7 +38,7 @@ struct FleetPlanCommand: ParsableCommand {
     // What no store could be migrated with is found here, and not by every task.
     let library = models.models.isEmpty ? nil : try ModelLibrary(paths: models.models)
     if let to = models.to { _ = try library?.target(named: to) }
-    try PostgresArguments.refuseDestination(in: models.mappings)
+    try DestinationArguments.refuseDestination(in: models.mappings)
     for path in models.mappings { _ = try MappingModelReader.read(path: path) }
     _ = try models.request("")
     let survey = FleetSurvey(models: library)

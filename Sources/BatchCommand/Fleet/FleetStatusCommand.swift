@@ -21,7 +21,7 @@ struct FleetStatusCommand: ParsableCommand {
 
   func run() throws {
     let (plan, state) = try fleet.open()
-    let status = FleetStatus(plan, state, MigrationJob(policies: GodwitCommand.policies))
+    let status = FleetStatus(plan, state, MigrationJob(policies: Program.policies))
     if let html { try ReportFile.write(FleetPage.html(status), to: html) }
     if json { Console.print(try JSONOutput.text(status)) } else if html == nil { Console.print(Self.text(status)) }
     if status.count(.unreadable) > 0 { throw ExitCode(ExitCodes.refused) }

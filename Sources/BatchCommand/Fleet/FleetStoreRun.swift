@@ -27,7 +27,7 @@ struct FleetStoreRun {
   /// Options of this machine, after those of the plan.
   let options: [String]
 
-  private var job: MigrationJob { MigrationJob(policies: GodwitCommand.policies) }
+  private var job: MigrationJob { MigrationJob(policies: Program.policies) }
 
   /// Works on the store that the claim is for. Nil if it has ended already.
   func run(_ number: Int, _ claim: FleetClaim) -> Result? {

@@ -30,7 +30,7 @@ struct ReportCommand: StoreCommand {
   }
 
   func run() throws {
-    let report = try MigrationJob(policies: GodwitCommand.policies).report(store)
+    let report = try MigrationJob(policies: Program.policies).report(store)
     if let html { try ReportFile.write(ReportPage.html(report), to: html) }
     if json {
       Console.print(try JSONOutput.text(report))

@@ -100,6 +100,6 @@ struct ReportPage {
 
   private var foot: String {
     HTML.element(
-      "footer", "", "Made by \(HTML.escaped(GodwitCommand.configuration.commandName ?? "godwit")) \(GodwitCommand.version)")
+      "footer", "", "Made by \(HTML.escaped(Program.name)) \(Program.version)")
   }
 }

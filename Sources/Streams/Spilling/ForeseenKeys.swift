@@ -7,7 +7,7 @@ public final class ForeseenKeys: @unchecked Sendable {
     var hash: UInt64
     /// Where the table would have it.
     var word: UInt64
-    var entry: SpillingMap.Entry?
+    var entry: SpillingEntry?
     var isAsked: Bool
   }
 
@@ -55,7 +55,7 @@ public final class ForeseenKeys: @unchecked Sendable {
 
   /// What a key was found to stand for; nil if that has to be asked for yet.
   @inline(__always)
-  public func entry(_ place: Int) -> SpillingMap.Entry? { place < count ? keys[place].entry : nil }
+  public func entry(_ place: Int) -> SpillingEntry? { place < count ? keys[place].entry : nil }
 
   /// Whether the key was asked for beforehand.
   @inline(__always)
@@ -81,7 +81,7 @@ extension SpillingMap {
   /// Looks again for a key that was not found, in memory and in runs: only what was inserted since can have it.
   ///
   /// - Throws: ``StreamsError``.
-  public func findInserted(_ keys: ForeseenKeys, _ place: Int) throws -> Entry? {
+  public func findInserted(_ keys: ForeseenKeys, _ place: Int) throws -> SpillingEntry? {
     let (hash, key) = (keys.keys[place].hash, TaggedKey(tag: keys.tag, body: keys.keys[place].body))
     if let entry = table.find(key, hash: hash, word: table.word(hash)) { return entry }
     return keys.spilled == spilled ? nil : try findAlone(key, hash: hash)
@@ -95,19 +95,5 @@ extension SpillingMap {
       let key = keys.keys[place]
       keys.keys[place].entry = try findInRuns(TaggedKey(tag: keys.tag, body: key.body), hash: key.hash, memory)
     }
-  }
-}
-
-/// What a thread needs to look into runs.
-public final class RunMemory {
-  let filterBlock = UnsafeMutableRawPointer.allocate(byteCount: RunFilter.blockBytes, alignment: 64)
-  let block = UnsafeMutableRawBufferPointer.allocate(byteCount: SpilledRunFormat.blockBytes, alignment: 64)
-
-  /// Allocates it.
-  public init() {}
-
-  deinit {
-    filterBlock.deallocate()
-    block.deallocate()
   }
 }

@@ -19,7 +19,7 @@ final class HashTable {
     }
 
     var hash: UInt64 { head.hash }
-    var entry: SpillingMap.Entry { SpillingMap.Entry(key: head.key, entity: head.entity) }
+    var entry: SpillingEntry { SpillingEntry(key: head.key, entity: head.entity) }
     var key: UnsafeRawBufferPointer {
       UnsafeRawBufferPointer(start: base + Self.headLength, count: Int(head.keyLength))
     }
@@ -78,14 +78,14 @@ final class HashTable {
 
   /// Finds a key whose ``word(_:)`` is at hand.
   @inline(__always)
-  func find(_ key: TaggedKey, hash: UInt64, word: UInt64) -> SpillingMap.Entry? {
+  func find(_ key: TaggedKey, hash: UInt64, word: UInt64) -> SpillingEntry? {
     if word == 0 { return nil }
     if isAt(word, key, hash) { return slot(word).entry }
     let found = places[place(key, hash: hash)]
     return found == 0 ? nil : slot(found).entry
   }
 
-  func insert(_ key: TaggedKey, hash: UInt64, _ entry: SpillingMap.Entry) {
+  func insert(_ key: TaggedKey, hash: UInt64, _ entry: SpillingEntry) {
     let found = place(key, hash: hash)
     let head = Slot.Head(hash: hash, key: entry.key, keyLength: UInt32(truncatingIfNeeded: key.count), entity: entry.entity)
     if places[found] != 0 { return slot(places[found]).base.storeBytes(of: head, as: Slot.Head.self) }

@@ -52,7 +52,7 @@ private final class RunCursor {
     long.deallocate()
   }
 
-  var entry: SpillingMap.Entry { entries.entry }
+  var entry: SpillingEntry { entries.entry }
 
   /// How the entry stands to that of another cursor: below 0 before it, 0 for the same key. The end comes last.
   func order(to other: RunCursor) -> Int {

@@ -83,7 +83,7 @@ final class SpilledRun {
   }
 
   /// Finds a key in the block where its hash belongs.
-  func find(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory) throws -> SpillingMap.Entry? {
+  func find(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory) throws -> SpillingEntry? {
     guard blockCount > 0, try mayContain(hash, memory) else { return nil }
     let block = memory.block
     let upper = UInt32(truncatingIfNeeded: hash >> 32)
@@ -165,8 +165,8 @@ struct BlockEntries {
   }
 
   var hash: UInt64 { word(0) }
-  var entry: SpillingMap.Entry {
-    SpillingMap.Entry(key: Int64(bitPattern: word(8)), entity: UInt32(truncatingIfNeeded: word(16)))
+  var entry: SpillingEntry {
+    SpillingEntry(key: Int64(bitPattern: word(8)), entity: UInt32(truncatingIfNeeded: word(16)))
   }
   var keyLength: Int { Int(word(16) >> 32) }
   var isLong: Bool { keyLength > Format.longestKeyInside }

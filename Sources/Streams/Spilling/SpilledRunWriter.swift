@@ -33,7 +33,7 @@ final class SpilledRunWriter {
   }
 
   /// Appends an entry; hashes ascend, and of equal hashes keys do.
-  func append(hash: UInt64, _ entry: SpillingMap.Entry, _ key: UnsafeRawBufferPointer) throws {
+  func append(hash: UInt64, _ entry: SpillingEntry, _ key: UnsafeRawBufferPointer) throws {
     try addToFilter(hash)
     let isLong = key.count > Format.longestKeyInside
     let length = Format.entryHead + (isLong ? 8 : key.count)

@@ -8,18 +8,8 @@ import Synchronization
 /// trusted. A resume reads indexes and filters of a few runs and at most one table's worth of log, whatever the number of keys.
 /// Of several entries of a key the newest counts.
 public final class SpillingMap {
-  /// What a key stands for: an object.
-  public struct Entry: Sendable, Equatable {
-    /// The object's primary key.
-    public var key: Int64
-    /// The object's entity number, or any small number of the caller's.
-    public var entity: UInt32
-    /// Makes an entry.
-    public init(key: Int64, entity: UInt32) {
-      self.key = key
-      self.entity = entity
-    }
-  }
+  /// What a key stands for.
+  public typealias Entry = SpillingEntry
 
   /// A file that newer ones replace: states with so many runs or more do not name it.
   private typealias Replaced = (path: String, runs: UInt64)
@@ -50,21 +40,21 @@ public final class SpillingMap {
 
   /// Finds what a key stands for.
   /// - Throws: ``StreamsError``.
-  public func find(_ key: TaggedKey) throws -> Entry? {
+  public func find(_ key: TaggedKey) throws -> SpillingEntry? {
     let hash = key.hash
     if let found = table.find(key, hash: hash, word: table.word(hash)) { return found }
     return hasRuns ? try findAlone(key, hash: hash) : nil
   }
 
   /// Looks for one key in runs.
-  func findAlone(_ key: TaggedKey, hash: UInt64) throws -> Entry? { try clock.sample { try findInRuns(key, hash: hash) } }
+  func findAlone(_ key: TaggedKey, hash: UInt64) throws -> SpillingEntry? { try clock.sample { try findInRuns(key, hash: hash) } }
 
   /// Seconds that runs took so far, to be written and to be looked into one key after the other, about.
   public var secondsOfRuns: Double { clock.seconds }
 
   var hasRuns: Bool { !runs.isEmpty }
 
-  func findInRuns(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory? = nil) throws -> Entry? {
+  func findInRuns(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory? = nil) throws -> SpillingEntry? {
     let memory = memory ?? self.memory
     for place in runs.indices.reversed() {
       if let entry = try runs[place].run.find(key, hash: hash, memory) { return entry }
@@ -74,14 +64,14 @@ public final class SpillingMap {
 
   /// Adds an entry; a later find of the key gives it. Durable after ``checkpoint()`` and its files' sync.
   /// - Throws: ``StreamsError``.
-  public func insert(_ key: TaggedKey, _ entry: Entry) throws {
+  public func insert(_ key: TaggedKey, _ entry: SpillingEntry) throws {
     append(key, entry)
     if pending.count > 1 << 16 { try flushLog() }
     table.insert(key, hash: key.hash, entry)
     if table.isFull { try clock.time { try spill() } }
   }
 
-  private func append(_ key: TaggedKey, _ entry: Entry) {
+  private func append(_ key: TaggedKey, _ entry: SpillingEntry) {
     let start = pending.count
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: key.count).littleEndian) { pending.append(contentsOf: $0) }
     withUnsafeBytes(of: entry.entity.littleEndian) { pending.append(contentsOf: $0) }
@@ -206,7 +196,7 @@ public final class SpillingMap {
     let reader = RecordLogReader(file: old, length: length)
     while let record = try reader.next(headLength: 16, lengthAt: 0) {
       try record.withUnsafeBytes { bytes in
-        let entry = Entry(
+        let entry = SpillingEntry(
           key: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)),
           entity: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
         let key = TaggedKey(UnsafeRawBufferPointer(rebasing: bytes[16...]))

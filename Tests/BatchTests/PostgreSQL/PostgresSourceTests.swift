@@ -95,7 +95,9 @@
       try TestServer.withSchema("begun") { session, schema in
         var options = PostgresOptions()
         options.schema = schema
-        let report = try folder.job().load(folder.request(store), to: TestServer.server, options) { RunMonitor(interval: $0) }
+        let report = try folder.job().load(
+          folder.request(store), to: .postgres(PostgresDestination(server: TestServer.server, options: options))
+        ) { RunMonitor(interval: $0) }
         #expect(report.isVerified && !FileManager.default.fileExists(atPath: place.path))
       }
     }
@@ -122,7 +124,9 @@
       try TestServer.withSchema("files") { session, schema in
         var options = PostgresOptions()
         options.schema = schema
-        let report = try folder.job().load(folder.request(store), to: TestServer.server, options) { RunMonitor(interval: $0) }
+        let report = try folder.job().load(
+          folder.request(store), to: .postgres(PostgresDestination(server: TestServer.server, options: options))
+        ) { RunMonitor(interval: $0) }
         #expect(report.steps == 1 && report.isVerified && report.notes == [], "\(report.notes)")
         let found = try session.rows("SELECT encode(sha256(data), 'hex'), note FROM \(schema).item")
         #expect(found == [[PlanFingerprint.hex(SHA256.hash(bytes)), nil]])

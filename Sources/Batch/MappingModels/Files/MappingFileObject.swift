@@ -17,7 +17,7 @@ package struct MappingFileObject {
   static let file = MappingFileObject(
     title: "the file", definition: "file", keys: ["$schema", "from", "to", "destination", "tables", "entities", "others"])
   static let destination = MappingFileObject(
-    title: "a destination", definition: "destination", keys: ["postgres", "schema", "inheritance", "names"])
+    title: "a destination", definition: "destination", keys: LoadDestination.keys)
   static let version = MappingFileObject(
     title: "a version", definition: "version", keys: ["name", "checksum", "hashes"])
   static let table = MappingFileObject(title: "a table", definition: "table", keys: ["file", "key", "value"])

@@ -49,7 +49,7 @@ struct MappingFileReader {
     guard let from = fields["from"], let to = fields["to"] else {
       throw root.failure("the file does not say which versions it leads from and to", "Add the keys from and to")
     }
-    model.destination = try fields["destination"].map(DestinationReader.read)
+    model.destination = try fields["destination"].map(LoadDestination.init)
     model.mapsOthers = try fields["others"]?.flag("others") ?? false
     (model.sourceModelName, model.sourceChecksum, model.sourceHashes) = try version(from)
     (model.destinationModelName, model.destinationChecksum, model.destinationHashes) = try version(to)

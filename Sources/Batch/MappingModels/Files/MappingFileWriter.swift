@@ -9,7 +9,7 @@ public enum MappingFileWriter {
   public static func text(_ model: MappingModel) throws -> String {
     var lines = version("from", model.sourceModelName, model.sourceHashes)
     lines += version("to", model.destinationModelName, model.destinationHashes)
-    lines += model.destination.map(DestinationReader.lines) ?? []
+    lines += model.destination?.lines ?? []
     lines.append(model.entityMappings.isEmpty ? "entities: []" : "entities:")
     for mapping in model.entityMappings { lines += entity(mapping) }
     let text = lines.joined(separator: "\n") + "\n"

@@ -41,7 +41,7 @@ extension MigrationJob {
       guard plan.destination == nil || request.output != nil else {
         throw BatchError(
           .refused, "a mapping file names a server for the result, and the store would be replaced",
-          hint: "Load it with load(_:to:_:monitor:), or name an output", effect: .nothingWritten, path: source)
+          hint: "Load it with load(_:to:monitor:), or name an output", effect: .nothingWritten, path: source)
       }
       guard !plan.isUpToDate else {
         return Report(

@@ -8,18 +8,6 @@ import Streams
 
 // The steps of a run, from the newest checkpoint on.
 extension MigrationRun {
-  /// What the last step left.
-  struct Finished {
-    var path: String
-    var rowsRead: UInt64
-    var tableRows: [String: UInt64]
-    var digests: [String: ProofDigest]
-    var accounts: [StepAccount]
-    /// What was proved while the last step was written.
-    var early: EarlyVerification?
-    var notes: [String] { accounts.flatMap(\.notes) }
-  }
-
   private func storeName(_ index: Int) -> String { "step-\(index + 1).sqlite" }
 
   /// Runs the steps that are left; returns the last one's store.

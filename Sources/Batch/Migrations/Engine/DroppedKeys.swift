@@ -27,10 +27,10 @@ final class DroppedKeys {
   private static let entryLength = 16
   private var keys: [Keys?]
 
-  /// Makes the files, or continues those whose lengths a checkpoint names.
-  init(plan: StepPlan, files: StepFiles, restoring counts: [StepState.Counts]?) throws {
-    keys = try plan.mappings.enumerated().map { index, mapping in
-      guard mapping.policy?.policy.createsRelationships == true || !plan.late[index].isEmpty else { return nil }
+  /// Makes the files of the mappings that are read again, or continues those whose lengths a checkpoint names.
+  init(of isReadAgain: [Bool], files: StepFiles, restoring counts: [StepState.Counts]?) throws {
+    keys = try isReadAgain.enumerated().map { index, isReadAgain in
+      guard isReadAgain else { return nil }
       let path = files.path("dropped.\(index)")
       let file = try files.fileSystem.open(path, counts == nil ? .create : .updateOrCreate)
       let (length, overflow) = (counts?[index].dropped ?? 0).multipliedReportingOverflow(by: UInt64(Self.entryLength))

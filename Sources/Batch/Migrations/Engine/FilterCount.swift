@@ -57,7 +57,7 @@ extension StepPlan {
     let lookups = try LookupTable([], model: layout.model, files: files, restoring: nil)
     let patches = try PatchLog(path: files.path("patches"), fileSystem: files.fileSystem, restoring: nil)
     return RowTransformer(
-      plan: self, manager: makeManager(lookups, patches), dropped: try DroppedKeys(plan: self, files: files, restoring: nil),
+      plan: self, manager: makeManager(lookups, patches), dropped: try DroppedKeys(of: isReadAgain, files: files, restoring: nil),
       state: StepState(plan: self))
   }
 

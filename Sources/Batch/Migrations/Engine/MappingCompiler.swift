@@ -118,7 +118,7 @@ struct MappingCompiler {
       if target.type == .date { try checkEpoch(expression, property.name, draft) }
       let compiled = try self.expression(
         expression, property.name, .attribute(column: target.position, through: types), draft)
-      if case .constant(.value(let value)) = compiled.expression {
+      if case .constant(let value) = compiled.expression {
         columns[target.position] = .value(try stored(value, through: types, property, draft))
       } else {
         columns[target.position] = .expression

@@ -4,28 +4,6 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// A part of a step that runs from its beginning to its end before the next one begins; a checkpoint names one of them.
-package enum StepUnit {
-  /// A policy's call before the first object of its mapping.
-  case begin(mapping: Int)
-  /// Reads one source table once and migrates its rows by these mappings.
-  case rows(table: Int, mappings: [Int])
-  /// A policy's call after the last object of its mapping.
-  case endCreation(mapping: Int)
-  /// Writes the rows of a join table.
-  case links(LinkUnit)
-  /// Copies the rows of a table that the model does not know; the number is that among the carried tables.
-  case carried(Int)
-  /// Reads one source table again for a policy that makes relationships.
-  case relationships(table: Int, mapping: Int)
-  /// A policy's call after the last relationship of its mapping.
-  case endRelationships(mapping: Int)
-  /// A policy's call when all relationships are there.
-  case validation(mapping: Int)
-  /// A policy's call at the end of the step.
-  case end(mapping: Int)
-}
-
 /// Everything about a step that follows from models, mappings, policies and the source's schema: made once, before the first row.
 package final class StepPlan {
   package let step: MigrationStep
@@ -118,16 +96,4 @@ extension StepPlan {
 
   /// The number of the first carried table.
   var firstCarried: Int { layout.entityTables.count + layout.joinTables.count }
-}
-
-/// An entity mapping with what was decided about it: its policy, and how its keys move.
-struct MappingDraft {
-  var mapping: EntityMapping
-  var source: SourceEntity
-  var destination: DestinationEntity
-  var offset: Int64
-  /// Whether another scan writes to its table before. Then its keys move by the number of those rows, which may be 0.
-  var isBehindOthers = false
-  var policy: (any EntityMigrationPolicy)?
-  var filter: MappingFilter?
 }

@@ -43,7 +43,7 @@ package final class StepRunner {
     patches = try PatchLog(
       path: job.files.path(needsLogs ? "patches" : "patches.closed"), fileSystem: job.files.fileSystem,
       restoring: restoring ? (state.patchLength, state.patchCount) : nil)
-    let dropped = try DroppedKeys(plan: plan, files: job.files, restoring: restart != nil ? state.counts : nil)
+    let dropped = try DroppedKeys(of: plan.isReadAgain, files: job.files, restoring: restart != nil ? state.counts : nil)
     transformer = RowTransformer(
       plan: plan, manager: plan.makeManager(lookups, patches), dropped: dropped, state: state)
     transformer.watcher = job.objectWatcher

@@ -43,7 +43,7 @@ public struct MigrationPlan: Sendable {
   /// Where inference past versions and version by version give other values; the notes say it, too.
   public var differences: [InferenceDifference] = []
   /// The server that a mapping file which leads to the target version names for the result.
-  public var destination: PostgresDestination?
+  public var destination: LoadDestination?
 
   /// True when the store already has the target version.
   public var isUpToDate: Bool { steps.isEmpty }
@@ -133,10 +133,10 @@ public struct MigrationPlanner: Sendable {
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
-      path: path, differences: chosen.differences, destination: try server(for: destination))
+      path: path, differences: chosen.differences, destination: try namedDestination(for: destination))
   }
 
-  private func server(for target: ManagedObjectModel) throws -> PostgresDestination? {
+  private func namedDestination(for target: ManagedObjectModel) throws -> LoadDestination? {
     let named = mappings.filter { $0.destination != nil && VersionGraph.leads($0, to: target) }
     if let other = named.first(where: { $0.destination != named[0].destination }) {
       throw BatchError(

@@ -39,7 +39,7 @@ package final class CompiledMapping: @unchecked Sendable {
   /// Which source objects it takes; nil for all.
   let filter: MappingFilter?
   /// What is evaluated for every object, in the mapping's order.
-  private let expressions: [PropertyExpression]
+  let expressions: [PropertyExpression]
   /// What the model demands of the mapping's objects; nil for nothing.
   private let rules: ObjectRules?
   /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are such.
@@ -194,16 +194,6 @@ package final class CompiledMapping: @unchecked Sendable {
 
   /// Whether the mapping takes this object.
   func takes(_ source: SourceObject) throws -> Bool { try filter?.takes(source) ?? true }
-
-  /// Sets what expressions give in a new object; all other columns are taken from the row when it is written.
-  func evaluate(into object: DestinationObject, source: SourceObject, manager: MigrationManager) throws {
-    guard !expressions.isEmpty else { return }
-    var scope = ExpressionScope(source: source)
-    (scope.destination, scope.policy, scope.manager) = (object, policy?.policy, manager)
-    for expression in expressions {
-      try expression.naming(mapping, source) { try expression.apply(to: object, scope) }
-    }
-  }
 }
 
 extension RecordProgram {

@@ -41,11 +41,11 @@ struct ExpressionCompiler {
 
   mutating func compile(_ expression: Expression) throws -> Compiled {
     switch expression {
-    case .constant(let value): return (.constant(.value(value)), .value)
+    case .constant(let value): return (.constant(value), .value)
     case .decimal(let digits):
       guard let number = Double(digits) else { throw ExpressionDamage("has the decimal \(digits), which is none") }
-      return (.constant(.value(.real(number))), .value)
-    case .date(let seconds): return (.constant(.value(.real(seconds))), .value)
+      return (.constant(.real(number)), .value)
+    case .date(let seconds): return (.constant(.real(seconds)), .value)
     case .evaluatedObject: return try self.source(named: "SELF")
     case .variable(let name): return try variable(name)
     case .keyPath(let operand, let path): return try keyPath(operand, path)
@@ -70,7 +70,7 @@ struct ExpressionCompiler {
     case .compound(let junction, let parts): return .compound(junction, try parts.map { try compile($0) })
     case .compare(let left, let operation, let right):
       let (left, right) = (try compile(left).expression, try compile(right).expression)
-      guard operation.comparison == .matches, case .constant(.value(.text(let pattern))) = right else {
+      guard operation.comparison == .matches, case .constant(.text(let pattern)) = right else {
         return .compare(left, operation, right)
       }
       return .matches(left, operation.modifier, try TextPattern(pattern, operation.options))
@@ -96,7 +96,7 @@ struct ExpressionCompiler {
 
   private mutating func keyPath(_ operand: Expression, _ path: [String]) throws -> Compiled {
     switch operand {
-    case .variable("entityMapping"): return (.constant(.value(try mappingValue(path))), .value)
+    case .variable("entityMapping"): return (.constant(try mappingValue(path)), .value)
     case .variable("destination") where destination != nil: return try destinationPath(path)
     default: break
     }
@@ -121,7 +121,7 @@ struct ExpressionCompiler {
     guard !isLate else { throw ExpressionDamage("reads $destination.\(name) when the object is written already") }
     if let attribute = destination.attributes[name], path.count == 1 {
       guard earlier.contains(name) else {
-        return (.constant(.value(attribute.type.normalized(destination.template[attribute.position]))), .value)
+        return (.constant(attribute.type.normalized(destination.template[attribute.position])), .value)
       }
       return (.column(attribute.position, attribute.type), .value)
     }
@@ -129,12 +129,12 @@ struct ExpressionCompiler {
       throw ExpressionDamage("reads $destination.\(path.joined(separator: ".")), which \(destination.name) does not have")
     }
     if case .ownKey = relationship.storage { return (.constant(.null), .value) }
-    guard path.count > 1 else { return (.constant(.list([])), .list(.destination)) }
-    guard path[1].hasPrefix("@") else { return (.constant(.list([])), .list(.value)) }
+    guard path.count > 1 else { return (.list([]), .list(.destination)) }
+    guard path[1].hasPrefix("@") else { return (.list([]), .list(.value)) }
     guard let function = CollectionOperator(rawValue: String(path[1].dropFirst())) else {
       throw ExpressionDamage("has the collection operator \(path[1]), which is not known")
     }
-    return (.path(.constant(.list([])), [.collect(function, [])]), .value)
+    return (.path(.list([]), [.collect(function, [])]), .value)
   }
 
   private func steps(_ path: ArraySlice<String>, from kind: Kind) throws -> (steps: [PathStep], kind: Kind) {
@@ -189,7 +189,7 @@ struct ExpressionCompiler {
       guard let name = FormatFunctions.fullName(name), FormatFunctions.takes(name, arguments.count) else {
         throw ExpressionDamage("calls the function \(name), which is not supported")
       }
-      if name == "now" { return (.constant(.value(.real(now))), .value) }
+      if name == "now" { return (.constant(.real(now)), .value) }
       return (.function(name: name, arguments: try arguments.map { try compile($0).expression }), .value)
     case .some(.variable("entityPolicy")) where destination != nil:
       return (.policy(name: name, arguments: try arguments.map { try compile($0).expression }), .value)

@@ -25,7 +25,7 @@ final class FetchedObjects {
   private func scan() throws -> [Int64] {
     var keys: [Int64] = []
     try graph.forEach(entity) { object in
-      guard try predicate.holds(ExpressionScope(source: object)) else { return }
+      guard try predicate.holds(for: object) else { return }
       guard keys.count < Self.mostObjects else {
         throw ExpressionDamage("fetches more than \(Self.mostObjects) objects of \(entity.name)")
       }

@@ -132,22 +132,21 @@ final class LookupTable {
     }
   }
 
+  /// Adds an entry to a look-up under the bytes of a text or a blob.
+  @inline(__always)
+  func add(at place: Int, _ type: UInt64, _ body: UnsafeRawBufferPointer, _ entry: SpillingMap.Entry) throws {
+    try keyed(type, body) { try insert(place, $0, entry) }
+  }
+
+  /// Adds an entry to a look-up under a value.
+  @inline(__always)
+  func add(at place: Int, _ value: Value, _ entry: SpillingMap.Entry) throws {
+    try keyed(value) { try insert(place, $0, entry) }
+  }
+
   private func insert(_ place: Int, _ key: TaggedKey, _ entry: SpillingMap.Entry) throws {
     if kept[place].choice == .first, try maps[place].find(key) != nil { return }
     try maps[place].insert(key, entry)
-  }
-
-  /// Adds a finished object to every look-up that wants it.
-  func addAll(_ object: DestinationObject) throws {
-    for place in feeding[object.entity.name] ?? [] {
-      guard let attribute = object.entity.attributes[kept[place].attribute] else { continue }
-      let entry = SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number))
-      if let (type, body) = object.bytes(attribute.position) {
-        try keyed(type, body) { try insert(place, $0, entry) }
-      } else {
-        try keyed(object.stored(attribute.position)) { try insert(place, $0, entry) }
-      }
-    }
   }
 
   /// Writes what is pending; the states may be published once the files are synced.

@@ -19,19 +19,6 @@ struct PropertyExpression {
   let target: Target
   let expression: CompiledExpression
 
-  /// Sets the property.
-  func apply(to object: DestinationObject, _ scope: ExpressionScope) throws {
-    switch target {
-    case .attribute(let column, let types):
-      try object.assign(column: column, Self.stored(expression.evaluate(scope).single(), through: types))
-    case .toOne:
-      let objects = try expression.related(scope)
-      guard objects.count <= 1 else { throw ExpressionDamage("gives \(objects.count) objects for a to-one relationship") }
-      try object.set(name, to: objects.first)
-    case .toMany: for other in try expression.related(scope) { try object.add(other, to: name) }
-    }
-  }
-
   /// A value as an attribute of these types stores it that has them one after the other.
   static func stored(_ value: Value, through types: [AttributeType]) throws -> Value {
     guard let first = types.first, let fitting = first.fitting(value) else {

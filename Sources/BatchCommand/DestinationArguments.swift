@@ -1,8 +1,8 @@
 import ArgumentParser
 import Batch
 
-/// PostgreSQL as the place where the result goes.
-struct PostgresArguments: ParsableArguments {
+/// A database as the place where the result goes.
+struct DestinationArguments: ParsableArguments {
   @Option(
     name: .customLong("to-postgres"),
     help: ArgumentHelp(
@@ -44,12 +44,15 @@ struct PostgresArguments: ParsableArguments {
   }
 
   /// Where the result of a request goes, when it goes to a server. A store that the command names comes before what a mapping file says.
-  func destination(_ request: MigrationJob.Request) throws -> PostgresDestination? {
-    if let url { return PostgresDestination(server: PostgresServer(url: url), options: options(nil)) }
-    let job = MigrationJob(policies: GodwitCommand.policies)
-    if request.output == nil, var found = try job.destination(of: request) {
-      found.options = options(found.options)
-      return found
+  func destination(_ request: MigrationJob.Request) throws -> LoadDestination? {
+    if let url { return .postgres(PostgresDestination(server: PostgresServer(url: url), options: options(nil))) }
+    let job = MigrationJob(policies: Program.policies)
+    if request.output == nil, let found = try job.destination(of: request) {
+      switch found {
+      case .postgres(var found):
+        found.options = options(found.options)
+        return .postgres(found)
+      }
     }
     guard !isAsked || ddlOnly else {
       throw ValidationError(
@@ -60,15 +63,16 @@ struct PostgresArguments: ParsableArguments {
 
   /// The SQL for a plan's tables; what has no counterpart becomes a note of the plan.
   func script(_ plan: inout MigrationPlan) throws -> String {
-    let base = url == nil ? plan.destination?.options : nil
-    let (sql, notes) = try MigrationJob(policies: GodwitCommand.policies).postgresScript(plan, options(base))
+    var destination = PostgresDestination(server: PostgresServer(url: url ?? ""), options: options(nil))
+    if url == nil, case .postgres(let named)? = plan.destination { destination.options = options(named.options) }
+    let (sql, notes) = try MigrationJob(policies: Program.policies).script(plan, for: .postgres(destination))
     plan.notes += notes
     return sql
   }
 
   /// Prints the tables that a request's result would get.
   func printScript(_ request: MigrationJob.Request) throws {
-    var plan = try MigrationJob(policies: GodwitCommand.policies).plan(request)
+    var plan = try MigrationJob(policies: Program.policies).plan(request)
     Console.writeOutput(try script(&plan) + "\n")
   }
 

@@ -1,15 +1,14 @@
-/// Reads and writes the destination in a mapping file: a server of PostgreSQL, and how its tables are to be.
-enum DestinationReader {
-  static func read(_ node: MappingNode) throws -> PostgresDestination {
-    let fields = try node.fields(.destination)
-    guard let postgres = fields["postgres"] else {
-      throw node.failure("a destination names no server", "Add the key postgres, with postgres://USER@HOST/DATABASE")
-    }
-    var destination = PostgresDestination(server: PostgresServer(url: try postgres.text("postgres")))
+/// What a mapping file says of a server of PostgreSQL, and of how its tables are to be.
+enum PostgresSettings {
+  static let keys = ["schema", "inheritance", "names"]
+  static let example = "postgres://USER@HOST/DATABASE"
+
+  static func read(_ url: MappingNode, _ fields: [String: MappingNode]) throws -> PostgresDestination {
+    var destination = PostgresDestination(server: PostgresServer(url: try url.text("postgres")))
     // Such files are shared, and a run keeps a copy.
     let address = destination.server.address
     guard address.secrets.isEmpty, !address.isAmbiguous else {
-      throw postgres.failure(
+      throw url.failure(
         "a password does not belong into a mapping file",
         "Give it by PGPASSWORD or in ~/.pgpass; settings that libpq does not know count as one")
     }
@@ -34,15 +33,13 @@ enum DestinationReader {
     return choice
   }
 
-  /// The lines of a mapping file.
-  static func lines(_ destination: PostgresDestination) -> [String] {
+  /// The settings that are not the defaults.
+  static func entries(_ destination: PostgresDestination) -> [(String, String)] {
     let (options, standard) = (destination.options, PostgresOptions())
-    let others = [
+    return [
       options.schema == standard.schema ? nil : ("schema", options.schema),
       options.inheritance == standard.inheritance ? nil : ("inheritance", options.inheritance.rawValue),
       options.names == standard.names ? nil : ("names", options.names.rawValue),
-    ]
-    let entries = [("postgres", destination.server.url)] + others.compactMap(\.self)
-    return ["destination:"] + entries.map { "  \($0): \(MappingFileWriter.quoted($1))" }
+    ].compactMap(\.self)
   }
 }

@@ -1,0 +1,26 @@
+@preconcurrency import Dispatch
+import Glibc
+import RunSupport
+import Streams
+
+/// Calls a body every second or so, to give a sign of life, as long as it is held.
+package final class Heartbeat: Sendable {
+  private let timer: any DispatchSourceTimer
+  private let queue = DispatchQueue(label: "heartbeat", qos: .utility)
+
+  package init() { timer = DispatchSource.makeTimerSource(queue: queue) }
+
+  package func start(every seconds: Double = 1, _ beat: @escaping @Sendable () -> Void) {
+    timer.schedule(deadline: .now(), repeating: seconds)
+    timer.setEventHandler(handler: beat)
+    timer.resume()
+  }
+
+  /// Waits for a sign that is being given: the file may be closed after it, and its number be another's.
+  package func stop() {
+    timer.cancel()
+    queue.sync {}
+  }
+
+  deinit { timer.cancel() }
+}

@@ -1,0 +1,121 @@
+import CoreDataStore
+import CoreMetrics
+import Foundation
+import Logging
+import MappingModels
+import Migrations
+import RunSupport
+import StoreVerification
+import Streams
+
+// What a job can say before it begins.
+extension MigrationJob {
+  /// Plans a migration. Nothing is written.
+  ///
+  /// - Throws: ``BatchError``: what a migration of the request would be refused for.
+  public func plan(_ request: Request) throws -> MigrationPlan {
+    try BatchError.looking { try plan(request, countsRows: true).plan }
+  }
+
+  /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a file without a name.
+  /// Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies are called with objects of the sample.
+  ///
+  /// Nil for a plan with nothing to do.
+  ///
+  /// - Throws: ``BatchError``: what a run would throw over these rows (`policyFailed`, `refused`, `badStore`), and `refused` where they make
+  ///   so much that a rehearsal has no memory for it.
+  public func forecast(_ request: Request, _ plan: MigrationPlan) throws -> MigrationForecast? {
+    // The run itself has its own share.
+    let free = MemoryLimit().find().map { Double($0.bytes) - Double(request.memory.total) } ?? .infinity
+    let bytes = min(Rehearsal.sampleBytes, max(1_048_576, free / 10))
+    return try BatchError.looking { try forecast(request, plan, sampleBytes: bytes) }
+  }
+
+  func forecast(_ request: Request, _ plan: MigrationPlan, sampleBytes: Double) throws -> MigrationForecast? {
+    guard !plan.isUpToDate else { return nil }
+    // As a run does once more.
+    let begin = ContinuousClock.now
+    _ = try self.plan(request, countsRows: false)
+    let planning = (ContinuousClock.now - begin) / .seconds(1)
+    let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
+    defer { source.close() }
+    return try Rehearsal(
+      plan: plan, policies: policies, memory: request.memory, extras: request.extras, validation: request.validation,
+      verification: request.verification,
+      directory: FilePaths.directory(of: JobDirectory(destination: request.output ?? request.source).destination),
+      planning: planning,
+      sampleBytes: sampleBytes
+    ).run(source)
+  }
+
+  /// A plan, and what it was made of.
+  func plan(_ request: Request, countsRows: Bool) throws -> (plan: MigrationPlan, seen: StoreSighting) {
+    let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
+    defer { source.close() }
+    let seen = try StoreSighting(source, fileSystem)
+    let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))
+    var plan = try planner(request, library, mappings).plan(source, target: request.target, countsRows: countsRows)
+    plan.notes += [source.metadata.newerFramework].compactMap { $0 }
+    if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
+    plan.notes += try otherFileSystem(request)
+    if request.output == nil, !mayWrite(request.source) {
+      plan.notes.append("this user may read the store but not replace it: migrate it as its owner, or elsewhere with --output")
+    }
+    let writers = FileUsers.writing(request.source)
+    if !writers.isEmpty {
+      plan.notes.append(
+        "\(writers.joined(separator: ", ")) has the store open to write: end it, because what it writes later may be lost")
+    }
+    try look(at: &plan, request, source)
+    // Last: a mapping that cannot work at all is a better answer than what it would lose.
+    plan.notes += try PlanJudge(request, plan, library, mappings, policies).notes(source)
+    return (plan, seen)
+  }
+
+  /// What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known, and
+  /// which triggers they have.
+  private func look(at plan: inout MigrationPlan, _ request: Request, _ source: StoreReader) throws {
+    var (reader, stage) = (source, 0)
+    var history: HistoryRows?
+    for (index, planned) in plan.steps.enumerated() {
+      let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
+      let step = try StepPlan(
+        step: planned, reader: reader, policies: policies, files: files, now: 0, extras: request.extras,
+        validation: request.validation)
+      if index == 0 { history = step.carried.history }
+      history = try history.flatMap { try step.carried.fates?.pass($0, isForeseen: index > 0) }
+      plan.notes += step.carried.notes.filter { !plan.notes.contains($0) }
+      plan.accounts[stage].lines += TriggerLines(step).lines
+      if index == 0 { plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? [] }
+      stage += planned.passed.count + 1
+      if index + 1 < plan.steps.count {
+        let triggers = step.carried.texts.filter { $0.type == "trigger" }
+        reader = try EmptyStore.reader(of: plan.steps[index + 1].origin, triggers: triggers)
+      }
+    }
+  }
+
+  func planner(_ request: Request) throws -> MigrationPlanner {
+    planner(request, try ModelLibrary(paths: request.models), try mappings(request))
+  }
+
+  private func planner(_ request: Request, _ library: ModelLibrary, _ mappings: [PlanJudge.Mappings]) -> MigrationPlanner {
+    MigrationPlanner(
+      library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
+      fuses: request.makesOnePass, parts: request.parts, inference: request.inference)
+  }
+
+  private func mappings(_ request: Request) throws -> [PlanJudge.Mappings] {
+    try request.mappings.map { PlanJudge.Mappings(path: $0, models: try MappingModelReader.read(path: $0)) }
+  }
+
+  /// What a person should know of an output elsewhere.
+  private func otherFileSystem(_ request: Request) throws -> [String] {
+    guard let output = request.output else { return [] }
+    let bytes = try ExternalDataCopy(fileSystem: fileSystem).bytes(of: request.source)
+    let directories = [request.source, output].map(FilePaths.directory(of:))
+    guard try fileSystem.status(directories[0])?.device != fileSystem.status(directories[1])?.device else { return [] }
+    let external = bytes > 0 ? "; \(bytes) bytes of external data are copied to it, not linked" : ""
+    return ["the output lies on another file system than the store: disk space is needed there\(external)"]
+  }
+}

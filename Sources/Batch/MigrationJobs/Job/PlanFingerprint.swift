@@ -1,0 +1,73 @@
+import Codecs
+import CoreDataModel
+import CoreDataStore
+import Foundation
+import MappingModels
+import Migrations
+import RunSupport
+import StoreVerification
+import Streams
+
+/// What makes two plans the same: everything that the finished bytes depend on apart from the source (I8).
+package enum PlanFingerprint {
+  static func of(
+    steps: [MigrationStep], extras: ExtrasOptions, indexes: IndexBuilding, policies: PolicyRegistry, now: Double
+  ) throws -> [UInt8] {
+    var writer = ByteWriter()
+    // Changes whenever the engine lays out pages or keys in another way.
+    writer.writeString("layout 3")
+    writer.writeString(indexes.rawValue)
+    writer.writeDouble(now)
+    writer.writeString(extras.history.rawValue)
+    writer.writeBool(extras.allowsCloudKit)
+    for step in steps.flatMap({ $0.passed + [$0] }) {
+      if !step.passed.isEmpty { writer.writeString("in the pass of the \(step.passed.count) before") }
+      for model in [step.source, step.destination] {
+        writer.writeString(model.name)
+        writer.writeString(ManagedObjectModel.versionHashesDigest(model.versionHashes))
+        try describe(model, &writer)
+      }
+      for mappingModel in step.mappingModels {
+        writer.writeString(mappingModel.name)
+        for mapping in mappingModel.entityMappings {
+          writer.writeString(text(mapping))
+          writer.writeString(try policies.version(for: mapping) ?? "")
+        }
+      }
+    }
+    return SHA256.hash(writer.bytes)
+  }
+
+  /// What of a model reaches the file: texts of the schema, default values, identifiers.
+  private static func describe(_ model: ManagedObjectModel, _ writer: inout ByteWriter) throws {
+    let layout = try StoreLayout(model: model, purpose: .reading)
+    let indexes = model.entities.map { "\($0.indexes) \($0.uniquenessConstraints) \($0.compoundIndexes)" }
+    let defaults = model.entities.flatMap { entity in
+      entity.attributes.map { "\(entity.name).\($0.name) \($0.type) \($0.isIndexed) \(String(describing: $0.defaultValue))" }
+    }
+    let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
+    for text in texts + model.versionIdentifiers { writer.writeString(text) }
+  }
+
+  /// A mapping as text that does not depend on the order of dictionaries.
+  private static func text(_ mapping: EntityMapping) -> String {
+    var plain = mapping
+    plain.userInfo = [:]
+    let info = mapping.userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    return "\(plain) \(info)"
+  }
+
+  package static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  static func bytes(_ hex: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = Substring(hex)
+    while rest.count >= 2 {
+      bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,29 @@
+import CoreDataModel
+import Streams
+
+extension CompiledMapping {
+  /// Sets what expressions give in a new object; all other columns are taken from the row when it is written.
+  func evaluate(into object: DestinationObject, source: SourceObject, manager: MigrationManager) throws {
+    guard !expressions.isEmpty else { return }
+    var scope = ExpressionScope(source: source)
+    (scope.destination, scope.policy, scope.manager) = (object, policy?.policy, manager)
+    for expression in expressions {
+      try expression.naming(mapping, source) { try expression.apply(to: object, scope) }
+    }
+  }
+}
+
+extension PropertyExpression {
+  /// Sets the property.
+  func apply(to object: DestinationObject, _ scope: ExpressionScope) throws {
+    switch target {
+    case .attribute(let column, let types):
+      try object.assign(column: column, Self.stored(expression.evaluate(scope).single(), through: types))
+    case .toOne:
+      let objects = try expression.related(scope)
+      guard objects.count <= 1 else { throw ExpressionDamage("gives \(objects.count) objects for a to-one relationship") }
+      try object.set(name, to: objects.first)
+    case .toMany: for other in try expression.related(scope) { try object.add(other, to: name) }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import MappingModels
+import RunSupport
+
+/// The policies that a program knows, by class name.
+public struct PolicyRegistry: Sendable {
+  private let types: [String: any EntityMigrationPolicy.Type]
+
+  /// Registers policy types; of two with one name the later counts.
+  public init(_ types: [any EntityMigrationPolicy.Type] = []) {
+    self.types = Dictionary(types.map { ($0.className, $0) }, uniquingKeysWith: { _, new in new })
+  }
+
+  /// The same with one policy more.
+  func adding(_ type: any EntityMigrationPolicy.Type) -> PolicyRegistry { PolicyRegistry(Array(types.values) + [type]) }
+
+  /// Names of all policies, sorted.
+  public var names: [String] { types.keys.sorted() }
+
+  /// Makes the policy of an entity mapping, which its rules are as well; nil when the mapping has none.
+  ///
+  /// - Throws: ``BatchError``: `missingPolicy`.
+  public func policy(for mapping: EntityMapping) throws -> (any EntityMigrationPolicy)? {
+    if let rules = mapping.rules { return RulePolicy(rules) }
+    guard let name = mapping.policyClassName else { return nil }
+    return try type(name, mapping: mapping).init()
+  }
+
+  /// The version of the policy or of the rules; nil when the mapping has neither or is skipped.
+  ///
+  /// - Throws: ``BatchError``: `missingPolicy`.
+  public func version(for mapping: EntityMapping) throws -> String? {
+    // What is skipped may be corrected meanwhile.
+    guard !mapping.isSkipped else { return nil }
+    if mapping.rules != nil { return RulePolicy.version }
+    guard let name = mapping.policyClassName else { return nil }
+    return try type(name, mapping: mapping).version
+  }
+
+  private func type(_ name: String, mapping: EntityMapping) throws -> any EntityMigrationPolicy.Type {
+    // Swift classes stand in mapping models as Module.Class.
+    let short = name.split(separator: ".").last.map(String.init) ?? name
+    if let type = types[name] ?? types[short] { return type }
+    let known = names.isEmpty ? "this program has none" : "this program has \(names.joined(separator: ", "))"
+    throw BatchError(
+      .missingPolicy, "entity mapping \(mapping.name) needs the policy \(name); \(known)",
+      hint: "Run the program that registers \(short)", effect: .nothingWritten)
+  }
+}

@@ -1,0 +1,19 @@
+import Batch
+import Foundation
+import Streams
+import Synchronization
+
+/// What the program is: its version, its name, and the policies that it was built with.
+enum Program {
+  static let version = "0.1.0"
+
+  /// As it was called.
+  static let name = ProcessInfo.processInfo.arguments.first.map { FilePaths.name(of: $0) } ?? "godwit"
+
+  // Policies are types, and the argument parser makes the commands: they meet here, before anything runs.
+  private static let registry = Mutex(PolicyRegistry())
+  static var policies: PolicyRegistry { registry.withLock { $0 } }
+
+  /// Before any command runs.
+  static func register(_ policies: [any EntityMigrationPolicy.Type]) { registry.withLock { $0 = PolicyRegistry(policies) } }
+}
