@@ -3,7 +3,7 @@ import Testing
 @testable import Streams
 
 /// A recipe gives the bytes that encoding column by column gives, or leaves the record alone.
-@Suite struct RecordProgramTests {
+@Suite struct RecordRecipeTests {
   private static let rowid: Int64 = 77_000
   private static let given: Int64 = -5
   private func record(_ values: [Value]) -> [UInt8] {
@@ -14,12 +14,12 @@ import Testing
     return bytes
   }
 
-  private func run(_ pieces: [RecordProgram.Piece], _ source: [UInt8], columns: Int) -> [UInt8]? {
+  private func run(_ pieces: [RecordRecipe.Piece], _ source: [UInt8], columns: Int) -> [UInt8]? {
     let (locator, page) = (RecordLocator(columnCount: columns), RecordPage())
     locator.set(rowid: Self.rowid)
     locator.give(Self.given)
     return source.withUnsafeBytes { bytes in
-      guard locator.locate(bytes), RecordProgram(pieces).append(locator, to: page, table: 3, rowid: 9) else {
+      guard locator.locate(bytes), RecordRecipe(pieces).append(locator, to: page, table: 3, rowid: 9) else {
         #expect(page.count == 0)
         return nil
       }
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  private func encode(_ pieces: [RecordProgram.Piece], _ source: [UInt8], columns: Int, except changed: UInt64, _ value: Value)
+  private func encode(_ pieces: [RecordRecipe.Piece], _ source: [UInt8], columns: Int, except changed: UInt64, _ value: Value)
     -> [UInt8]?
   {
     let (locator, encoder) = (RecordLocator(columnCount: columns), RecordEncoder())
@@ -53,7 +53,7 @@ import Testing
     return source.withUnsafeBytes { bytes in
       var asked: [Int] = []
       guard locator.locate(bytes),
-        RecordProgram(pieces).encode(
+        RecordRecipe(pieces).encode(
           locator, to: encoder, except: changed,
           { column in
             asked.append(column)
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// The record column by column, with one value in all that changed; nil where another column cannot be made.
-  private func exchanged(_ pieces: [RecordProgram.Piece], _ source: [Value], _ changed: UInt64, _ value: Value) -> [UInt8]? {
+  private func exchanged(_ pieces: [RecordRecipe.Piece], _ source: [Value], _ changed: UInt64, _ value: Value) -> [UInt8]? {
     var made: [Value] = []
     for piece in pieces {
       let count = if case .columns(_, let count) = piece { count } else { 1 }
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// The value that a piece gives, told column by column; nil where it leaves the record alone.
-  private func expected(_ piece: RecordProgram.Piece, _ source: [Value]) -> [Value]? {
+  private func expected(_ piece: RecordRecipe.Piece, _ source: [Value]) -> [Value]? {
     switch piece {
     case .columns(let from, let count): return Array(source[from..<(from + count)])
     case .constant(let value): return [value]
@@ -117,7 +117,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let source = (0..<Int.random(in: 1...90, using: &random)).map { _ in value(&random) }
-      let pieces = (0..<Int.random(in: 1...20, using: &random)).map { _ -> RecordProgram.Piece in
+      let pieces = (0..<Int.random(in: 1...20, using: &random)).map { _ -> RecordRecipe.Piece in
         let column = Int.random(in: 0..<source.count, using: &random)
         switch Int.random(in: 0..<11, using: &random) {
         case 10: return .present(column: column)
@@ -145,7 +145,7 @@ import Testing
   @Test("Records with fewer columns, damaged ones, and types in a longer form than needed are left alone")
   func irregular() {
     let whole = record([.integer(5), .text("abc"), .null])
-    let all = [RecordProgram.Piece.columns(from: 0, count: 3)]
+    let all = [RecordRecipe.Piece.columns(from: 0, count: 3)]
     #expect(run(all, whole, columns: 3) == whole)
     #expect(run([.columns(from: 0, count: 3), .constant(.null)], whole, columns: 4) == nil)
     #expect(run(all, Array(whole.dropLast()), columns: 3) == nil)

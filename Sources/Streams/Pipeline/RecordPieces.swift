@@ -1,4 +1,4 @@
-extension RecordProgram {
+extension RecordRecipe {
   /// A part of the record that is made.
   public enum Piece: Equatable, Sendable {
     /// That many columns of the source, as they are.

@@ -59,7 +59,7 @@ import Testing
   }
 
   /// What becomes of a record: its columns in another order, some left out, some twice, constants between them.
-  static func recipe(_ random: inout SeededGenerator, _ columns: Int) -> [RecordProgram.Piece] {
+  static func recipe(_ random: inout SeededGenerator, _ columns: Int) -> [RecordRecipe.Piece] {
     (0..<1 + random.below(6)).map { _ in
       let from = random.below(columns)
       return random.below(4) == 0
@@ -69,7 +69,7 @@ import Testing
 
   /// Builds a table of the source's rows; the recipe runs in one piece or column by column.
   static func build(
-    _ store: Store, _ recipe: [RecordProgram.Piece]?, to path: String, longValuesFrom: Int?, rowLimit: Int, byColumns: Bool
+    _ store: Store, _ recipe: [RecordRecipe.Piece]?, to path: String, longValuesFrom: Int?, rowLimit: Int, byColumns: Bool
   ) throws -> [UInt8] {
     let snapshot = try DatabaseSnapshot(path: store.path, fileSystem: LocalFileSystem(), locking: .none)
     defer { snapshot.close() }
@@ -79,7 +79,7 @@ import Testing
     let builder = TableBuilder(root: try #require(database.root(of: "t")), writer: database.writer)
     let scan = TableScan(snapshot: snapshot, root: store.root, rowLimit: rowLimit, longValuesFrom: longValuesFrom)
     let longValues = LongValueReader(snapshot: snapshot, limit: 0)
-    let (page, records, program) = (RowPage(), RecordPage(), recipe.map { RecordProgram($0) })
+    let (page, records, program) = (RowPage(), RecordPage(), recipe.map { RecordRecipe($0) })
     let (locator, decoder, encoder) = (RecordLocator(columnCount: store.columns), RecordDecoder(), RecordEncoder())
     while try scan.next(into: page) {
       records.reset()

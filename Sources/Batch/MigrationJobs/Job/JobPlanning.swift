@@ -75,7 +75,7 @@ extension MigrationJob {
   /// What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known, and
   /// which triggers they have.
   private func look(at plan: inout MigrationPlan, _ request: Request, _ source: StoreReader) throws {
-    var (reader, stage) = (source, 0)
+    var (reader, version) = (source, 0)
     var history: HistoryRows?
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
@@ -85,9 +85,9 @@ extension MigrationJob {
       if index == 0 { history = step.carried.history }
       history = try history.flatMap { try step.carried.fates?.pass($0, isForeseen: index > 0) }
       plan.notes += step.carried.notes.filter { !plan.notes.contains($0) }
-      plan.accounts[stage].lines += TriggerLines(step).lines
+      plan.accounts[version].lines += TriggerLines(step).lines
       if index == 0 { plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? [] }
-      stage += planned.passed.count + 1
+      version += planned.passed.count + 1
       if index + 1 < plan.steps.count {
         let triggers = step.carried.texts.filter { $0.type == "trigger" }
         reader = try EmptyStore.reader(of: plan.steps[index + 1].origin, triggers: triggers)

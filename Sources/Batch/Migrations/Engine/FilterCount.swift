@@ -62,8 +62,8 @@ extension StepPlan {
   }
 
   /// Makes what policies ask of a running step.
-  func makeManager(_ lookups: LookupTable, _ patches: PatchLog) -> MigrationManager {
-    MigrationManager(
+  func makeManager(_ lookups: LookupTable, _ patches: PatchLog) -> StepObjects {
+    StepObjects(
       sourceModel: step.source, layout: layout, keys: keys, graph: graph, lookups: lookups, patches: patches, compiled: mappings,
       entities: entities, rules: rules)
   }

@@ -21,7 +21,9 @@ extension RowTransformer {
         try relate(mapping, plan.late[index], key: key)
         if let calls {
           let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
-          try calls._withUnsafeGuaranteedRef { try $0.createRelationships(forDestination: destination, manager: manager) }
+          try calls._withUnsafeGuaranteedRef {
+            try $0.createRelationships(forDestination: destination, manager: MigrationManager(manager))
+          }
         }
         try manager.closeObjects()
       }

@@ -6,7 +6,7 @@ import Streams
 /// Turns pages of source rows into finished records, unit by unit. Lives on one thread.
 final class RowTransformer {
   let plan: StepPlan
-  let manager: MigrationManager
+  let manager: StepObjects
   let dropped: DroppedKeys
   /// Where the step stands; the keys that are given out are the manager's, see ``standing``.
   @exclusivity(unchecked) var state: StepState
@@ -21,7 +21,7 @@ final class RowTransformer {
   /// Hears what becomes of objects; nil for nobody.
   var watcher: (any ObjectWatcher)?
 
-  init(plan: StepPlan, manager: MigrationManager, dropped: DroppedKeys, state: StepState) {
+  init(plan: StepPlan, manager: StepObjects, dropped: DroppedKeys, state: StepState) {
     self.plan = plan
     self.manager = manager
     self.dropped = dropped
@@ -54,12 +54,13 @@ final class RowTransformer {
 
   /// Runs a unit that is a single call.
   func call(_ unit: StepUnit) throws {
+    let face = MigrationManager(manager)
     switch unit {
-    case .begin(let index): try policy(index) { try $0.begin($1, with: manager) }
-    case .endCreation(let index): try policy(index) { try $0.endInstanceCreation(forMapping: $1, manager: manager) }
-    case .endRelationships(let index): try policy(index) { try $0.endRelationshipCreation(forMapping: $1, manager: manager) }
-    case .validation(let index): try policy(index) { try $0.performCustomValidation(forMapping: $1, manager: manager) }
-    case .end(let index): try policy(index) { try $0.end($1, manager: manager) }
+    case .begin(let index): try policy(index) { try $0.begin($1, with: face) }
+    case .endCreation(let index): try policy(index) { try $0.endInstanceCreation(forMapping: $1, manager: face) }
+    case .endRelationships(let index): try policy(index) { try $0.endRelationshipCreation(forMapping: $1, manager: face) }
+    case .validation(let index): try policy(index) { try $0.performCustomValidation(forMapping: $1, manager: face) }
+    case .end(let index): try policy(index) { try $0.end($1, manager: face) }
     case .rows, .links, .carried, .relationships: break
     }
     try manager.closeObjects()
@@ -220,7 +221,9 @@ final class RowTransformer {
   private func migrate(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
     guard let calls = mapping.calls else { return try migrateWithoutPolicy(key, mapping, index) }
     return try manager.migrate(key, by: mapping, index) { source in
-      try calls._withUnsafeGuaranteedRef { try $0.createDestinationInstances(forSource: source, manager: manager) }
+      try calls._withUnsafeGuaranteedRef {
+        try $0.createDestinationInstances(forSource: source, manager: MigrationManager(manager))
+      }
     }
   }
 

@@ -42,9 +42,9 @@ package final class StepPlan {
     }
     var graph = try SourceGraph(reader: reader, binding: bound, scratch: files, rowLimit: files.budget.rowLimit)
     var passed: PassedRows?
-    for stage in step.passed {
+    for between in step.passed {
       let plan = try StepPlan(
-        stage, layout: StoreLayout(model: stage.destination), graph: graph, passed: passed, origin: bound, policies, now,
+        between, layout: StoreLayout(model: between.destination), graph: graph, passed: passed, origin: bound, policies, now,
         validation)
       let rows = try PassedRows(plan: plan, files: files)
       (graph, passed) = (try rows.graph(), rows)

@@ -13,7 +13,7 @@ final class TablePass {
     // The plan keeps mappings and recipes as long as there are passes.
     var mapping: Unmanaged<CompiledMapping>
     /// For rows that need no object; nil if all do.
-    fileprivate var recipe: Unmanaged<RecordProgram>?
+    fileprivate var recipe: Unmanaged<RecordRecipe>?
     /// For rows whose rules need no object; nil if all do.
     fileprivate var rules: Unmanaged<RuleRecipe>?
     /// The table's number in the output.
@@ -35,7 +35,7 @@ final class TablePass {
   private let row: RecordDecoder
 
   /// Prepares a pass for some mappings of a table. `manager` must outlive it.
-  init(_ plan: StepPlan, table: Int, mappings indexes: [Int], manager: MigrationManager) throws {
+  init(_ plan: StepPlan, table: Int, mappings indexes: [Int], manager: StepObjects) throws {
     self.table = table
     (locator, row) = (manager.locator, manager.currentRow)
     tally =

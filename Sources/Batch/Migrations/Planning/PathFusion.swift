@@ -22,7 +22,7 @@ struct PathFusion {
   private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
   private var stretch: Stretch?
 
-  /// Steps that become one stage.
+  /// Steps that become one pass.
   private struct Stretch {
     let first: Int
     var composition: MappingComposition
@@ -77,7 +77,7 @@ struct PathFusion {
     }
   }
 
-  /// Why the pass at hand cannot continue after its last stage; nil if it can.
+  /// Why the pass at hand cannot continue after its last step; nil if it can.
   private func reasonToEnd() -> String? {
     guard let (last, range) = stages.last else { return nil }
     let mappings = last.mappingModels.flatMap(\.entityMappings)

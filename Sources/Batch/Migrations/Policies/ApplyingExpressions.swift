@@ -3,7 +3,7 @@ import Streams
 
 extension CompiledMapping {
   /// Sets what expressions give in a new object; all other columns are taken from the row when it is written.
-  func evaluate(into object: DestinationObject, source: SourceObject, manager: MigrationManager) throws {
+  func evaluate(into object: DestinationObject, source: SourceObject, manager: StepObjects) throws {
     guard !expressions.isEmpty else { return }
     var scope = ExpressionScope(source: source)
     (scope.destination, scope.policy, scope.manager) = (object, policy?.policy, manager)

@@ -36,7 +36,7 @@ enum CarriedPart {
 
 extension ColumnSource {
   /// The part of a recipe that gives the same bytes; nil if there is none.
-  var piece: RecordProgram.Piece? {
+  var piece: RecordRecipe.Piece? {
     switch self {
     case .value(let value): .constant(value)
     case .borrow(let position, _): .columns(from: position, count: 1)

@@ -47,9 +47,9 @@ package final class CompiledMapping: @unchecked Sendable {
   /// Columns with the same value in every row, as records hold them.
   private let constants: ColumnValues
   /// The recipe for rows whose object is not changed, where every column has a simple one. The transforming thread's alone.
-  let recipe: RecordProgram?
+  let recipe: RecordRecipe?
   /// The same for rows, without counting references.
-  let recipeForRows: Unmanaged<RecordProgram>?
+  let recipeForRows: Unmanaged<RecordRecipe>?
 
   init(
     mapping: EntityMapping, source: SourceEntity, destination: DestinationEntity, offset: Int64,
@@ -87,13 +87,13 @@ package final class CompiledMapping: @unchecked Sendable {
     mayWrite?.deallocate()
   }
 
-  private static func recipe(_ columns: [ColumnSource], _ rules: ObjectRules?) -> RecordProgram? {
-    var pieces: [RecordProgram.Piece] = [.constant(.null)]
+  private static func recipe(_ columns: [ColumnSource], _ rules: ObjectRules?) -> RecordRecipe? {
+    var pieces: [RecordRecipe.Piece] = [.constant(.null)]
     for column in columns.dropFirst() {
       guard let piece = column.piece else { return nil }
       pieces.append(piece)
     }
-    return RecordProgram(pieces, rules)
+    return RecordRecipe(pieces, rules)
   }
 
   /// Whether the policy may write objects of an entity, by Z_ENT.
@@ -196,7 +196,7 @@ package final class CompiledMapping: @unchecked Sendable {
   func takes(_ source: SourceObject) throws -> Bool { try filter?.takes(source) ?? true }
 }
 
-extension RecordProgram {
+extension RecordRecipe {
   /// A recipe that makes no records which would break rules: what may break one is left to the slower way, which says so.
   convenience init(_ pieces: [Piece], _ rules: ObjectRules?) {
     let appends = rules?.allowsRecipes { column in

@@ -18,7 +18,7 @@ extension CompiledMapping {
   }
 }
 
-extension MigrationManager {
+extension StepObjects {
   /// Throws `policyFailed` if the policy at work declares what it writes, and the entity is not part of it. A link of a many-to-many
   /// relationship has two entities, of which one is enough.
   func checkDeclared(_ entity: DestinationEntity, or other: DestinationEntity? = nil) throws {

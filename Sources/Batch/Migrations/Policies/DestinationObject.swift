@@ -9,12 +9,12 @@ import Streams
 /// becomes a patch, which is applied in one ordered pass at the end of the step; values of written objects cannot be read.
 public final class DestinationObject {
   let entity: DestinationEntity
-  // A circle, which MigrationManager.forgetObjects() breaks.
-  let manager: MigrationManager
+  // A circle, which StepObjects.forgetObjects() breaks.
+  let manager: StepObjects
   /// The mapping that gives the columns which were not set; nil for further objects.
   let mapping: CompiledMapping?
   /// The mapping's recipe, without counting references.
-  let recipe: Unmanaged<RecordProgram>?
+  let recipe: Unmanaged<RecordRecipe>?
   /// What the model demands of it, without counting references; the manager holds it.
   private let rules: Unmanaged<ObjectRules>?
   /// Its kind among ``OpenObjects``.
@@ -30,7 +30,7 @@ public final class DestinationObject {
   var setColumns: Set<Int> { Set((0..<entity.columnCount).filter { !columns.isUnset($0) }) }
 
   /// Makes an object that is not open. One that only refers to another has no columns.
-  init(_ entity: DestinationEntity, mapping: CompiledMapping?, kind: Int, hasColumns: Bool, manager: MigrationManager) {
+  init(_ entity: DestinationEntity, mapping: CompiledMapping?, kind: Int, hasColumns: Bool, manager: StepObjects) {
     self.entity = entity
     self.mapping = mapping
     recipe = mapping?.recipeForRows

@@ -60,7 +60,7 @@ extension CompiledExpression {
       case .list: throw ExpressionDamage("gives a collection to \(name), which takes values and objects")
       }
     }
-    return .value(try policy.value(ofFunction: name, arguments: values, source: scope.source, manager: manager))
+    return .value(try policy.value(ofFunction: name, arguments: values, source: scope.source, manager: MigrationManager(manager)))
   }
 
   private static func function(_ name: String, _ arguments: [CompiledExpression], _ scope: ExpressionScope) throws -> Value {

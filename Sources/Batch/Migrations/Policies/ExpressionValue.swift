@@ -59,7 +59,7 @@ struct ExpressionScope {
   var destination: DestinationObject?
   var policy: (any EntityMigrationPolicy)?
   /// Nil for predicates of source objects.
-  var manager: MigrationManager?
+  var manager: StepObjects?
   /// Members of collections that subqueries look at, the outermost first.
   var bound: [ExpressionValue] = []
 

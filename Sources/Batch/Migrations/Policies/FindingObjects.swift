@@ -3,11 +3,9 @@ import RunSupport
 import Streams
 
 // How policies find objects: by look-ups, and by following mappings.
-extension MigrationManager {
+extension StepObjects {
   /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
+  func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
     let found = try madeKey(entity, attribute, value) ?? lookups.find(entity, attribute, value)
     try checkRead(entity, attribute)
     return try object(found)
@@ -29,9 +27,7 @@ extension MigrationManager {
   }
 
   /// Finds an object by the value of an attribute, or makes one with that value.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func findOrCreate(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject {
+  func findOrCreate(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject {
     if let found = try find(entity, attribute, value) { return found }
     let object = try insert(entity: entity)
     try object.set(attribute, value)
@@ -53,9 +49,7 @@ extension MigrationManager {
 
   /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil if it is NULL.
   /// Quicker than with the value itself, which is not read.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
+  func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?
   {
     guard let own = try self.entity(entity)._withUnsafeGuaranteedRef({ $0.attribute(attribute) })?.pointee else {
@@ -86,9 +80,7 @@ extension MigrationManager {
   }
 
   /// The objects that an entity mapping makes of source objects: its own ones, whether they are written already or will be.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func destinationInstances(forEntityMappingNamed name: String, sourceInstances: [SourceObject]) throws
+  func destinationInstances(forEntityMappingNamed name: String, sourceInstances: [SourceObject]) throws
     -> [DestinationObject]
   {
     guard let mapping = compiled[name] else {
@@ -104,9 +96,7 @@ extension MigrationManager {
 
   /// The destination objects of what a relationship of a source object leads to, whichever entity mapping makes them. A to-one
   /// is followed by its key alone, without a look at the other row.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func destinationInstances(forSourceRelationshipNamed name: String, sourceInstances: [SourceObject]) throws
+  func destinationInstances(forSourceRelationshipNamed name: String, sourceInstances: [SourceObject]) throws
     -> [DestinationObject]
   {
     if sourceInstances.count == 1, let target = try sourceInstances[0].target(name) {
@@ -136,9 +126,7 @@ extension MigrationManager {
   }
 
   /// The source object of a destination object that an entity mapping made; nil for others.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func sourceInstance(forEntityMappingNamed name: String, destination: DestinationObject) throws -> SourceObject? {
+  func sourceInstance(forEntityMappingNamed name: String, destination: DestinationObject) throws -> SourceObject? {
     guard let mapping = compiled[name], destination.entity === mapping.destination else { return nil }
     guard let source = try graph.object(mapping.source.number, key: destination.key &- mapping.offset) else { return nil }
     return try mapping.takes(source) ? source : nil

@@ -1,7 +1,7 @@
 import Streams
 
 /// Rows of join tables.
-extension MigrationManager {
+extension StepObjects {
   /// Adds a row to a join table for a policy, once a call.
   func linkOnce(_ join: Int, source: Int64, destination: Int64) throws {
     guard addedLinks.add(join, source: source, destination: destination) else { return }
@@ -29,8 +29,8 @@ extension MigrationManager {
 
   /// The number of a join table in the output, and a recipe for the rows that links of the row at hand give: the mapping's own object, whose key
   /// is the row's with `offset` added, and the one whose key is given. Nil for a relationship with an order.
-  func linkRecipe(_ join: Int, ownerIsSource: Bool, offset: Int64) -> (table: Int, record: RecordProgram)? {
-    var pieces: [RecordProgram.Piece] = []
+  func linkRecipe(_ join: Int, ownerIsSource: Bool, offset: Int64) -> (table: Int, record: RecordRecipe)? {
+    var pieces: [RecordRecipe.Piece] = []
     for column in linkColumns[join] {
       switch column {
       case .source: pieces.append(ownerIsSource ? .own(by: offset) : .given)
@@ -38,7 +38,7 @@ extension MigrationManager {
       case .sourceOrder, .destinationOrder: return nil
       }
     }
-    return (layout.entityTables.count + join, RecordProgram(pieces))
+    return (layout.entityTables.count + join, RecordRecipe(pieces))
   }
 
   /// Takes notice of a link that a call of its own has added to the output.

@@ -13,8 +13,8 @@ struct RuleCompiler {
   let entities: [String: DestinationEntity]
   let now: Double
 
-  func compile(_ rules: MappingRules) throws -> RuleProgram {
-    RuleProgram(
+  func compile(_ rules: MappingRules) throws -> CompiledRules {
+    CompiledRules(
       attributes: try rules.attributes.map { try attribute($0, of: destination, item: nil) },
       relationships: try rules.relationships.map { try relationship($0, of: destination, item: nil) },
       objects: try rules.objects.map(object))

@@ -3,13 +3,13 @@ import MappingModels
 /// The policy that the rules of a mapping file stand for.
 struct RulePolicy: EntityMigrationPolicy {
   private let rules: MappingRules
-  let program: RuleProgram?
+  let ready: CompiledRules?
 
   init() { self.init(MappingRules()) }
 
-  init(_ rules: MappingRules) { (self.rules, program) = (rules, nil) }
+  init(_ rules: MappingRules) { (self.rules, ready) = (rules, nil) }
 
-  private init(_ rules: MappingRules, _ program: RuleProgram) { (self.rules, self.program) = (rules, program) }
+  private init(_ rules: MappingRules, _ ready: CompiledRules) { (self.rules, self.ready) = (rules, ready) }
 
   /// The policy with names resolved, once for all rows. Throws `badMapping` naming the mapping and what the models do not have.
   func compiled(_ compiler: RuleCompiler) throws -> RulePolicy { RulePolicy(rules, try compiler.compile(rules)) }
@@ -35,6 +35,6 @@ struct RulePolicy: EntityMigrationPolicy {
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
     let object = try manager.createDestinationInstance(forSource: source, in: mapping)
-    try program?.run(source, object, manager)
+    try ready?.run(source, object, manager.step)
   }
 }

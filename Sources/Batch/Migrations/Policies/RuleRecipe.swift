@@ -2,7 +2,7 @@ import Streams
 
 /// What the rules of a mapping do for a row, as recipes: records of further objects and of links, made without any object.
 ///
-/// It gives the same records in the same order as ``RuleProgram``. What does not fit, as a value that is no text or lies outside of
+/// It gives the same records in the same order as ``CompiledRules``. What does not fit, as a value that is no text or lies outside of
 /// its row, is left to that.
 final class RuleRecipe {
   /// Where links go.
@@ -11,7 +11,7 @@ final class RuleRecipe {
     var place: Int
     var table: Int
     var ownerIsSource: Bool
-    var record: Unmanaged<RecordProgram>
+    var record: Unmanaged<RecordRecipe>
   }
 
   /// A further object, made or found.
@@ -19,7 +19,7 @@ final class RuleRecipe {
     /// The look-up that finds it, and the source's column with the text.
     var find: (lookup: Int, column: Int)?
     /// The record of a new one, its table in the output, and where its keys are counted.
-    var record: Unmanaged<RecordProgram>
+    var record: Unmanaged<RecordRecipe>
     var table: Int
     var counter: Int
     /// Its entity, by Z_ENT.
@@ -39,18 +39,18 @@ final class RuleRecipe {
   // Gone through for every row, without counting references; `records` holds what rules refer to.
   private let rules: UnsafeMutableBufferPointer<Rule>
   private let found: UnsafeMutableBufferPointer<Found>
-  private let records: [RecordProgram]
+  private let records: [RecordRecipe]
   private let foreseen: [ForeseenKeys]
-  private let own: Unmanaged<RecordProgram>
+  private let own: Unmanaged<RecordRecipe>
   private let table: Int
   private let offset: Int64
-  private let manager: Unmanaged<MigrationManager>
+  private let manager: Unmanaged<StepObjects>
   /// Links that the row at hand was given.
   @exclusivity(unchecked) private var linked = 0
 
   /// Prepares rules; `manager` must outlive them.
   init(
-    _ mapping: CompiledMapping, own: RecordProgram, rules list: [Rule], records: [RecordProgram], manager: MigrationManager
+    _ mapping: CompiledMapping, own: RecordRecipe, rules list: [Rule], records: [RecordRecipe], manager: StepObjects
   ) {
     self.records = records + [own]
     self.own = Unmanaged.passUnretained(own)
@@ -90,7 +90,7 @@ final class RuleRecipe {
   /// Migrates the row that was located last, one of the page that was foreseen; false, and nothing is done, where that needs objects.
   func migrate(_ key: Int64, row: Int) throws -> Bool { try manager._withUnsafeGuaranteedRef { try migrate(key, row, $0) } }
 
-  private func migrate(_ key: Int64, _ row: Int, _ manager: MigrationManager) throws -> Bool {
+  private func migrate(_ key: Int64, _ row: Int, _ manager: StepObjects) throws -> Bool {
     guard manager.locator.isWhole(), try find(row, manager) else { return false }
     manager.locator.set(rowid: key)
     let mark = manager.output.mark
@@ -107,7 +107,7 @@ final class RuleRecipe {
   }
 
   /// Finds the rules' objects, and gives keys to new ones; false where a value is no text.
-  private func find(_ row: Int, _ manager: MigrationManager) throws -> Bool {
+  private func find(_ row: Int, _ manager: StepObjects) throws -> Bool {
     for place in rules.indices {
       guard let object = try find(rules[place], row, manager) else {
         forgetKeys(before: place, manager)
@@ -118,7 +118,7 @@ final class RuleRecipe {
     return true
   }
 
-  private func find(_ rule: Rule, _ row: Int, _ manager: MigrationManager) throws -> Found? {
+  private func find(_ rule: Rule, _ row: Int, _ manager: StepObjects) throws -> Found? {
     if let find = rule.find {
       if let entry = rule.foreseen?._withUnsafeGuaranteedRef({ $0.entry(row) }) { return .old(entry.key) }
       if manager.locator.isNull(find.column) { return .nothing }
@@ -130,7 +130,7 @@ final class RuleRecipe {
   }
 
   private func find(
-    _ find: (lookup: Int, column: Int), _ foreseen: Unmanaged<ForeseenKeys>?, _ row: Int, _ manager: MigrationManager
+    _ find: (lookup: Int, column: Int), _ foreseen: Unmanaged<ForeseenKeys>?, _ row: Int, _ manager: StepObjects
   ) throws -> SpillingMap.Entry? {
     try foreseen?._withUnsafeGuaranteedRef { keys in
       keys.isAsked(row)
@@ -139,9 +139,9 @@ final class RuleRecipe {
     }
   }
 
-  private func appendRecords(_ key: Int64, _ manager: MigrationManager) -> Bool {
+  private func appendRecords(_ key: Int64, _ manager: StepObjects) -> Bool {
     linked = 0
-    func append(_ record: Unmanaged<RecordProgram>, _ table: Int, _ key: Int64) -> Bool {
+    func append(_ record: Unmanaged<RecordRecipe>, _ table: Int, _ key: Int64) -> Bool {
       record._withUnsafeGuaranteedRef { $0.append(manager.locator, to: manager.output, table: table, rowid: key) }
     }
     for place in rules.indices {
@@ -159,7 +159,7 @@ final class RuleRecipe {
     return true
   }
 
-  private func noteLinks(_ own: Int64, _ manager: MigrationManager) {
+  private func noteLinks(_ own: Int64, _ manager: StepObjects) {
     for place in rules.indices {
       guard let join = rules[place].join, let other = found[place].key else { continue }
       let (source, destination) = join.ownerIsSource ? (own, other) : (other, own)
@@ -168,7 +168,7 @@ final class RuleRecipe {
   }
 
   /// Takes back what was done for a row.
-  private func undo(_ mark: RecordPage.Mark, _ manager: MigrationManager) {
+  private func undo(_ mark: RecordPage.Mark, _ manager: StepObjects) {
     manager.output.forget(behind: mark)
     for place in rules.indices where found[place].key != nil && linked > 0 {
       guard let join = rules[place].join else { continue }
@@ -178,7 +178,7 @@ final class RuleRecipe {
     forgetKeys(before: rules.count, manager)
   }
 
-  private func forgetKeys(before place: Int, _ manager: MigrationManager) {
+  private func forgetKeys(before place: Int, _ manager: StepObjects) {
     for place in 0..<place {
       if case .new = found[place] { manager.nextKeys[rules[place].counter] -= 1 }
     }

@@ -6,19 +6,19 @@ import Streams
 /// Finds out whether the rules of a mapping can do without objects, and makes recipes of them then.
 struct RuleRecipeCompiler {
   let mapping: CompiledMapping
-  let manager: MigrationManager
-  private var records: [RecordProgram] = []
+  let manager: StepObjects
+  private var records: [RecordRecipe] = []
 
-  init(mapping: CompiledMapping, manager: MigrationManager) { (self.mapping, self.manager) = (mapping, manager) }
+  init(mapping: CompiledMapping, manager: StepObjects) { (self.mapping, self.manager) = (mapping, manager) }
 
   /// Nil if some rule does more than to make or find objects by a row's own values, and to link them.
   mutating func compile() throws -> RuleRecipe? {
-    guard let program = (mapping.policy?.policy as? RulePolicy)?.program, let own = mapping.recipe, mapping.filter == nil,
-      !mapping.hasExpressions, !manager.lookups.wants(mapping.destination.name), program.attributes.isEmpty,
-      program.relationships.isEmpty
+    guard let compiled = (mapping.policy?.policy as? RulePolicy)?.ready, let own = mapping.recipe, mapping.filter == nil,
+      !mapping.hasExpressions, !manager.lookups.wants(mapping.destination.name), compiled.attributes.isEmpty,
+      compiled.relationships.isEmpty
     else { return nil }
     var rules: [RuleRecipe.Rule] = []
-    for rule in program.objects {
+    for rule in compiled.objects {
       guard let made = try self.rule(rule) else { return nil }
       rules.append(made)
     }
@@ -32,7 +32,7 @@ struct RuleRecipeCompiler {
   private mutating func rule(_ rule: CompiledObjectRule) throws -> RuleRecipe.Rule? {
     let entity = try manager.entity(rule.entity)._withUnsafeGuaranteedRef { $0 }
     guard rule.forEach == nil, rule.condition == nil, !entity.isAbstract, let pieces = pieces(rule, entity) else { return nil }
-    let record = RecordProgram(pieces, manager.rules(entity.number))
+    let record = RecordRecipe(pieces, manager.rules(entity.number))
     records.append(record)
     let isSpooled = manager.keys.keepsKeys(table: entity.table)
     var made = RuleRecipe.Rule(
@@ -60,11 +60,11 @@ struct RuleRecipeCompiler {
   }
 
   /// Where a new object's columns come from; nil if recipes cannot say that.
-  private func pieces(_ rule: CompiledObjectRule, _ entity: DestinationEntity) -> [RecordProgram.Piece]? {
-    var pieces = entity.template.map { RecordProgram.Piece.constant($0) }
+  private func pieces(_ rule: CompiledObjectRule, _ entity: DestinationEntity) -> [RecordRecipe.Piece]? {
+    var pieces = entity.template.map { RecordRecipe.Piece.constant($0) }
     pieces[0] = .constant(.null)
     var set: Set<Int> = []
-    func put(_ piece: RecordProgram.Piece?, _ column: Int) -> Bool {
+    func put(_ piece: RecordRecipe.Piece?, _ column: Int) -> Bool {
       guard let piece, set.insert(column).inserted else { return false }
       pieces[column] = piece
       return true
@@ -87,14 +87,14 @@ struct RuleRecipeCompiler {
     return origin.position
   }
 
-  private func piece(_ attribute: CompiledRuleAttribute) -> RecordProgram.Piece? {
+  private func piece(_ attribute: CompiledRuleAttribute) -> RecordRecipe.Piece? {
     if let column = column(of: attribute) { return .columns(from: column, count: 1) }
     guard case .constant(let value) = attribute.value, let fitting = attribute.stored.type.fitting(value) else { return nil }
     return .constant(attribute.stored.type.stored(fitting))
   }
 
   /// The key of the object that a to-one relationship leads to.
-  private func key(_ target: CompiledRuleTarget, _ stored: StoredRelationship) -> RecordProgram.Piece? {
+  private func key(_ target: CompiledRuleTarget, _ stored: StoredRelationship) -> RecordRecipe.Piece? {
     switch target {
     case .known(.destination):
       return mapping.destination.isKind(of: stored.destinationNumber) ? .own(by: mapping.offset) : nil

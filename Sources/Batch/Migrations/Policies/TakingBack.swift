@@ -2,12 +2,7 @@ import RunSupport
 import Streams
 
 /// What a call has made is taken back when its object is rejected.
-extension MigrationManager {
-  /// The error to throw for a source object that cannot be migrated: it names entity, key and reason, which must not hold values.
-  public func rejection(of source: SourceObject, _ reason: String) -> BatchError {
-    BatchError(.policyFailed, "the policy refuses the object: \(reason)", entity: source.entityName, key: source.key)
-  }
-
+extension StepObjects {
   /// Where a call begins.
   struct Beginning {
     fileprivate var mark: RecordPage.Mark

@@ -1,4 +1,4 @@
-extension MigrationManager {
+extension StepObjects {
   /// Takes down the objects that the call at work has made.
   func watch() {
     objects.forEach { watched?.append($0.watched) }

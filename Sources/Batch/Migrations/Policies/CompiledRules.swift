@@ -9,7 +9,7 @@ struct RuleRow {
   let source: SourceObject
   var item: SourceObject?
   let object: DestinationObject
-  let manager: MigrationManager
+  let manager: StepObjects
 
   func origin(_ ofItem: Bool) -> SourceObject { ofItem ? item ?? source : source }
 
@@ -29,7 +29,7 @@ struct RuleRow {
 }
 
 /// Rules with their names resolved.
-final class RuleProgram: @unchecked Sendable {
+final class CompiledRules: @unchecked Sendable {
   // Sendable: nothing changes after init.
   let attributes: [CompiledRuleAttribute]
   let relationships: [CompiledRuleRelationship]
@@ -42,7 +42,7 @@ final class RuleProgram: @unchecked Sendable {
   }
 
   /// Does for one source object what the rules say; `object` is the mapping's own one.
-  func run(_ source: SourceObject, _ object: DestinationObject, _ manager: MigrationManager) throws {
+  func run(_ source: SourceObject, _ object: DestinationObject, _ manager: StepObjects) throws {
     let row = RuleRow(source: source, item: nil, object: object, manager: manager)
     for attribute in attributes { try attribute.set(in: object, row) }
     for relationship in relationships { try relationship.set(in: object, row) }

@@ -2,7 +2,7 @@
 /// each in one piece, between constants and integers that are checked or moved.
 ///
 /// What a recipe does not fit, as an integer out of range, is left to the caller's slower way. Both ways give the same bytes.
-public final class RecordProgram {
+public final class RecordRecipe {
   /// A piece made ready, and where its types and bodies are for the record at hand.
   private struct Part {
     enum Kind: UInt8 {
