@@ -106,6 +106,7 @@ let package = Package(
   ]
     + rooms.map {
       .target(
-        name: $0.name, dependencies: ["Streams"] + $0.dependencies, path: "Sources/Batch/\($0.name)", swiftSettings: strict)
+        name: $0.name, dependencies: ["Streams"] + $0.dependencies, path: "Sources/Batch/\($0.name)",
+        swiftSettings: strict)
     }
 )

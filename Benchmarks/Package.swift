@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// What only measuring needs: the normal build does not pay for it. The benchmark package finds its targets directly in a folder
-// named Benchmarks, so Micro lies here and the other programs lie one deeper.
+// What only measuring needs: the normal build does not pay for it. The benchmark package finds its targets directly in
+// a folder named Benchmarks, so Micro lies here and the other programs lie one deeper.
 import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny")]
@@ -15,7 +15,8 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "Kernels", dependencies: [.product(name: "Streams", package: "godwit")], path: "Kernels", swiftSettings: strict),
+      name: "Kernels", dependencies: [.product(name: "Streams", package: "godwit")], path: "Kernels",
+      swiftSettings: strict),
     .executableTarget(
       name: "Micro",
       dependencies: [

@@ -1,9 +1,10 @@
 import Streams
 
-/// What a row of W1 costs at least, without any engine around it: taking the record apart, changing it, putting it together.
+/// What a row of W1 costs at least, without any engine around it: taking the record apart, changing it, putting it
+/// together.
 ///
-/// The records are those of the entity Row in the model Plain: 13 columns of version 1 become 14 of version 2. `ZAMOUNT` moves and
-/// becomes a double, `ZSTATE` is new, all else keeps its bytes.
+/// The records are those of the entity Row in the model Plain: 13 columns of version 1 become 14 of version 2.
+/// `ZAMOUNT` moves and becomes a double, `ZSTATE` is new, all else keeps its bytes.
 public final class RowKernel {
   /// The position of ZAMOUNT before, and where it and ZSTATE stand then, counted in columns of the source.
   private static let amount = 3

@@ -49,7 +49,9 @@ let benchmarks: @Sendable () -> Void = {
     records.page.forEach { _, _, record in blackHole(kernel.transform(record)) }
   }
   measure("Table: pages built", records: count, bytes: bytes) { try buildTable(records, hasPointerMap: false) }
-  measure("Table: pages built, pointer map", records: count, bytes: bytes) { try buildTable(records, hasPointerMap: true) }
+  measure("Table: pages built, pointer map", records: count, bytes: bytes) {
+    try buildTable(records, hasPointerMap: true)
+  }
   sorting()
   compression(records)
   handOff()
@@ -97,8 +99,12 @@ private func sorting() {
   let keys = Keys(count: 500_000, range: 100_000)
   let (count, bytes) = (keys.count, keys.count * 20)
   measure("Sorting: keys made", records: count, bytes: bytes) { try keys.forEachKey { blackHole($0.count) } }
-  measure("Sorting: in memory", records: count, bytes: bytes) { try sort(keys, memory: 64 << 20) { blackHole($0.count) } }
-  measure("Sorting: by runs on disk", records: count, bytes: bytes) { try sort(keys, memory: 4 << 20) { blackHole($0.count) } }
+  measure("Sorting: in memory", records: count, bytes: bytes) {
+    try sort(keys, memory: 64 << 20) { blackHole($0.count) }
+  }
+  measure("Sorting: by runs on disk", records: count, bytes: bytes) {
+    try sort(keys, memory: 4 << 20) { blackHole($0.count) }
+  }
   measure("Index: sorted and built", records: count, bytes: bytes) { try buildIndex(keys) }
 }
 
@@ -130,7 +136,9 @@ private func compression(_ records: MadeRecords) {
   let raw = content
   guard let frame = try? LZ4Frame.compress(raw) else { return }
   let blocks = raw.count / 65536
-  measure("LZ4: frame made, a record is 64 KiB", records: blocks, bytes: raw.count) { blackHole(try LZ4Frame.compress(raw)) }
+  measure("LZ4: frame made, a record is 64 KiB", records: blocks, bytes: raw.count) {
+    blackHole(try LZ4Frame.compress(raw))
+  }
   measure("LZ4: frame opened, a record is 64 KiB", records: blocks, bytes: raw.count) {
     blackHole(try LZ4Frame.decompress(frame, cap: raw.count))
   }

@@ -25,17 +25,20 @@ enum Advice {
     .badModel: "Open the model in Xcode and save it again, or name another file with --models",
     .badMapping: "Correct the mapping model; of mapping files, `godwit mapping check` finds such faults",
     .noModel: "Name the application's models, all versions of them, with --models",
-    .noPath: "Name mapping models with --mappings, or another version with --to; `godwit models` tells what can be inferred",
+    .noPath:
+      "Name mapping models with --mappings, or another version with --to; `godwit models` tells what can be inferred",
     .missingPolicy: "Run the program that registers the policy",
     .refused: "Look it up in the README under \"What is supported, and what is refused\"",
     .leaseHeld: "Wait for the other process; `godwit status STORE` tells how far it is",
     .badCheckpoint: "Resume with the program that began the run",
     .mismatch: "Keep both stores, and report this: it is an error of the program or of the machine",
     .stopped: "It was asked to stop, and can go on",
-    .policyFailed: "Correct the policy or the mapping; `godwit trace` looks at one object, --max-rejects sets some aside",
+    .policyFailed:
+      "Correct the policy or the mapping; `godwit trace` looks at one object, --max-rejects sets some aside",
     .tooManyRejects: "Correct the mapping, or allow more with --max-rejects",
     .failed: "Try again; if it stays, report it with the run's log: it is an error of the program or of the machine",
-    BatchError.Code(.damagedDatabase): "The store was only read. Restore a backup; SQLite's PRAGMA integrity_check tells more",
+    BatchError.Code(.damagedDatabase):
+      "The store was only read. Restore a backup; SQLite's PRAGMA integrity_check tells more",
     BatchError.Code(.notADatabase): "Check the path: it is to be the .sqlite file",
     BatchError.Code(.unsupported): "Write it anew with SQLite (VACUUM INTO), and migrate that",
     BatchError.Code(.inputOutput): "Check the path, the permissions and the disk",

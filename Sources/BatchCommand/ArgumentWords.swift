@@ -4,11 +4,13 @@ import ArgumentParser
 extension ArgumentHelp {
   static let store = ArgumentHelp("The store.", valueName: "store")
   static let run = ArgumentHelp("The store, or the output of the migration.", valueName: "store")
-  static let models = ArgumentHelp("Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.", valueName: "model")
+  static let models = ArgumentHelp(
+    "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.", valueName: "model")
   static let mappings = ArgumentHelp(
     "Mapping models: .xcmappingmodel, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")
   static let sourceSide = ArgumentHelp("The old version: MODEL, MODEL:VERSION, or a store.", valueName: "source")
-  static let destinationSide = ArgumentHelp("The new version: MODEL, MODEL:VERSION, or a store.", valueName: "destination")
+  static let destinationSide = ArgumentHelp(
+    "The new version: MODEL, MODEL:VERSION, or a store.", valueName: "destination")
   static let output = ArgumentHelp("Where the new store goes; then the old one stays as it is.", valueName: "path")
   static let history = ArgumentHelp(
     "Persistent history: keep it, and refuse if it would become untrue; or empty it.", valueName: "mode")
@@ -18,13 +20,16 @@ extension ArgumentHelp {
   static let indexBuilder = ArgumentHelp(
     "Who builds the indexes: engine, or SQLite itself (sqlite), which is slower.", valueName: "builder")
   static let keepBackups = ArgumentHelp(
-    "How many backups of a store to keep, with the newest: a number, or an age as 30d. Default: all.", valueName: "count")
+    "How many backups of a store to keep, with the newest: a number, or an age as 30d. Default: all.",
+    valueName: "count")
   static let checkpointEvery = ArgumentHelp(
     "How often to publish a checkpoint: a time (1s) or a size (64M).", valueName: "interval")
-  static let verify = ArgumentHelp("How the result is verified before it gets its name: fast, full or none.", valueName: "mode")
+  static let verify = ArgumentHelp(
+    "How the result is verified before it gets its name: fast, full or none.", valueName: "mode")
   static let deadline = ArgumentHelp(
     "Stop in good order by this time of day (06:00), or by an ISO 8601 date with time.", valueName: "time")
-  static let maxRuntime = ArgumentHelp("Stop in good order before this much time is over: 90s, 30min, 2h.", valueName: "duration")
+  static let maxRuntime = ArgumentHelp(
+    "Stop in good order before this much time is over: 90s, 30min, 2h.", valueName: "duration")
   static let html = ArgumentHelp("Write a page that needs no network: a file that ends in .html.", valueName: "path")
   static let json: ArgumentHelp = "Print JSON."
   static let quiet: ArgumentHelp = "Show no progress and no summary."

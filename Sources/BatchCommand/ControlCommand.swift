@@ -20,7 +20,8 @@ protocol OrderCommand: StoreCommand {
 extension OrderCommand {
   var changed: String? { nil }
 
-  fileprivate func order(_ text: String, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool) throws {
+  fileprivate func order(_ text: String, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool) throws
+  {
     let job = MigrationJob(policies: Program.policies)
     if try !job.orderLoad(store, change) { try job.order(store, change) }
     // A person wants to know that it was heeded.
@@ -59,7 +60,8 @@ struct ThrottleCommand: OrderCommand {
   }
 
   func run() throws {
-    try order(rate == "none" ? "not throttled" : "throttled to \(rate)", { $0.throttle = rate }, until: { $0.progress != nil })
+    try order(
+      rate == "none" ? "not throttled" : "throttled to \(rate)", { $0.throttle = rate }, until: { $0.progress != nil })
   }
 }
 

@@ -11,7 +11,8 @@ struct DestinationArguments: ParsableArguments {
   var url: String?
   @Option(
     name: .long,
-    help: ArgumentHelp("The schema of its tables, which is created if it is missing. Default: public.", valueName: "schema"))
+    help: ArgumentHelp(
+      "The schema of its tables, which is created if it is missing. Default: public.", valueName: "schema"))
   var schema: String?
   @Option(
     name: .long,
@@ -39,11 +40,16 @@ struct DestinationArguments: ParsableArguments {
   }
 
   func validate() throws {
-    guard schema.map(PostgresOptions.isSchema) ?? true else { throw ValidationError("--schema takes a name of 1 to 63 bytes") }
-    guard url?.isEmpty != true else { throw ValidationError("--to-postgres takes the address of a server and its database") }
+    guard schema.map(PostgresOptions.isSchema) ?? true else {
+      throw ValidationError("--schema takes a name of 1 to 63 bytes")
+    }
+    guard url?.isEmpty != true else {
+      throw ValidationError("--to-postgres takes the address of a server and its database")
+    }
   }
 
-  /// Where the result of a request goes, when it goes to a server. A store that the command names comes before what a mapping file says.
+  /// Where the result of a request goes, when it goes to a server. A store that the command names comes before what a
+  /// mapping file says.
   func destination(_ request: MigrationJob.Request) throws -> LoadDestination? {
     if let url { return .postgres(PostgresDestination(server: PostgresServer(url: url), options: options(nil))) }
     let job = MigrationJob(policies: Program.policies)

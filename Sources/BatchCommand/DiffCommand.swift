@@ -25,7 +25,8 @@ struct DiffCommand: ParsableCommand {
     Console.print(
       json
         ? try JSONOutput.document(DifferenceDocument(difference: found, account: account))
-        : (DifferenceText(found).lines(old.name, new.name) + (account.map { [$0.balance].compactMap { $0 } + $0.notes } ?? []))
+        : (DifferenceText(found).lines(old.name, new.name)
+          + (account.map { [$0.balance].compactMap { $0 } + $0.notes } ?? []))
           .joined(separator: "\n"))
   }
 

@@ -23,7 +23,8 @@ struct ExportCommand: ParsableCommand {
 
   @Argument(help: .store, completion: .store) var store: String
   @Argument(help: "The entity. Default: all; CSV needs one.", completion: .entities) var entity: String?
-  @Option(name: .long, help: ArgumentHelp("The format: jsonl or csv.", valueName: "format")) var format = ExportFormat.jsonLines
+  @Option(name: .long, help: ArgumentHelp("The format: jsonl or csv.", valueName: "format")) var format = ExportFormat
+    .jsonLines
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
     name: .long,
@@ -36,7 +37,9 @@ struct ExportCommand: ParsableCommand {
   @Flag(name: .long, help: .quiet) var quiet = false
 
   func validate() throws {
-    if format == .csv, entity == nil { throw ValidationError("CSV has one header: name an entity, or use --format jsonl") }
+    if format == .csv, entity == nil {
+      throw ValidationError("CSV has one header: name an entity, or use --format jsonl")
+    }
   }
 
   func run() throws {
@@ -55,7 +58,8 @@ struct ExportCommand: ParsableCommand {
     options.includesToMany = toMany
     options.limit = limit
     options.memory = MemoryBudget(total: Int(clamping: memory.bytes))
-    let export = try StoreExport(reader, model: try StoreModel.find(of: reader, in: library), options: options, fileSystem: files)
+    let export = try StoreExport(
+      reader, model: try StoreModel.find(of: reader, in: library), options: options, fileSystem: files)
     guard let output else { return warn(try export.run(to: Self.print)) }
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
     defer { display.end() }
@@ -78,7 +82,8 @@ struct ExportCommand: ParsableCommand {
     let total = summary.rows.values.reduce(0, +)
     let rate = seconds > 0 ? UInt64(Double(total) / seconds) : 0
     let lines = summary.rows.keys.sorted().map { "  \($0): \(Console.count(summary.rows[$0] ?? 0))" }
-    return (["\(output): \(Console.count(total)) objects, \(Console.count(rate)) a second"] + lines).joined(separator: "\n")
+    return (["\(output): \(Console.count(total)) objects, \(Console.count(rate)) a second"] + lines).joined(
+      separator: "\n")
   }
 
   private static func print(_ bytes: UnsafeRawBufferPointer) throws {
@@ -98,7 +103,8 @@ struct ExportFile {
     -> StoreExport.Summary
   {
     guard try fileSystem.statusOfName(path) == nil else {
-      throw BatchError(.refused, "the output exists already", hint: "Choose another path, or remove it first", path: path)
+      throw BatchError(
+        .refused, "the output exists already", hint: "Choose another path, or remove it first", path: path)
     }
     let temporary = path + ".part"
     let file = try fileSystem.open(temporary, .create)
@@ -118,7 +124,8 @@ struct ExportFile {
       let full = BatchError(wrapping: error)
       guard full.code == BatchError.Code(.diskFull) else { throw error }
       // Its own exit code would promise that the export can be resumed.
-      throw BatchError(.failed, "there is no space for the export", hint: "Make room, and export again", path: path, cause: full)
+      throw BatchError(
+        .failed, "there is no space for the export", hint: "Make room, and export again", path: path, cause: full)
     }
   }
 }

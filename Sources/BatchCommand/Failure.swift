@@ -1,7 +1,8 @@
 import ArgumentParser
 import Batch
 
-/// A command on a store; `changed` is the path that it changes, nil when it only looks. `json`: its output is for programs.
+/// A command on a store; `changed` is the path that it changes, nil when it only looks. `json`: its output is for
+/// programs.
 protocol StoreCommand: ParsableCommand {
   var changed: String? { get }
   var json: Bool { get }

@@ -12,10 +12,12 @@ public struct GodwitCommand: ParsableCommand {
     abstract: "Migrates Core Data SQLite stores of any size, without Core Data.",
     discussion: "Version \(version), as --version prints it.\n\n\(ExitCodes.table)",
     subcommands: [
-      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self, ControlCommand.self,
+      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self,
+      ControlCommand.self,
       ReportCommand.self, FleetCommand.self, TraceCommand.self, RollbackCommand.self,
       CleanCommand.self, SampleCommand.self,
-      IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self, ExportCommand.self,
+      IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self,
+      ExportCommand.self,
       MappingCommand.self, VerifyCommand.self,
     ])
 

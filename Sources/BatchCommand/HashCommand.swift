@@ -37,7 +37,8 @@ struct HashCommand: ParsableCommand {
     for (name, hashes) in found {
       guard versions.updateValue(hashes.mapValues(base64), forKey: name) == nil else {
         throw BatchError(
-          .badModel, "several versions are named \(name)", hint: "Name one model, or a version with --version", path: path)
+          .badModel, "several versions are named \(name)", hint: "Name one model, or a version with --version",
+          path: path)
       }
     }
     return try JSONOutput.text(versions)

@@ -30,10 +30,13 @@ struct InspectCommand: StoreCommand {
     lines.append("  UUID         \(found.uuid)")
     lines.append("  framework    \(found.frameworkVersion.map(String.init) ?? "unknown")")
     lines.append("  model cache  \(found.modelCache)")
-    if !found.applicationKeys.isEmpty { lines.append("  metadata     \(found.applicationKeys.joined(separator: ", "))") }
+    if !found.applicationKeys.isEmpty {
+      lines.append("  metadata     \(found.applicationKeys.joined(separator: ", "))")
+    }
     let size = UInt64(found.pages) * UInt64(found.pageSize)
     lines.append(
-      "  database     \(Console.size(size)) in pages of \(found.pageSize), auto_vacuum \(found.autoVacuum), \(found.encoding)")
+      "  database     \(Console.size(size)) in pages of \(found.pageSize), auto_vacuum \(found.autoVacuum), \(found.encoding)"
+    )
     lines.append("  journal      \(found.journalMode), \(found.walFrames) pages in the -wal file")
     lines.append("  entities     number, rows, version hash")
     lines += found.entities.map(entity)
@@ -58,7 +61,8 @@ struct InspectCommand: StoreCommand {
 
   private static func entity(_ entity: StoreInspection.Entity) -> String {
     let rows =
-      entity.isAbstract == true ? "abstract" : entity.rows.map { Console.count($0, isEstimate: entity.isEstimate) } ?? "no table"
+      entity.isAbstract == true
+      ? "abstract" : entity.rows.map { Console.count($0, isEstimate: entity.isEstimate) } ?? "no table"
     return "    \(entity.name): \(entity.number), \(rows), \(entity.versionHash?.prefix(16) ?? "no hash")"
   }
 

@@ -38,7 +38,8 @@ struct LogFileHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+    let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+      .joined()
     let text = "\(event.message)\(all)".map { $0.isNewline ? " " : $0 }
     file.append("\(Date().ISO8601Format()) \(event.level) \(VisibleText.of(String(text)))")
   }

@@ -13,7 +13,8 @@ struct Manifest {
 
   init(path: String) throws {
     guard try LocalFileSystem().status(path) != nil else {
-      throw BatchError(.noSuchFile, "there is no such list", hint: "Check the path", effect: .nothingWritten, path: path)
+      throw BatchError(
+        .noSuchFile, "there is no such list", hint: "Check the path", effect: .nothingWritten, path: path)
     }
     try self.init(bytes: try LocalFileSystem().readAll(path, cap: 16 << 20), path: path)
   }
@@ -27,17 +28,20 @@ struct Manifest {
     var seen: Set<String> = []
     for entry in entries where !seen.insert(entry.output ?? entry.store).inserted {
       throw BatchError(
-        .refused, "\(entry.output ?? entry.store) comes twice in the list", hint: "Name it once", effect: .nothingWritten,
+        .refused, "\(entry.output ?? entry.store) comes twice in the list", hint: "Name it once",
+        effect: .nothingWritten,
         path: path)
     }
     guard !entries.isEmpty else {
-      throw BatchError(.refused, "the list names no store", hint: "Write one a line", effect: .nothingWritten, path: path)
+      throw BatchError(
+        .refused, "the list names no store", hint: "Write one a line", effect: .nothingWritten, path: path)
     }
   }
 }
 
 extension Manifest {
-  /// Lines end with LF or CRLF, and with nothing else, as names may have all else in them. Editors of some systems put a mark at the beginning.
+  /// Lines end with LF or CRLF, and with nothing else, as names may have all else in them. Editors of some systems put
+  /// a mark at the beginning.
   private static func lines(_ bytes: [UInt8], _ path: String) throws -> [String] {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let lines = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]

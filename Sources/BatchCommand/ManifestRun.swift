@@ -33,7 +33,8 @@ final class ManifestRun: Sendable {
     }
     let results = state.withLock { state in entries.indices.compactMap { state.results[$0] } }
     let code = ExitCodes.worst(results.map(\.exitCode))
-    let summary = Summary(stores: results, seconds: ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000)
+    let summary = Summary(
+      stores: results, seconds: ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000)
     if isJSON { Console.print(try JSONOutput.text(summary)) } else if !isQuiet { Console.print(summary.text) }
     if code != 0 { throw ExitCode(code) }
   }
@@ -45,7 +46,9 @@ final class ManifestRun: Sendable {
 
     var text: String {
       let done = stores.count { $0.exitCode == 0 }
-      let others = stores.filter { $0.exitCode != 0 }.map { "  \($0.store): \($0.exitCode), \($0.error ?? "with rejects")" }
+      let others = stores.filter { $0.exitCode != 0 }.map {
+        "  \($0.store): \($0.exitCode), \($0.error ?? "with rejects")"
+      }
       return (["\(done) of \(stores.count) stores were migrated in \(Console.duration(seconds))"] + others).joined(
         separator: "\n")
     }
@@ -62,7 +65,8 @@ final class ManifestRun: Sendable {
         return state.results.count
       }
       guard !isQuiet, !isJSON else { continue }
-      let what = result.exitCode == 0 ? "migrated in \(Console.duration(result.seconds))" : result.error ?? "with rejects"
+      let what =
+        result.exitCode == 0 ? "migrated in \(Console.duration(result.seconds))" : result.error ?? "with rejects"
       Console.error("[\(count)/\(entries.count)] \(result.store): \(what)")
     }
   }
@@ -72,7 +76,8 @@ final class ManifestRun: Sendable {
     let target = entry.output ?? entry.store
     let status = try? MigrationJob(policies: Program.policies).status(target)
     let isResumed = [.interrupted, .failed, .cutOver, .finished].contains(status?.state)
-    var result = ManifestResult(store: entry.store, output: entry.output, exitCode: 75, isResumed: isResumed, seconds: 0)
+    var result = ManifestResult(
+      store: entry.store, output: entry.output, exitCode: 75, isResumed: isResumed, seconds: 0)
     do {
       let command = StoreCommandWords(
         store: entry.store, output: entry.output,

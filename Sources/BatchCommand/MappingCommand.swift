@@ -39,7 +39,8 @@ struct MappingConvertCommand: ParsableCommand {
   func run() throws {
     let models = try MappingModelReader.read(path: path)
     guard models.count == 1 else {
-      throw BatchError(.badMapping, "the folder holds \(models.count) mapping models", hint: "Name one of them", path: path)
+      throw BatchError(
+        .badMapping, "the folder holds \(models.count) mapping models", hint: "Name one of them", path: path)
     }
     Console.writeOutput(try MappingFileWriter.text(models[0]))
   }
@@ -68,7 +69,8 @@ struct MappingCheckCommand: ParsableCommand {
       }
       problems += (found?.problems ?? []).filter { !problems.contains($0) }
       let count = mapping.entityMappings.count
-      let steps = found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
+      let steps =
+        found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
       Console.print("\(mapping.name): \(count) entity \(count == 1 ? "mapping" : "mappings"), \(steps)")
     }
     guard problems.isEmpty else {

@@ -23,7 +23,8 @@ struct MetadataCommand: StoreCommand {
   @Argument(help: "What to do: get, set or remove.") var verb: Verb?
   @Argument(help: "The entry's key.") var key: String?
   @Argument(help: "Its new value.") var value: String?
-  @Option(name: .long, help: ArgumentHelp("The type of the new value.", valueName: "type")) var type = PropertyListValue.Scalar
+  @Option(name: .long, help: ArgumentHelp("The type of the new value.", valueName: "type")) var type = PropertyListValue
+    .Scalar
     .string
   @Flag(name: .long, help: "Change Core Data's own entries, too.") var force = false
   @Flag(name: .long, help: .json) var json = false
@@ -58,7 +59,8 @@ struct MetadataCommand: StoreCommand {
 
   private func unknown(_ key: String, _ entries: [String: PropertyListValue]) -> BatchError {
     BatchError(
-      .failed, "the metadata has no entry \(key)", hint: "Its entries are \(entries.keys.sorted().joined(separator: ", "))",
+      .failed, "the metadata has no entry \(key)",
+      hint: "Its entries are \(entries.keys.sorted().joined(separator: ", "))",
       path: store)
   }
 
@@ -131,7 +133,9 @@ struct MetadataText {
     if json {
       return try JSONOutput.document(All(uuid: metadata.uuid, entries: metadata.entries.mapValues(Typed.init)))
     }
-    let lines = metadata.entries.keys.sorted().flatMap { Self.lines($0, metadata.entries[$0] ?? .string(""), indent: "  ") }
+    let lines = metadata.entries.keys.sorted().flatMap {
+      Self.lines($0, metadata.entries[$0] ?? .string(""), indent: "  ")
+    }
     return (["\(path)", "  UUID: \(metadata.uuid)"] + lines).joined(separator: "\n")
   }
 

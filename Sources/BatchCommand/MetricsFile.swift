@@ -7,7 +7,8 @@ struct MetricsFile: Sendable {
   let path: String
   let store: String
 
-  /// Replaces the file in one step: a reader finds the old text or the new one. `code` is the exit code of a run that has ended.
+  /// Replaces the file in one step: a reader finds the old text or the new one. `code` is the exit code of a run that
+  /// has ended.
   func write(_ progress: MigrationProgress, code: Int32? = nil, now: Date = Date()) throws {
     let files = LocalFileSystem()
     try files.writeAndSync(Array(text(progress, code, now).utf8), to: path + ".new")
@@ -34,7 +35,8 @@ struct MetricsFile: Sendable {
     add("godwit_checkpoints", "counter", "Checkpoints published by this process.", Double(progress.checkpoints))
     add("godwit_exit_code", "gauge", "Exit code of the migration.", code.map(Double.init))
     add(
-      "godwit_end_timestamp_seconds", "gauge", "When the migration ended.", code.map { _ in now.timeIntervalSince1970.rounded() })
+      "godwit_end_timestamp_seconds", "gauge", "When the migration ended.",
+      code.map { _ in now.timeIntervalSince1970.rounded() })
     return (lines + ["# EOF", ""]).joined(separator: "\n")
   }
 }

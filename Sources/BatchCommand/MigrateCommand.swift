@@ -49,7 +49,9 @@ struct MigrateCommand: StoreCommand {
   var json: Bool { operating.json }
 
   func validate() throws {
-    guard (store == nil) != (manifest == nil) else { throw ValidationError("Name a store, or a list of stores with --manifest") }
+    guard (store == nil) != (manifest == nil) else {
+      throw ValidationError("Name a store, or a list of stores with --manifest")
+    }
     guard manifest == nil || output == nil else {
       throw ValidationError("--manifest lists outputs; --output does not go with it")
     }
@@ -58,10 +60,12 @@ struct MigrateCommand: StoreCommand {
     }
     guard database.url == nil || (manifest == nil && output == nil && keepBackups == nil) else {
       throw ValidationError(
-        "--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it")
+        "--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it"
+      )
     }
     guard !restart || (store != nil && database.url == nil) else {
-      throw ValidationError("--restart begins the migration of one store anew; --manifest and --to-postgres do not go with it")
+      throw ValidationError(
+        "--restart begins the migration of one store anew; --manifest and --to-postgres do not go with it")
     }
     guard !database.ddlOnly || store != nil else { throw ValidationError("--ddl-only takes one store") }
     guard explain.isEmpty || outlets.logFile != nil else { throw ValidationError("--explain needs --log-file") }
@@ -109,11 +113,14 @@ struct MigrateCommand: StoreCommand {
 }
 
 extension MigrateCommand {
-  /// Options apart from those of models, history and parts that a run which is started over needs again, where they are not the defaults.
+  /// Options apart from those of models, history and parts that a run which is started over needs again, where they are
+  /// not the defaults.
   fileprivate var ownArguments: [String] {
     var words: [String] = []
     if memory.bytes != ByteCount.standardMemory.bytes { words += ["--memory", "\(memory.bytes)"] }
-    if checkpointEvery.interval != RunMonitor.standardInterval { words += ["--checkpoint-every", checkpointEvery.text] }
+    if checkpointEvery.interval != RunMonitor.standardInterval {
+      words += ["--checkpoint-every", checkpointEvery.text]
+    }
     if verify != .fast { words += ["--verify", verify.rawValue] }
     if indexBuilder != .engine { words += ["--index-builder", indexBuilder.rawValue] }
     if let keepBackups { words += ["--keep-backups", keepBackups.text] }
@@ -132,7 +139,9 @@ struct ResumeCommand: StoreCommand {
   var memory: ByteCount?
   @Flag(
     name: .long,
-    help: "Replace the process that has the run, if it gives no sign of life for five seconds. On this machine it is killed.")
+    help:
+      "Replace the process that has the run, if it gives no sign of life for five seconds. On this machine it is killed."
+  )
   var takeOver = false
   @OptionGroup var rejects: RejectArguments
   @OptionGroup var consent: ConsentArguments
@@ -145,7 +154,8 @@ struct ResumeCommand: StoreCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "For a load into PostgreSQL: the server again, if its password is not in PGPASSWORD or ~/.pgpass.", valueName: "url"))
+      "For a load into PostgreSQL: the server again, if its password is not in PGPASSWORD or ~/.pgpass.",
+      valueName: "url"))
   var toPostgres: String?
   @OptionGroup var operating: OperatingOptions
   @OptionGroup var outlets: OutletOptions
@@ -162,7 +172,9 @@ struct ResumeCommand: StoreCommand {
   func run() throws {
     let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
     try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
-    do { try resume() } catch let error as BatchError where error.code == .refused && status?.state == JobStatus.State.none {
+    do { try resume() } catch let error as BatchError
+      where error.code == .refused && status?.state == JobStatus.State.none
+    {
       throw Self.withoutStateDirectory(error)
     }
   }

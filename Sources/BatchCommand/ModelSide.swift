@@ -10,7 +10,8 @@ struct ModelSide {
   /// The path of a store; nil for a model.
   private(set) var store: String?
 
-  /// Reads a side. A folder is a model, by default its current version; a file is a store, whose model is found by hashes.
+  /// Reads a side. A folder is a model, by default its current version; a file is a store, whose model is found by
+  /// hashes.
   init(_ argument: String, library: ModelLibrary?) throws {
     let files = LocalFileSystem()
     if let status = try files.status(argument), !status.isDirectory {

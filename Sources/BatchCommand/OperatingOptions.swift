@@ -14,7 +14,8 @@ struct OperatingOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Write at most this many bytes per second (50MB/s), or read at most this many rows (200krows/s).", valueName: "rate"))
+      "Write at most this many bytes per second (50MB/s), or read at most this many rows (200krows/s).",
+      valueName: "rate"))
   var throttle: RunRate?
   @Flag(name: .long, help: "Work less while other programs need the machine.") var nice = false
   @Option(name: .long, help: .workers) var workers: Int?
@@ -46,14 +47,16 @@ struct OperatingOptions: ParsableArguments {
     monitor.stop(at: date - Self.margin(date.timeIntervalSince(started)), what)
   }
 
-  /// Seconds for the last checkpoint: a stop takes one or two where the disk is slow, and the run looks at the clock twice a second.
+  /// Seconds for the last checkpoint: a stop takes one or two where the disk is slow, and the run looks at the clock
+  /// twice a second.
   static func margin(_ seconds: Double) -> Double { min(10, max(0, seconds) / 4) }
 }
 
 /// The processors that this process may run on.
 enum Processors {
-  /// Takes all but `count` of them away from this thread and those that it will start: the one that it runs on stays, and those after
-  /// it. The kernel chose that one because it had least to do, so processes that are started side by side do not all take the first.
+  /// Takes all but `count` of them away from this thread and those that it will start: the one that it runs on stays,
+  /// and those after it. The kernel chose that one because it had least to do, so processes that are started side by
+  /// side do not all take the first.
   static func limit(to count: Int) {
     var mask = [UInt8](repeating: 0, count: 1024)
     let call = dlsym(nil, "sched_getaffinity"), set = dlsym(nil, "sched_setaffinity")

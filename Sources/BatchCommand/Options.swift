@@ -25,7 +25,8 @@ struct ModelOptions: ParsableArguments {
   var byIdentifier = false
 
   @Option(
-    name: .long, help: ArgumentHelp("A YAML or JSON file with the stages of the path.", valueName: "path"), completion: .documents
+    name: .long, help: ArgumentHelp("A YAML or JSON file with the stages of the path.", valueName: "path"),
+    completion: .documents
   )
   var stages: String?
 
@@ -36,7 +37,8 @@ struct ModelOptions: ParsableArguments {
   )
   var identity = false
 
-  @Flag(name: .long, help: "Make each step in a pass of its own. Otherwise steps share a pass if the result is the same.")
+  @Flag(
+    name: .long, help: "Make each step in a pass of its own. Otherwise steps share a pass if the result is the same.")
   var noFuse = false
 
   @Option(
@@ -59,7 +61,8 @@ struct ModelOptions: ParsableArguments {
 
   /// A migration with these models and mapping models; the rest has its defaults.
   func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
-    var request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings, target: target)
+    var request = MigrationJob.Request(
+      source: store, output: output, models: models, mappings: mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
     (request.consent, request.validation, request.inference) = (consent.consent, validation, inference)
     return request
@@ -184,10 +187,13 @@ struct ByteCount: ExpressibleByArgument {
     let digits = argument.prefix { $0.isNumber || $0 == "." }
     guard let number = Double(digits), number >= 0 else { return nil }
     let factors: [String: Double] = [
-      "": 1, "b": 1, "k": 0x1p10, "kib": 0x1p10, "kb": 1e3, "m": 0x1p20, "mib": 0x1p20, "mb": 1e6, "g": 0x1p30, "gib": 0x1p30,
+      "": 1, "b": 1, "k": 0x1p10, "kib": 0x1p10, "kb": 1e3, "m": 0x1p20, "mib": 0x1p20, "mb": 1e6, "g": 0x1p30,
+      "gib": 0x1p30,
       "gb": 1e9,
     ]
-    guard let factor = factors[argument.dropFirst(digits.count).lowercased()], number * factor < 1e18 else { return nil }
+    guard let factor = factors[argument.dropFirst(digits.count).lowercased()], number * factor < 1e18 else {
+      return nil
+    }
     bytes = UInt64(number * factor)
   }
 }
@@ -217,7 +223,9 @@ struct CheckpointInterval: ExpressibleByArgument {
   init?(argument: String) {
     let digits = argument.prefix { $0.isNumber || $0 == "." }
     let units: [String: Double] = ["ms": 0.001, "s": 1, "min": 60]
-    if let factor = units[argument.dropFirst(digits.count).lowercased()], let number = Double(digits), number > 0, number < 1e9 {
+    if let factor = units[argument.dropFirst(digits.count).lowercased()], let number = Double(digits), number > 0,
+      number < 1e9
+    {
       interval = .seconds(number * factor)
     } else if let size = ByteCount(argument: argument), size.bytes > 0 {
       interval = .bytes(size.bytes)

@@ -9,7 +9,8 @@ struct OutletOptions: ParsableArguments {
     help: ArgumentHelp("Write the progress to a file of OpenMetrics text, for node_exporter.", valueName: "path"),
     completion: .file())
   var metrics: String?
-  @Option(name: .long, help: ArgumentHelp("Append a log of the run to this file.", valueName: "path"), completion: .file())
+  @Option(
+    name: .long, help: ArgumentHelp("Append a log of the run to this file.", valueName: "path"), completion: .file())
   var logFile: String?
   @Option(
     name: .long,
@@ -26,7 +27,8 @@ struct OutletOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A command to run when the migration was stopped and can be resumed; it is run without a shell.", valueName: "command"))
+      "A command to run when the migration was stopped and can be resumed; it is run without a shell.",
+      valueName: "command"))
   var onStop: String?
   @Flag(name: .long, help: "Send progress and signs of life to systemd (sd_notify).") var notify = false
 

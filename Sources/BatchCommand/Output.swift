@@ -12,7 +12,8 @@ enum Output {
 
   private static let state = Mutex(State())
 
-  /// Notes what a command has done, for the case that its summary cannot be written. The command then outlives a reader that has gone.
+  /// Notes what a command has done, for the case that its summary cannot be written. The command then outlives a reader
+  /// that has gone.
   static func afterDone<R>(_ what: String, _ result: R) -> R {
     state.withLock { $0.done = what }
     return result

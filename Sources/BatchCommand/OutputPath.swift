@@ -3,7 +3,8 @@ import Foundation
 import Glibc
 import Streams
 
-/// A file that a command is asked to write beside its result. It must be no store, and no part of one: whatever stood there would be gone.
+/// A file that a command is asked to write beside its result. It must be no store, and no part of one: whatever stood
+/// there would be gone.
 struct OutputPath {
   private static let companions = ["-wal", "-shm", "-journal"]
 
@@ -12,7 +13,8 @@ struct OutputPath {
 
   init(_ option: String, _ path: String) { (self.option, self.path) = (option, path) }
 
-  /// Throws `refused` if the path is one of the stores of the command, belongs to one, or is any other SQLite database or its log.
+  /// Throws `refused` if the path is one of the stores of the command, belongs to one, or is any other SQLite database
+  /// or its log.
   func check(_ stores: [String] = []) throws {
     let target = Self.resolved(path)
     let status = try LocalFileSystem().status(path)
@@ -55,7 +57,9 @@ struct OutputPath {
     let count = (try? head.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }) ?? 0
     let bytes = head[..<count]
     if bytes.elementsEqual("SQLite format 3\0".utf8) { return "an SQLite database" }
-    if bytes.starts(with: [0x37, 0x7f, 0x06]), count > 3, head[3] & ~1 == 0x82 { return "the log of an SQLite database" }
+    if bytes.starts(with: [0x37, 0x7f, 0x06]), count > 3, head[3] & ~1 == 0x82 {
+      return "the log of an SQLite database"
+    }
     let journal: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
     return bytes.starts(with: journal) ? "the rollback journal of an SQLite database" : nil
   }
@@ -67,7 +71,8 @@ struct OutputPath {
       return String(cString: whole)
     }
     if depth < 8, let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
-      return resolved(next.hasPrefix("/") ? next : FilePaths.join(FilePaths.directory(of: path), next), depth: depth + 1)
+      return resolved(
+        next.hasPrefix("/") ? next : FilePaths.join(FilePaths.directory(of: path), next), depth: depth + 1)
     }
     guard let folder = realpath(FilePaths.directory(of: path), nil) else { return path }
     defer { free(folder) }

@@ -5,7 +5,9 @@ import Foundation
 struct PlanCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Shows how a store would be migrated, with an estimate of time, disk and memory. Writes only the file of --graph.")
+    abstract:
+      "Shows how a store would be migrated, with an estimate of time, disk and memory. Writes only the file of --graph."
+  )
 
   @Argument(help: .store, completion: .store) var store: String
   @OptionGroup var models: ModelOptions
@@ -21,7 +23,9 @@ struct PlanCommand: StoreCommand {
   var graph: String?
   @Flag(
     inversion: .prefixedNo,
-    help: "Estimate time, disk and memory by a trial: a sample of rows goes through the steps, into memory. Policies are called.")
+    help:
+      "Estimate time, disk and memory by a trial: a sample of rows goes through the steps, into memory. Policies are called."
+  )
   var rehearsal = true
   @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
   @Option(name: .long, help: .verify) var verify = VerificationMode.fast
@@ -77,7 +81,8 @@ struct PlanCommand: StoreCommand {
     let text = path.hasSuffix(".dot") ? drawing.dot : try drawing.svg
     do { try text.write(toFile: path, atomically: false, encoding: .utf8) } catch {
       throw BatchError(
-        .failed, "the drawing cannot be written", hint: "Name a file in a folder that is there", path: path, cause: error)
+        .failed, "the drawing cannot be written", hint: "Name a file in a folder that is there", path: path,
+        cause: error)
     }
   }
 }

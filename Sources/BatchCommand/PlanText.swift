@@ -70,14 +70,16 @@ struct PlanText: Codable {
       let reads = part.reads.map { "; reads \($0.entity) of part \($0.part)" }.joined()
       let waits = part.waitsFor.isEmpty ? "" : "; waits for \(part.waitsFor.map(String.init).joined(separator: ", "))"
       let skipped = part.isSkipped ? "; skipped" : ""
-      return "  part \(part.number): \(part.entityMappings.joined(separator: ", ")); writes \(writes)\(reads)\(waits)\(skipped)"
+      return
+        "  part \(part.number): \(part.entityMappings.joined(separator: ", ")); writes \(writes)\(reads)\(waits)\(skipped)"
     }
     if split.parts.count > 1 {
       lines.append("  proof: no two parts write the same table, and a part that reads another one waits for it")
     }
     if !split.arithmetic.isEmpty {
       lines.append(
-        "  proof: keys follow from the old keys by arithmetic, in any order: \(split.arithmetic.joined(separator: ", "))")
+        "  proof: keys follow from the old keys by arithmetic, in any order: \(split.arithmetic.joined(separator: ", "))"
+      )
     }
     return lines + split.assumptions.map { "  assumed: \($0)" } + split.dependencies.map { "  warning: \($0)" }
   }
@@ -89,7 +91,8 @@ struct PlanText: Codable {
     }
     var lines = ["\(store): version \(version) to \(target)"]
     for (index, step) in steps.enumerated() {
-      lines.append("step \(index + 1): \(step.from) to \(step.to), \(step.inferred ? "inferred" : "mapped") (\(step.reason))")
+      lines.append(
+        "step \(index + 1): \(step.from) to \(step.to), \(step.inferred ? "inferred" : "mapped") (\(step.reason))")
       for part in step.mappingModels {
         let policies = part.policies.isEmpty ? "" : "; policies: \(part.policies.joined(separator: ", "))"
         lines.append("  \(part.name): \(part.entityMappings.joined(separator: ", "))\(policies)")
@@ -105,6 +108,7 @@ struct PlanText: Codable {
   }
 
   private var ddlLines: [String] {
-    (destination.map { ["the result will be loaded into \($0)"] } ?? []) + (ddl.map { ["tables in PostgreSQL:", "", $0] } ?? [])
+    (destination.map { ["the result will be loaded into \($0)"] } ?? [])
+      + (ddl.map { ["tables in PostgreSQL:", "", $0] } ?? [])
   }
 }

@@ -16,14 +16,17 @@ enum ProcessSignals {
     for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 && errno == EBADF {
       _ = open("/dev/null", number == 0 ? O_RDONLY : O_WRONLY)
     }
-    // A write past a limit, or to a pipe that nobody reads, is an error of that write. Not SIG_IGN, which commands that are called would inherit.
+    // A write past a limit, or to a pipe that nobody reads, is an error of that write. Not SIG_IGN, which commands that
+    // are called would inherit.
     for number in [SIGPIPE, SIGXFSZ] where action(number) != ignored { signal(number) { _ in } }
   }
 
   /// Throws where so few files may be open that not even a thread's timer could work.
   static func refuseTooFewFiles() throws {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < leastFiles else { return }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < leastFiles else {
+      return
+    }
     throw BatchError(
       .refused, "only \(limit.rlim_cur) files may be open at a time, and \(leastFiles) are needed",
       hint: "Raise the limit (ulimit -n) and start again", effect: .nothingWritten)

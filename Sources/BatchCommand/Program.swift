@@ -15,5 +15,7 @@ enum Program {
   static var policies: PolicyRegistry { registry.withLock { $0 } }
 
   /// Before any command runs.
-  static func register(_ policies: [any EntityMigrationPolicy.Type]) { registry.withLock { $0 = PolicyRegistry(policies) } }
+  static func register(_ policies: [any EntityMigrationPolicy.Type]) {
+    registry.withLock { $0 = PolicyRegistry(policies) }
+  }
 }

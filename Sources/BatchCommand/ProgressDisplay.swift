@@ -25,8 +25,8 @@ enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
   var pause: Duration { self == .bar ? .milliseconds(100) : self == .lines ? .seconds(10) : .seconds(1) }
 }
 
-/// Shows progress on standard error as long as it is held. A timer reads the progress, so that work that reports nothing for a
-/// while still shows that it lives.
+/// Shows progress on standard error as long as it is held. A timer reads the progress, so that work that reports
+/// nothing for a while still shows that it lives.
 final class ProgressDisplay: Sendable {
   private struct State {
     var isDrawn = false
@@ -97,7 +97,9 @@ struct ProgressText {
     if progress.bytesPerSecond >= 1e4 { rates.append("\(Double(Int(progress.bytesPerSecond / 1e5)) / 10) MB/s") }
     return rates
   }
-  private var left: [String] { (progress.paused ? nil : progress.secondsLeft).map { ["ETA \(Console.duration($0))"] } ?? [] }
+  private var left: [String] {
+    (progress.paused ? nil : progress.secondsLeft).map { ["ETA \(Console.duration($0))"] } ?? []
+  }
   /// What is being done, with the mapping models by which it is done.
   private var activity: [String] {
     guard !progress.activity.isEmpty else { return [] }
@@ -111,8 +113,8 @@ struct ProgressText {
   /// A whole line of words.
   var line: String { parts.joined(separator: "  ") }
 
-  /// A line for a terminal of that width. The bar's length depends on that alone, so that nothing jumps; the last column stays
-  /// free, as some terminals go to the next line there.
+  /// A line for a terminal of that width. The bar's length depends on that alone, so that nothing jumps; the last
+  /// column stays free, as some terminals go to the next line there.
   func bar(width: Int, isColored: Bool) -> String {
     let room = max(0, width - 1)
     let size = min(40, width / 5)

@@ -67,7 +67,9 @@ extension BackupLimit: ExpressibleByArgument {
   /// Reads a limit; nil for anything else.
   public init?(argument: String) {
     let isAge = argument.hasSuffix("d")
-    guard let number = Int(isAge ? String(argument.dropLast()) : argument), (0...1_000_000).contains(number) else { return nil }
+    guard let number = Int(isAge ? String(argument.dropLast()) : argument), (0...1_000_000).contains(number) else {
+      return nil
+    }
     self = isAge ? .days(number) : .count(number)
   }
 }

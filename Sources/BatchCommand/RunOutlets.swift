@@ -50,7 +50,8 @@ final class RunOutlets: Sendable {
       try process.run()
       process.waitUntilExit()
       guard process.terminationStatus != 0 else { return }
-      Console.error("the command \(name) ended with \(process.terminationStatus); the migration's own exit code stays \(code)")
+      Console.error(
+        "the command \(name) ended with \(process.terminationStatus); the migration's own exit code stays \(code)")
     } catch { Console.error("the command \(name) cannot be started: \(error)") }
   }
 

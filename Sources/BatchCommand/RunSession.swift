@@ -14,7 +14,8 @@ final class RunSession {
     (self.store, self.options, self.outlets) = (store, options, outlets)
   }
 
-  /// Runs a migration and says what it did. `body` is given a job, and asks for its monitor once it knows when checkpoints are due.
+  /// Runs a migration and says what it did. `body` is given a job, and asks for its monitor once it knows when
+  /// checkpoints are due.
   func run(_ body: (MigrationJob, (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report) throws {
     // Before any thread is made.
     if let workers = options.workers { Processors.limit(to: workers) }

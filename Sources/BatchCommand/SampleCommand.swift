@@ -4,7 +4,8 @@ import Streams
 
 struct SampleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sample", abstract: "Creates a store of any model, filled with objects. The same seed gives the same store.",
+    commandName: "sample",
+    abstract: "Creates a store of any model, filled with objects. The same seed gives the same store.",
     discussion: """
       Entries in the model's user info shape the data. Of an entity, godwit.sample.share is its share of the objects. Of an \
       attribute, godwit.sample.distinct is the number of different values, and godwit.sample.prefix is the text that they begin \
@@ -13,9 +14,11 @@ struct SampleCommand: ParsableCommand {
       """)
 
   @Argument(help: .models, completion: .models) var model: String
-  @Option(name: .long, help: ArgumentHelp("The version.", valueName: "version"), completion: .versions) var version: String
+  @Option(name: .long, help: ArgumentHelp("The version.", valueName: "version"), completion: .versions) var version:
+    String
   @Option(name: .long, help: ArgumentHelp("The number of objects.", valueName: "count")) var rows: UInt64
-  @Option(name: .long, help: ArgumentHelp("The seed; another one gives other data.", valueName: "number")) var seed: UInt64 = 1
+  @Option(name: .long, help: ArgumentHelp("The seed; another one gives other data.", valueName: "number")) var seed:
+    UInt64 = 1
   @Flag(name: .long, help: "Put all objects into the store's -wal file.") var wal = false
   @Option(
     name: .long, help: ArgumentHelp("The store to create; it must not exist.", valueName: "path"), completion: .store)
@@ -27,7 +30,9 @@ struct SampleCommand: ParsableCommand {
     let model = try ModelLibrary(paths: [model]).target(named: version)
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
     defer { display.end() }
-    try StoreSampler(model: model, rows: rows, seed: seed, intoLog: wal).write(to: output, fileSystem: LocalFileSystem()) {
+    try StoreSampler(model: model, rows: rows, seed: seed, intoLog: wal).write(
+      to: output, fileSystem: LocalFileSystem()
+    ) {
       fraction in
       display.show(
         MigrationProgress(fraction: fraction, rows: UInt64(fraction * Double(rows)), seconds: display.seconds))

@@ -9,7 +9,8 @@ struct StatusCommand: StoreCommand {
 
   @Argument(help: .run, completion: .store) var store: String
   @Flag(name: .long, help: .json) var json = false
-  @Flag(name: .long, help: "Repeat once a second as long as a process runs the migration; with --json, a document a line.")
+  @Flag(
+    name: .long, help: "Repeat once a second as long as a process runs the migration; with --json, a document a line.")
   var watch = false
 
   var changed: String? { nil }
@@ -31,11 +32,15 @@ struct StatusCommand: StoreCommand {
   }
 
   /// Of a store's migration, or of its load into PostgreSQL.
-  static func status(_ job: MigrationJob, _ store: String) throws -> JobStatus { try job.loadStatus(store) ?? job.status(store) }
+  static func status(_ job: MigrationJob, _ store: String) throws -> JobStatus {
+    try job.loadStatus(store) ?? job.status(store)
+  }
 
   static func text(_ status: JobStatus, _ store: String) -> String {
     guard status.state != .none else { return "\(store): no migration is under way" }
-    var lines = ["\(status.destination ?? store): \(status.state.rawValue)\(status.progress?.paused == true ? ", paused" : "")"]
+    var lines = [
+      "\(status.destination ?? store): \(status.state.rawValue)\(status.progress?.paused == true ? ", paused" : "")"
+    ]
     func add(_ name: String, _ value: String?) {
       if let value { lines.append("  " + name.padding(toLength: 13, withPad: " ", startingAt: 0) + value) }
     }
@@ -43,7 +48,10 @@ struct StatusCommand: StoreCommand {
     add("source", status.source)
     add("target", status.target)
     add(
-      "owner", status.owner.map { $0 + (status.secondsSinceSign.map { ", last sign of life \(Console.duration($0)) ago" } ?? "") }
+      "owner",
+      status.owner.map {
+        $0 + (status.secondsSinceSign.map { ", last sign of life \(Console.duration($0)) ago" } ?? "")
+      }
     )
     let phase = status.phase.map { ", \($0)" } ?? ""
     add("step", status.step.map { "\($0), \(Console.count(status.rowsRead ?? 0)) rows read in it\(phase)" })

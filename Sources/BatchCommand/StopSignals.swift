@@ -3,9 +3,9 @@ import Batch
 import Glibc
 import Synchronization
 
-/// Signals to a run. SIGINT, SIGTERM and SIGHUP ask it to publish a checkpoint and leave; a second SIGINT ends the process
-/// at once. A SIGHUP that was ignored when the process began stays ignored. SIGUSR1
-/// prints how far it is, SIGUSR2 pauses or resumes it.
+/// Signals to a run. SIGINT, SIGTERM and SIGHUP ask it to publish a checkpoint and leave; a second SIGINT ends the
+/// process at once. A SIGHUP that was ignored when the process began stays ignored. SIGUSR1 prints how far it is,
+/// SIGUSR2 pauses or resumes it.
 final class StopSignals: Sendable {
   private let sources: [any DispatchSourceSignal]
 

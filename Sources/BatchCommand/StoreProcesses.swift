@@ -25,7 +25,9 @@ final class StoreProcesses: Sendable {
   private let program: String
 
   /// Of this program, where no other path is given.
-  init(program: String = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path) { self.program = program }
+  init(program: String = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path) {
+    self.program = program
+  }
 
   var isStopped: Bool { state.withLock(\.isStopped) }
 
@@ -56,15 +58,17 @@ final class StoreProcesses: Sendable {
     try body()
   }
 
-  /// Runs a command to its end; `place` is a number of the caller's. What it says on standard error is among the outcome, or goes to a
-  /// file. Throws `stopped` if it is not begun.
+  /// Runs a command to its end; `place` is a number of the caller's. What it says on standard error is among the
+  /// outcome, or goes to a file. Throws `stopped` if it is not begun.
   func run(_ arguments: [String], _ place: Int, deadline: Date? = nil, log: FileHandle? = nil) throws -> Outcome {
     if let deadline, deadline <= Date() { throw BatchError(.stopped, "the time is over; not begun") }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     let (output, error) = (Pipe(), Pipe())
-    (process.standardInput, process.standardOutput, process.standardError) = (FileHandle.nullDevice, output, log ?? error)
+    (process.standardInput, process.standardOutput, process.standardError) = (
+      FileHandle.nullDevice, output, log ?? error
+    )
     try state.withLock { state in
       guard !state.isStopped else { throw BatchError(.stopped, "not begun") }
       try process.run()
@@ -97,7 +101,9 @@ final class StoreProcesses: Sendable {
 /// The command line for one store of many.
 struct StoreCommandWords {
   /// Options that the command of one store is not given.
-  private static let own: Set = ["--manifest", "--jobs", "--json", "--quiet", "--progress", "--max-runtime", "--deadline"]
+  private static let own: Set = [
+    "--manifest", "--jobs", "--json", "--quiet", "--progress", "--max-runtime", "--deadline",
+  ]
   /// Those that a resumed run knows.
   private static let resuming: Set = [
     "--memory", "--throttle", "--nice", "--workers", "--max-rejects", "--reject-values", "--log-file", "--log-level",
@@ -112,11 +118,14 @@ struct StoreCommandWords {
   /// Who asks, if it is not a person.
   var origin: String?
 
-  private var end: [String] { (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + ["--json", "--progress", "none"] }
+  private var end: [String] {
+    (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + ["--json", "--progress", "none"]
+  }
 
   // The store first: options that take several words would swallow it.
   var migrate: [String] {
-    ["migrate", Self.path(store)] + Self.options(options, resuming: false) + (output.map { ["--output", Self.path($0)] } ?? [])
+    ["migrate", Self.path(store)] + Self.options(options, resuming: false)
+      + (output.map { ["--output", Self.path($0)] } ?? [])
       + (origin.map { ["--origin", $0] } ?? []) + end
   }
 

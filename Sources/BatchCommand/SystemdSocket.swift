@@ -10,7 +10,8 @@ struct SystemdSocket: Sendable {
     self.path = path
   }
 
-  /// Sends assignments, such as READY=1. Nothing is done about a socket that is gone, or that nobody reads: a run waits for no reader.
+  /// Sends assignments, such as READY=1. Nothing is done about a socket that is gone, or that nobody reads: a run waits
+  /// for no reader.
   func send(_ lines: [String]) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return }

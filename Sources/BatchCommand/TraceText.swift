@@ -10,7 +10,9 @@ struct TraceText {
   var text: String {
     var lines = ["\(trace.store): \(Self.name(trace.object)) of version \(trace.version)"]
     lines += trace.properties.map { "  " + Self.line($0) }
-    guard !trace.steps.isEmpty else { return (lines + ["at version \(trace.target), nothing to do"]).joined(separator: "\n") }
+    guard !trace.steps.isEmpty else {
+      return (lines + ["at version \(trace.target), nothing to do"]).joined(separator: "\n")
+    }
     for (index, step) in trace.steps.enumerated() {
       let kind = step.isInferred ? "inferred" : "mapped"
       lines.append("step \(index + 1): \(step.from) to \(step.to), \(kind) (\(step.reason))")
@@ -19,7 +21,8 @@ struct TraceText {
     lines += found
     let near = trace.near == 1 ? "1 more object" : "\(trace.near) more objects"
     lines.append(
-      "migrated alone, with \(near) that it leads to\(trace.isCutOff ? "; it leads to others, which were not migrated" : "")")
+      "migrated alone, with \(near) that it leads to\(trace.isCutOff ? "; it leads to others, which were not migrated" : "")"
+    )
     return lines.joined(separator: "\n")
   }
 

@@ -15,10 +15,12 @@ struct VerifyCommand: StoreCommand {
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
   @Option(
-    name: .long, help: ArgumentHelp("How to verify: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),
+    name: .long,
+    help: ArgumentHelp("How to verify: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),
     completion: .list(["fast", "full"]))
   var verify = VerificationMode.fast
-  @Option(name: .long, help: ArgumentHelp("The store that this one was made from.", valueName: "store"), completion: .store)
+  @Option(
+    name: .long, help: ArgumentHelp("The store that this one was made from.", valueName: "store"), completion: .store)
   var against: String?
   @Option(name: .long, parsing: .upToNextOption, help: .mappings, completion: .mappings) var mappings: [String] = []
   @Flag(name: .long, help: .json) var json = false
@@ -40,7 +42,8 @@ struct VerifyCommand: StoreCommand {
         mode: verify, external: ExternalDataPlaces(store: store, source: against))
       return (report.named(store, note: settled.note), try against.map { try compare($0, settled, model) })
     }
-    Console.print(json ? try JSONOutput.document(Result(report: report, comparison: comparison)) : text(report, comparison))
+    Console.print(
+      json ? try JSONOutput.document(Result(report: report, comparison: comparison)) : text(report, comparison))
     guard report.violations.isEmpty, comparison?.differences.isEmpty ?? true else { throw ExitCode(ExitCodes.mismatch) }
   }
 
@@ -55,7 +58,8 @@ struct VerifyCommand: StoreCommand {
     return try StoreModel.find(of: reader, in: models.isEmpty ? nil : try ModelLibrary(paths: models))
   }
 
-  private func compare(_ source: String, _ settled: SettledStore, _ model: ManagedObjectModel) throws -> StoreComparison {
+  private func compare(_ source: String, _ settled: SettledStore, _ model: ManagedObjectModel) throws -> StoreComparison
+  {
     let request = MigrationJob.Request(source: source, models: models, mappings: mappings, target: .version(model.name))
     return try MigrationJob(policies: Program.policies).compare(
       settled.path, of: model, with: request, monitor: RunMonitor(interval: request.interval))
@@ -71,7 +75,8 @@ struct VerifyCommand: StoreCommand {
     if let note = report.note { lines.append("note: \(note)") }
     lines += report.violations.map { "wrong: \($0.description)" } + report.warnings.map { "note: \($0.description)" }
     for difference in comparison?.differences ?? [] {
-      let first = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(separator: " ")
+      let first = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(
+        separator: " ")
       let what = [first, difference.relationship].compactMap { $0 }.joined(separator: ", ")
       lines.append("differs: \(what), and \(Console.count(difference.rows - 1)) more rows of \(difference.table)")
     }

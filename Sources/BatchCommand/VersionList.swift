@@ -31,7 +31,8 @@ enum VersionList {
       let text = String(validating: data, as: UTF8.self)
     else {
       throw BatchError(
-        .noModel, "the list of versions cannot be read, is no UTF-8 or larger than 1 MiB", hint: "Name the versions as A,B,C",
+        .noModel, "the list of versions cannot be read, is no UTF-8 or larger than 1 MiB",
+        hint: "Name the versions as A,B,C",
         path: path)
     }
     return text

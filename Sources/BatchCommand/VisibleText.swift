@@ -1,5 +1,5 @@
-/// Text for a person's eyes. Paths, names and metadata are other people's: what would move a terminal's cursor, colour it, or turn the
-/// direction of writing is shown as `\u{1B}` instead.
+/// Text for a person's eyes. Paths, names and metadata are other people's: what would move a terminal's cursor, colour
+/// it, or turn the direction of writing is shown as `\u{1B}` instead.
 enum VisibleText {
   /// The text with its control characters shown; ends of lines and tabs stay.
   static func of(_ text: String) -> String { replacing(in: text) { "\\u{\(hex($0))}" } }
@@ -28,7 +28,8 @@ enum VisibleText {
 
   private static func hex(_ scalar: Unicode.Scalar) -> String { String(scalar.value, radix: 16, uppercase: true) }
 
-  /// C0 except for ends of lines and tabs, DEL, C1, separators of lines and paragraphs, and what overrides the direction of writing.
+  /// C0 except for ends of lines and tabs, DEL, C1, separators of lines and paragraphs, and what overrides the
+  /// direction of writing.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: false

@@ -4,8 +4,8 @@ import Streams
 
 /// A copy of a fixture store, migrated, for tests of models, mapping models and policies.
 ///
-/// The fixture stays as it is. The copy is in a temporary folder, which is removed with the last reference to this object. What is
-/// read is gathered in memory: fixtures are small.
+/// The fixture stays as it is. The copy is in a temporary folder, which is removed with the last reference to this
+/// object. What is read is gathered in memory: fixtures are small.
 public final class MigratedStore: Sendable {
   /// Where the migrated copy is.
   public let path: String
@@ -32,7 +32,8 @@ public final class MigratedStore: Sendable {
   ///
   /// - Throws: ``BatchError``.
   public init(_ request: MigrationJob.Request, policies: [any EntityMigrationPolicy.Type] = []) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-fixture-\(UUID().uuidString)").path
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-fixture-\(UUID().uuidString)")
+      .path
     do {
       var request = request
       request.source = try Self.copy(request.source, to: folder)
@@ -58,7 +59,9 @@ public final class MigratedStore: Sendable {
     let store = FilePaths.join(folder, FilePaths.name(of: fixture))
     let pairs = ["", "-wal", "-journal"].map { (fixture + $0, store + $0) }
     let external = (ExternalDataFolder(store: fixture).path, ExternalDataFolder(store: store).path)
-    for (from, to) in pairs + [external] where files.fileExists(atPath: from) { try files.copyItem(atPath: from, toPath: to) }
+    for (from, to) in pairs + [external] where files.fileExists(atPath: from) {
+      try files.copyItem(atPath: from, toPath: to)
+    }
     return store
   }
 
@@ -92,7 +95,8 @@ public final class MigratedStore: Sendable {
     let found = try objects(entity).filter { $0[property] == value }
     guard found.count == 1 else {
       throw BatchError(
-        .failed, "\(found.count) objects have that value of \(property) instead of one", hint: "Use objects(_:) to see all",
+        .failed, "\(found.count) objects have that value of \(property) instead of one",
+        hint: "Use objects(_:) to see all",
         path: path, entity: entity)
     }
     return found[0]
@@ -107,7 +111,8 @@ public final class MigratedStore: Sendable {
     let all = Dictionary(try objects(entity).map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     return try (object.relationships[relationship]?.keys ?? []).map { key in
       guard let found = all[key] else {
-        throw BatchError(.failed, "\(relationship) leads to an object that is not there", path: path, entity: entity, key: key)
+        throw BatchError(
+          .failed, "\(relationship) leads to an object that is not there", path: path, entity: entity, key: key)
       }
       return found
     }

@@ -1,5 +1,5 @@
-/// What an export says of a value in a store: numbers and truth values as they are, dates, UUIDs and URIs as text, bytes as base64.
-/// Literals can be compared with it: `book["title"] == "Emma"`.
+/// What an export says of a value in a store: numbers and truth values as they are, dates, UUIDs and URIs as text,
+/// bytes as base64. Literals can be compared with it: `book["title"] == "Emma"`.
 public enum StoreValue: Sendable, Equatable {
   /// No value, or no object.
   case null
@@ -11,7 +11,8 @@ public enum StoreValue: Sendable, Equatable {
   case real(Double)
   /// A text, or what is written as one.
   case text(String)
-  /// A to-one relationship's object: its entity and its key. Also a composite attribute, or a value in a file beside the store.
+  /// A to-one relationship's object: its entity and its key. Also a composite attribute, or a value in a file beside
+  /// the store.
   case object([String: StoreValue])
   /// A to-many relationship's keys, in their order where the relationship is ordered, or the elements of another list.
   case list([StoreValue])

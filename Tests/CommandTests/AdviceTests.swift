@@ -15,8 +15,11 @@ struct AdviceTests {
 
   @Test("Every code has an advice for errors that have none of their own, and one that has is not given two")
   func advice() throws {
-    let (batch, streams) = (try Self.codes("Batch/RunSupport/BatchError.swift"), try Self.codes("Streams/StreamsError.swift"))
-    #expect(batch.count == 15 && streams.count == 9 && Set(batch + streams) == Set(Advice.sentences.keys.map(\.description)))
+    let (batch, streams) = (
+      try Self.codes("Batch/RunSupport/BatchError.swift"), try Self.codes("Streams/StreamsError.swift")
+    )
+    #expect(
+      batch.count == 15 && streams.count == 9 && Set(batch + streams) == Set(Advice.sentences.keys.map(\.description)))
     for sentence in Advice.sentences.values {
       // As hints do: a sentence, without a stop, for the effect may follow.
       #expect(sentence.first?.isUppercase == true && sentence.last != "." && sentence.count > 20, "\(sentence)")
@@ -31,9 +34,11 @@ struct AdviceTests {
   @Test("An error that says nothing about what to do is printed with an advice: what, where, what now")
   func printed() throws {
     let folder = try CommandFolder()
-    try FileManager.default.createDirectory(atPath: folder.file("Empty.xcdatamodeld"), withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: folder.file("Empty.xcdatamodeld"), withIntermediateDirectories: true)
     let outcome = try folder.run("godwit", ["models", folder.file("Empty.xcdatamodeld")])
-    #expect(outcome.code == 20 && outcome.error.hasPrefix("godwit: \(folder.file("Empty.xcdatamodeld")): "), "\(outcome)")
+    #expect(
+      outcome.code == 20 && outcome.error.hasPrefix("godwit: \(folder.file("Empty.xcdatamodeld")): "), "\(outcome)")
     #expect(outcome.error.contains("Open the model in Xcode") || outcome.error.contains("Name "), "\(outcome)")
   }
 }

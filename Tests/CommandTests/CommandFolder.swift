@@ -41,7 +41,10 @@ final class CommandFolder {
     let path = file(name)
     let made = try run(
       "godwit",
-      ["sample", ExampleFolder.models, "--version", "Library 1", "--rows", "\(rows)", "--seed", "\(seed)", "--output", path])
+      [
+        "sample", ExampleFolder.models, "--version", "Library 1", "--rows", "\(rows)", "--seed", "\(seed)", "--output",
+        path,
+      ])
     guard made.code == 0 else { throw CommandProcess.Missing(description: "no sample store: \(made.error)") }
     return path
   }
@@ -75,7 +78,8 @@ final class CommandFolder {
     try queue.close()
   }
 
-  /// Starts a migration in place with many checkpoints, kills it once two of them are there, and returns the job directory.
+  /// Starts a migration in place with many checkpoints, kills it once two of them are there, and returns the job
+  /// directory.
   func interrupted(_ store: String, every interval: String = "20kB", with signal: Int32 = SIGKILL) throws -> String {
     let (process, job) = try running(store, every: interval)
     process.send(signal)

@@ -47,7 +47,8 @@ final class CommandProcess {
     process.waitUntilExit()
     let isSignal = process.terminationReason == .uncaughtSignal
     return Outcome(
-      code: process.terminationStatus + (isSignal ? 128 : 0), output: try String(contentsOfFile: output, encoding: .utf8),
+      code: process.terminationStatus + (isSignal ? 128 : 0),
+      output: try String(contentsOfFile: output, encoding: .utf8),
       error: try String(contentsOfFile: error, encoding: .utf8))
   }
 
@@ -61,8 +62,8 @@ final class CommandProcess {
     throw Missing(description: "the process was not stopped: \(try wait())")
   }
 
-  /// The programs lie beside the tests' own: which file that is depends on how the tests were started. GODWIT_TOOL names one of another
-  /// release that is run in the place of that of its name.
+  /// The programs lie beside the tests' own: which file that is depends on how the tests were started. GODWIT_TOOL
+  /// names one of another release that is run in the place of that of its name.
   static func path(of name: String) throws -> String {
     if let other = ProcessInfo.processInfo.environment["GODWIT_TOOL"], other.hasSuffix("/" + name) { return other }
     let programs = [Bundle.main.executablePath ?? ""] + ProcessInfo.processInfo.arguments

@@ -18,7 +18,8 @@ struct CompletionTests {
       try FileManager.default.copyItem(atPath: from, toPath: folder.file(to))
     }
     let model = folder.file("Library.xcdatamodeld/")
-    try FileManager.default.copyItem(atPath: model + "Library 3.xcdatamodel", toPath: model + "$(touch ran).xcdatamodel")
+    try FileManager.default.copyItem(
+      atPath: model + "Library 3.xcdatamodel", toPath: model + "$(touch ran).xcdatamodel")
     try FileManager.default.copyItem(atPath: model + "Library 3.xcdatamodel", toPath: model + "Two\nlines.xcdatamodel")
     return folder
   }
@@ -36,7 +37,8 @@ struct CompletionTests {
     let models = ["migrate", "a", "--models", "Library.xcdatamodeld"]
     return [
       ("godwit mig\t", ["migrate"]), ("godwit fleet sub\t", ["fleet", "submit"]),
-      ("godwit inspect My\t", ["inspect", "My Store.sqlite"]), ("godwit inspect My\\ St\t", ["inspect", "My Store.sqlite"]),
+      ("godwit inspect My\t", ["inspect", "My Store.sqlite"]),
+      ("godwit inspect My\\ St\t", ["inspect", "My Store.sqlite"]),
       ("godwit inspect \"My\t", ["inspect", "My Store.sqlite"]),
       (migrate + " --to Library\\ 2\t", models + ["--to", "Library 2"]),
       (migrate + " --to=Library\\ 2\t", models + ["--to=Library 2"]),
@@ -69,7 +71,8 @@ struct CompletionTests {
     #expect(model == "Library.xcdatamodeld" || model == "Library.xcdatamodeld/")
     #expect(!FileManager.default.fileExists(atPath: folder.file("ran")))
     #expect(
-      !terminal.screen.localizedCaseInsensitiveContains("error") && !terminal.screen.contains("godwit:"), "\(terminal.screen)")
+      !terminal.screen.localizedCaseInsensitiveContains("error") && !terminal.screen.contains("godwit:"),
+      "\(terminal.screen)")
   }
 
   @Test("The parser's own entry for custom completions answers, too")
@@ -89,11 +92,14 @@ struct CompletionTests {
         "godwit plan a --models @Library.xcdatamodeld --versions 'Library 1,",
         ["$(touch ran)", "Library 2", "Library 3"].map { "Library 1,\($0)" }
       ),
-      ("godwit trace '@My Store.sqlite' ", ["Book", "User"]), ("godwit plan a --to ", []), ("godwit plan a --drop ", []),
-      ("godwit plan a --models @ --skip ", []), ("godwit plan a --models /none --to ", []), ("godwit trace /etc/passwd ", []),
+      ("godwit trace '@My Store.sqlite' ", ["Book", "User"]), ("godwit plan a --to ", []),
+      ("godwit plan a --drop ", []),
+      ("godwit plan a --models @ --skip ", []), ("godwit plan a --models /none --to ", []),
+      ("godwit trace /etc/passwd ", []),
       ("godwit migrate a --deadline ", []), ("godwit plan a --none=", []), ("godwit nothing ", []),
       ("godwit plan a --path ", ["direct", "stepwise"]), ("godwit verify a --verify ", ["fast", "full"]),
-      ("godwit mapping check @Map", ["@Mappings/"]), ("godwit plan a --models @", ["@Library.xcdatamodeld", "@Mappings/"]),
+      ("godwit mapping check @Map", ["@Mappings/"]),
+      ("godwit plan a --models @", ["@Library.xcdatamodeld", "@Mappings/"]),
       ("godwit fleet run --plan @Lib", ["@Library.xcdatamodeld/"]),
       ("godwit fleet run --state @", ["@Library.xcdatamodeld/", "@Mappings/"]),
     ] { #expect(try Self.asked(folder, line) == wanted, "\(line)") }
@@ -110,7 +116,9 @@ struct CompletionTests {
     #expect(names("godwit plan a --json --models x --js")?.contains("--json") == false)
     #expect(names("godwit plan a --models x y -")?.contains("--to") == true)
     #expect(names("godwit plan a --memory ") == [] && names("godwit plan a -- b -") == [])
-    #expect(names("godwit plan ") == nil && names("godwit plan a --models ") == nil && names("godwit plan a --models x ") == nil)
+    #expect(
+      names("godwit plan ") == nil && names("godwit plan a --models ") == nil
+        && names("godwit plan a --models x ") == nil)
     #expect(try #require(names("godwit fleet ")) == ["plan", "run", "submit", "status"])
     #expect(try #require(names("godwit migrate a --explain Book --ex")).contains("--explain"))
   }
@@ -122,9 +130,14 @@ struct CompletionTests {
     #expect(try Self.asked(folder, "godwit fleet su", "zsh").first == "words")
     #expect(try Self.asked(folder, "godwit fleet su").contains { $0.hasPrefix("submit\tWrites") })
     #expect(try Self.asked(folder, "godwit fleet su", "zsh").contains { $0.hasPrefix("submit:Writes") })
-    #expect(try Self.asked(folder, "godwit plan ", "zsh") == ["files"] && Self.asked(folder, "godwit plan a", "tcsh") == [])
+    #expect(
+      try Self.asked(folder, "godwit plan ", "zsh") == ["files"] && Self.asked(folder, "godwit plan a", "tcsh") == [])
     #expect(try Self.asked(folder, "godwit diff @Library.xcdatamodeld:Library\\ 2", "bash") == ["Library 2"])
-    #expect(try Self.asked(folder, "godwit diff '@Library.xcdatamodeld:Library 2", "bash") == ["@Library.xcdatamodeld:Library 2"])
-    #expect(try Self.asked(folder, "godwit diff @Library.xcdatamodeld:", "zsh").contains("@Library.xcdatamodeld\\:Library 2"))
+    #expect(
+      try Self.asked(folder, "godwit diff '@Library.xcdatamodeld:Library 2", "bash") == [
+        "@Library.xcdatamodeld:Library 2"
+      ])
+    #expect(
+      try Self.asked(folder, "godwit diff @Library.xcdatamodeld:", "zsh").contains("@Library.xcdatamodeld\\:Library 2"))
   }
 }

@@ -17,7 +17,9 @@ struct CookbookTests {
     }.joined()
     var files = 0
     for recipe in recipes {
-      let blocks = recipe.components(separatedBy: "```yaml\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+      let blocks = recipe.components(separatedBy: "```yaml\n").dropFirst().compactMap {
+        $0.components(separatedBy: "```").first
+      }
       let names = recipe.matches(of: /\(\.\.\/\.\.\/Examples\/Mappings\/([^)]+\.yaml)\)/).map { String($0.output.1) }
       #expect(blocks.count == names.count)
       for (block, name) in zip(blocks, names) {

@@ -11,7 +11,9 @@ struct CorpusPairsTests {
     let folder = try CommandFolder()
     let text = try String(contentsOfFile: ExampleFolder.root + "/docs/evidence.md", encoding: .utf8)
     let expected = try #require(text.components(separatedBy: "```text\n").last?.components(separatedBy: "```").first)
-    let script = ["/usr/bin/env", "GODWIT_CORPUS=\(ExampleCorpus.root)", "python3", ExampleFolder.root + "/scripts/corpus-pairs"]
+    let script = [
+      "/usr/bin/env", "GODWIT_CORPUS=\(ExampleCorpus.root)", "python3", ExampleFolder.root + "/scripts/corpus-pairs",
+    ]
     // The launcher's own argument is the program: the script takes it as it stands.
     let outcome = try folder.run("godwit", [], launcher: script + ["--godwit"])
     #expect(outcome.error == "" && outcome.code == 0)

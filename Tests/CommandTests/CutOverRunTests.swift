@@ -14,7 +14,8 @@ import Testing
   }
 
   @Test(
-    "A damaged plan neither keeps a cut-over from being finished nor says that the source is untouched", arguments: [false, true])
+    "A damaged plan neither keeps a cut-over from being finished nor says that the source is untouched",
+    arguments: [false, true])
   func damagedPlan(isDone: Bool) throws {
     let original = try CommandFolder.bytes(store)
     let job = try JobDirectory(destination: store)
@@ -35,7 +36,9 @@ import Testing
     }
     try Data("{".utf8).write(to: URL(fileURLWithPath: job.plan))
     let status = try folder.run("godwit", ["status", store])
-    #expect(status.output.contains(isDone ? "finished" : "cut-over") && status.output.contains("resume \(store)`"), "\(status)")
+    #expect(
+      status.output.contains(isDone ? "finished" : "cut-over") && status.output.contains("resume \(store)`"),
+      "\(status)")
     #expect(!status.output.contains("untouched") && !status.output.contains("start again"), "\(status)")
     let outcome = try folder.run("godwit", ["resume", store])
     #expect(outcome.code == 0, "\(outcome)")

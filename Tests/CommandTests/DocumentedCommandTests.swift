@@ -67,12 +67,15 @@ struct DocumentedCommandTests {
     var seen: Set<[String]> = []
     for command in try Self.documents().flatMap(Self.commands) where !Self.isRun(command) {
       guard seen.insert(command.arguments).inserted else { continue }
-      #expect(throws: Never.self, "\(command.document): \(command.line)") { try GodwitCommand.parseAsRoot(command.arguments) }
+      #expect(throws: Never.self, "\(command.document): \(command.line)") {
+        try GodwitCommand.parseAsRoot(command.arguments)
+      }
     }
     #expect(seen.count > 10)
   }
 
-  /// What ends otherwise than with 0 where no migration is under way, and what takes it: all of them are tested where one is.
+  /// What ends otherwise than with 0 where no migration is under way, and what takes it: all of them are tested where
+  /// one is.
   private static let otherCodes: [String: Int32] = ["ctl": 20, "resume": 20]
 
   @Test("Every one that needs nothing but a library of books is run, and does what it says", arguments: runDocuments)
@@ -101,7 +104,8 @@ struct DocumentedCommandTests {
     try FileManager.default.createDirectory(atPath: stores, withIntermediateDirectories: true)
     try FileManager.default.copyItem(atPath: folder.file("First.sqlite"), toPath: stores + "/One.sqlite")
     let plan = try folder.run(
-      "godwit", ["fleet", "plan", "--manifest", stores, "--models", folder.file("Library.xcdatamodeld"), "--tasks", "4"])
+      "godwit",
+      ["fleet", "plan", "--manifest", stores, "--models", folder.file("Library.xcdatamodeld"), "--tasks", "4"])
     try plan.output.write(toFile: folder.file("fleet.json"), atomically: true, encoding: .utf8)
   }
 

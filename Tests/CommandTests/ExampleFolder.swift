@@ -28,8 +28,8 @@ final class ExampleFolder {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Makes a store of version 1: keys with gaps, users without books, books without author or ISBN. Every book has a user,
-  /// as the model demands.
+  /// Makes a store of version 1: keys with gaps, users without books, books without author or ISBN. Every book has a
+  /// user, as the model demands.
   func library(books: Int, users: Int, seed: UInt64) throws -> String {
     let store = path + "/Library.sqlite"
     let model = try ModelLibrary(paths: [Self.models]).target(named: "Library 1")

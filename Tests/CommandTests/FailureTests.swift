@@ -20,7 +20,8 @@ struct FailureTests {
   /// Runs a line that a failure names, as a person pastes it.
   private func paste(_ line: String) throws -> CommandProcess.Outcome {
     let programs = URL(fileURLWithPath: try CommandProcess.path(of: "book-migration")).deletingLastPathComponent().path
-    return try folder.run("godwit", [], launcher: ["/usr/bin/env", "PATH=\(programs):/usr/bin:/bin", "bash", "-c", line])
+    return try folder.run(
+      "godwit", [], launcher: ["/usr/bin/env", "PATH=\(programs):/usr/bin:/bin", "bash", "-c", line])
   }
 
   @Test("A refusal has written nothing; a command that only looks has, too")

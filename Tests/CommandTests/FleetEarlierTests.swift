@@ -31,7 +31,8 @@ import Testing
   }
 
   /// Runs the task, and expects that the store ends so and is not written.
-  private func expect(_ fleet: FleetFolder, _ outcome: FleetEnd.Outcome, _ words: String, of path: String? = nil) throws {
+  private func expect(_ fleet: FleetFolder, _ outcome: FleetEnd.Outcome, _ words: String, of path: String? = nil) throws
+  {
     let path = path ?? fleet.stores[0]
     let before = try CommandFolder.bytes(path)
     let ran = try fleet.run(["run"])
@@ -79,7 +80,8 @@ import Testing
     try queue.close()
   }
 
-  @Test("A store that a person migrated to another version or rolled back meanwhile is told as that, and left alone (F7)")
+  @Test(
+    "A store that a person migrated to another version or rolled back meanwhile is told as that, and left alone (F7)")
   func byHand() throws {
     let other = try FleetFolder(rows: [200], tasks: 1)
     try died(other)
@@ -131,7 +133,8 @@ import Testing
     let ran = try fleet.run(["run"])
     let end = try #require(try fleet.end(0))
     #expect(
-      ran.code == 0 && end.outcome == .rejected && end.reason?.contains("objects were rejected, listed in") == true, "\(ran)")
+      ran.code == 0 && end.outcome == .rejected && end.reason?.contains("objects were rejected, listed in") == true,
+      "\(ran)")
   }
 
   @Test("A store that another program has open is left for the next attempt, and does not fail (F2)")
@@ -155,7 +158,8 @@ import Testing
     let fleet = try FleetFolder(rows: [6000], tasks: 1)
     if !isFirst { try died(fleet) }
     let process = try CommandProcess(
-      "book-migration", ["migrate", fleet.stores[0], "--to", "Library 2", "--checkpoint-every", "20kB"] + CommandFolder.models,
+      "book-migration",
+      ["migrate", fleet.stores[0], "--to", "Library 2", "--checkpoint-every", "20kB"] + CommandFolder.models,
       in: fleet.folder)
     let migration = try fleet.atWork(fleet.stores[0], process)
     kill(migration, SIGKILL)

@@ -49,7 +49,8 @@ final class FleetFolder {
   }
 
   func ledger(_ number: Int) throws -> FleetLedger {
-    try JSONDecoder().decode(FleetLedger.self, from: CommandFolder.bytes("\(state)/ledgers/\(FleetState.name(number)).json"))
+    try JSONDecoder().decode(
+      FleetLedger.self, from: CommandFolder.bytes("\(state)/ledgers/\(FleetState.name(number)).json"))
   }
 
   /// The bytes that an undisturbed migration gives.

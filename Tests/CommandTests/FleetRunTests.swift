@@ -8,7 +8,8 @@ import Testing
 @testable import MigrationJobs
 
 @Suite("Fleets", .serialized) struct FleetRunTests {
-  @Test("Each store ends once: done or failed with the reason; the code is the worst; what has ended is not opened again")
+  @Test(
+    "Each store ends once: done or failed with the reason; the code is the worst; what has ended is not opened again")
   func ends() throws {
     let fleet = try FleetFolder(rows: [300, 900, 600, 300], tasks: 2)
     try Data("no database".utf8).write(to: URL(fileURLWithPath: fleet.stores[3]))
@@ -45,7 +46,9 @@ import Testing
     #expect(try CommandFolder.bytes(fleet.stores[0]) == fleet.undisturbed(0, rows: 6000))
   }
 
-  @Test("The stores of a task that was killed are worked off by another one, from their checkpoints, with the undisturbed bytes")
+  @Test(
+    "The stores of a task that was killed are worked off by another one, from their checkpoints, with the undisturbed bytes"
+  )
   func killed() throws {
     let fleet = try FleetFolder(rows: [6000, 300, 300], tasks: 2, toOutputs: true)
     let other = 1 - (try FleetPlan(path: fleet.plan).stores[0].shard)
@@ -63,7 +66,8 @@ import Testing
   }
 
   @Test(
-    "A node that comes back when its store was taken over writes nothing: one end, the successor's, and the undisturbed bytes")
+    "A node that comes back when its store was taken over writes nothing: one end, the successor's, and the undisturbed bytes"
+  )
   func comesBack() throws {
     let fleet = try FleetFolder(rows: [6000], tasks: 1, toOutputs: true)
     let output = fleet.stores[0] + ".out"
@@ -127,7 +131,9 @@ import Testing
     let end = try #require(try fleet.end(0))
     #expect(end.outcome == .done && end.attempts == 2)
     #expect(try CommandFolder.bytes(fleet.stores[0]) == before)
-    let backups = try FileManager.default.contentsOfDirectory(atPath: fleet.folder.path).filter { $0.contains(".backup-") }
+    let backups = try FileManager.default.contentsOfDirectory(atPath: fleet.folder.path).filter {
+      $0.contains(".backup-")
+    }
     #expect(backups.count == 2, "\(backups)")
   }
 
@@ -148,7 +154,8 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: late)
     let plan = try FleetPlan(path: fleet.plan)
     let state = FleetState(plan, planPath: fleet.plan)
-    let run = FleetStoreRun(plan: plan, state: state, processes: StoreProcesses(program: late), deadline: nil, options: [])
+    let run = FleetStoreRun(
+      plan: plan, state: state, processes: StoreProcesses(program: late), deadline: nil, options: [])
     guard case .taken(let claim) = try state.claims.take(FleetState.name(0), epoch: 2) else {
       Issue.record("the claim of a task that died is not free")
       return
@@ -184,7 +191,9 @@ import Testing
     #expect(try fleet.run(["run"]).code == 0)
   }
 
-  @Test("Models that were changed since the plan was made, and options that no plan has, are refused before anything is written")
+  @Test(
+    "Models that were changed since the plan was made, and options that no plan has, are refused before anything is written"
+  )
   func refused() throws {
     let fleet = try FleetFolder(rows: [300], tasks: 1)
     let mapping = fleet.folder.file("Mappings")
@@ -199,7 +208,8 @@ import Testing
       let outcome = try fleet.run(["run"])
       #expect([1, 20].contains(outcome.code) && !outcome.error.isEmpty, "\(outcome)")
     }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: fleet.folder.path).allSatisfy { !$0.hasSuffix(".state") })
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: fleet.folder.path).allSatisfy { !$0.hasSuffix(".state") })
     try text.write(toFile: fleet.plan, atomically: true, encoding: .utf8)
     #expect(try fleet.run(["run"]).code == 0)
   }

@@ -13,7 +13,8 @@ import Yams
 
 @Suite("Fleets and their schedulers", .serialized) struct FleetSubmitTests {
   private static let job = FleetJob(
-    id: "0123456789ab", tasks: 12, limit: 5, program: "/opt/go dwit'", words: ["fleet", "run", "--plan", "/d \"a\"/$x%a\n.json"],
+    id: "0123456789ab", tasks: 12, limit: 5, program: "/opt/go dwit'",
+    words: ["fleet", "run", "--plan", "/d \"a\"/$x%a\n.json"],
     state: "/d `b`/s", time: 7200, grace: 90, processors: 2, memory: 300 << 20, retries: 7)
 
   @Test(
@@ -24,12 +25,18 @@ import Yams
       ("2/12", ["SLURM_ARRAY_TASK_ID": "3"], 2),
       (
         nil,
-        ["SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_MAX": "12", "SLURM_ARRAY_TASK_COUNT": "12"],
+        [
+          "SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_MAX": "12",
+          "SLURM_ARRAY_TASK_COUNT": "12",
+        ],
         11
       ),
       (
         nil,
-        ["SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "7", "SLURM_ARRAY_TASK_COUNT": "2"], 7
+        [
+          "SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "7",
+          "SLURM_ARRAY_TASK_COUNT": "2",
+        ], 7
       ),
     ])
   func tasks(shard: String?, environment: [String: String], index: Int) throws {
@@ -40,13 +47,17 @@ import Yams
     "What is no task of the plan is one usage error that names it",
     arguments: [
       (nil, ["SLURM_ARRAY_TASK_ID": "12"], "12"), (nil, ["SLURM_ARRAY_TASK_ID": "-1"], "SLURM_ARRAY_TASK_ID"),
-      (nil, ["JOB_COMPLETION_INDEX": ""], "JOB_COMPLETION_INDEX"), (nil, ["AWS_BATCH_JOB_ARRAY_INDEX": "1e3"], "AWS_BATCH"),
-      (nil, ["SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "x"], "SLURM_ARRAY_TASK_COUNT"), ("1", [:], "--shard"),
+      (nil, ["JOB_COMPLETION_INDEX": ""], "JOB_COMPLETION_INDEX"),
+      (nil, ["AWS_BATCH_JOB_ARRAY_INDEX": "1e3"], "AWS_BATCH"),
+      (nil, ["SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_COUNT": "x"], "SLURM_ARRAY_TASK_COUNT"),
+      ("1", [:], "--shard"),
       ("1/2", [:], "--tasks 2"), ("12/12", [:], "12"), ("/", [:], "--shard"), (nil, [:], "0/12"),
       (nil, ["JOB_COMPLETION_INDEX": "99999999999999999999"], "JOB_COMPLETION_INDEX"),
     ])
   func badTasks(shard: String?, environment: [String: String], word: String) {
-    let error = #expect(throws: ValidationError.self) { try FleetTask(shard: shard, tasks: 12, environment: environment) }
+    let error = #expect(throws: ValidationError.self) {
+      try FleetTask(shard: shard, tasks: 12, environment: environment)
+    }
     #expect(error?.message.contains(word) == true)
   }
 
@@ -58,14 +69,17 @@ import Yams
     #expect(outcome.code == 64 && outcome.error.contains("--shard 0/2"), "\(outcome)")
   }
 
-  @Test("Slurm's script is one for bash: array with a limit, a signal before the end, requeue on 75, and words as they are")
+  @Test(
+    "Slurm's script is one for bash: array with a limit, a signal before the end, requeue on 75, and words as they are")
   func slurm() throws {
     let folder = try CommandFolder()
     let path = folder.file("fleet.sbatch")
     try SlurmScript.text(Self.job).write(toFile: path, atomically: true, encoding: .utf8)
     let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
     let head = lines.filter { $0.hasPrefix("#SBATCH ") }.map { $0.dropFirst(8) }
-    for option in ["array=0-11%5", "signal=B:TERM@90", "requeue", "open-mode=append", "time=120", "cpus-per-task=2", "mem=300M"] {
+    for option in [
+      "array=0-11%5", "signal=B:TERM@90", "requeue", "open-mode=append", "time=120", "cpus-per-task=2", "mem=300M",
+    ] {
       #expect(head.contains("--\(option)"))
     }
     #expect(try Self.shell(["bash", "-n", path]).code == 0)
@@ -98,7 +112,8 @@ import Yams
     var job = Self.job
     (job.program, job.state, job.retries) = (folder.file("program"), folder.path, 0)
     try Self.script(
-      "#!/bin/bash\ntrap 'kill $!; sleep 0.2; exit 42' TERM\ntouch \(folder.file("begun"))\nsleep 60 & wait\n", job.program)
+      "#!/bin/bash\ntrap 'kill $!; sleep 0.2; exit 42' TERM\ntouch \(folder.file("begun"))\nsleep 60 & wait\n",
+      job.program)
     let path = folder.file("fleet.sbatch")
     try SlurmScript.text(job).write(toFile: path, atomically: true, encoding: .utf8)
     let process = Process()
@@ -119,7 +134,9 @@ import Yams
     #expect(process.terminationReason == .exit && process.terminationStatus == 42)
   }
 
-  @Test("Kubernetes gets an indexed job in which stops are retried, final codes are not, and what befalls a node does not count")
+  @Test(
+    "Kubernetes gets an indexed job in which stops are retried, final codes are not, and what befalls a node does not count"
+  )
   func kubernetes() throws {
     let text = try KubernetesJob.text(Self.job, image: "a/b:c#d", volume: .init(claim: "x: y", path: "/d \"a\""))
     let root = try #require(try Yams.load(yaml: text) as? [String: Any])
@@ -127,7 +144,8 @@ import Yams
     #expect(root["apiVersion"] as? String == "batch/v1" && root["kind"] as? String == "Job")
     #expect((root["metadata"] as? [String: Any])?["name"] as? String == "godwit-0123456789ab")
     #expect(
-      spec["completionMode"] as? String == "Indexed" && spec["completions"] as? Int == 12 && spec["parallelism"] as? Int == 5)
+      spec["completionMode"] as? String == "Indexed" && spec["completions"] as? Int == 12
+        && spec["parallelism"] as? Int == 5)
     #expect(spec["backoffLimitPerIndex"] as? Int == 7 && spec["backoffLimit"] == nil)
     let rules = try #require((spec["podFailurePolicy"] as? [String: Any])?["rules"] as? [[String: Any]])
     #expect(rules.map { $0["action"] as? String } == ["Ignore", "FailIndex"])
@@ -139,7 +157,8 @@ import Yams
     // Demanded by podFailurePolicy.
     #expect(pod["restartPolicy"] as? String == "Never" && pod["terminationGracePeriodSeconds"] as? Int == 90)
     let container = try #require((pod["containers"] as? [[String: Any]])?.first)
-    #expect(container["name"] as? String == codes["containerName"] as? String && container["image"] as? String == "a/b:c#d")
+    #expect(
+      container["name"] as? String == codes["containerName"] as? String && container["image"] as? String == "a/b:c#d")
     #expect(container["command"] as? [String] == [Self.job.program] + Self.job.words + ["--max-runtime", "7110s"])
     let mount = (container["volumeMounts"] as? [[String: Any]])?.first
     let volume = (pod["volumes"] as? [[String: Any]])?.first
@@ -149,21 +168,29 @@ import Yams
     #expect(try Yams.load(yaml: bare) is [String: Any] && !bare.contains("volume"))
   }
 
-  @Test("AWS Batch gets an array in which 75, signals and lost hosts are retried and all else is not; an array of one is none")
+  @Test(
+    "AWS Batch gets an array in which 75, signals and lost hosts are retried and all else is not; an array of one is none"
+  )
   func batch() throws {
     let definition = BatchArray.definition(Self.job, image: "i", volume: .init(claim: "fs-1", path: "/data"))
     let json = try JSONSerialization.jsonObject(with: Data(JSONOutput.text(definition).utf8)) as? [String: Any]
-    #expect(Set(json?.keys.map { $0 } ?? []) == ["jobDefinitionName", "type", "containerProperties", "retryStrategy", "timeout"])
+    #expect(
+      Set(json?.keys.map { $0 } ?? []) == [
+        "jobDefinitionName", "type", "containerProperties", "retryStrategy", "timeout",
+      ])
     #expect(definition.type == "container" && definition.timeout?.attemptDurationSeconds == 7200)
     #expect(definition.retryStrategy.attempts == 8)
     let conditions = definition.retryStrategy.evaluateOnExit
     #expect(
-      conditions.first == .init(onExitCode: "75", action: "RETRY") && conditions.last == .init(onReason: "*", action: "EXIT"))
+      conditions.first == .init(onExitCode: "75", action: "RETRY")
+        && conditions.last == .init(onReason: "*", action: "EXIT"))
     // Its limit is five.
     #expect(conditions.map(\.onExitCode) == ["75", nil, "13*", "14*", nil])
     #expect(definition.containerProperties.command.last == "7110s")
     #expect(definition.containerProperties.resourceRequirements.map(\.value) == ["2", "300"])
-    #expect(definition.containerProperties.volumes.map(\.name) == definition.containerProperties.mountPoints.map(\.sourceVolume))
+    #expect(
+      definition.containerProperties.volumes.map(\.name)
+        == definition.containerProperties.mountPoints.map(\.sourceVolume))
     #expect(BatchArray.submission(Self.job, queue: "q").arrayProperties?.size == 12)
     var one = Self.job
     one.tasks = 1
@@ -185,7 +212,8 @@ import Yams
     let page = fleet.folder.file("page.html")
     #expect(try fleet.run(["status", "--html", page]).code == 0)
     let html = try String(contentsOfFile: page, encoding: .utf8)
-    #expect(html.contains("Failed: 1") && !html.contains("<script") && !html.contains("src=") && !html.contains("http:"))
+    #expect(
+      html.contains("Failed: 1") && !html.contains("<script") && !html.contains("src=") && !html.contains("http:"))
   }
 
   private static func script(_ text: String, _ path: String) throws {

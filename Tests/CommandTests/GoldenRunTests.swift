@@ -22,7 +22,9 @@ import Testing
     #expect(text.contains("| `format` | \(JobPlan.currentFormat). A reader must refuse another one. |"))
   }
 
-  @Test("It ends with the bytes of an undisturbed run, or is refused with the reason and left as it is", arguments: archives)
+  @Test(
+    "It ends with the bytes of an undisturbed run, or is refused with the reason and left as it is", arguments: archives
+  )
   func resumes(_ archive: String) throws {
     let folder = try CommandFolder()
     let tar = Process()
@@ -33,7 +35,9 @@ import Testing
     #expect(tar.terminationStatus == 0)
     let (store, copy) = (folder.file("Library.sqlite"), folder.file("Copy.sqlite"))
     try FileManager.default.copyItem(atPath: store, toPath: copy)
-    let before = try folder.tree().filter { !$0.key.isEmpty && !$0.key.hasSuffix("/lease") && !$0.key.hasSuffix("/log") }
+    let before = try folder.tree().filter {
+      !$0.key.isEmpty && !$0.key.hasSuffix("/lease") && !$0.key.hasSuffix("/log")
+    }
     let outcome = try folder.run("book-migration", ["resume", store])
     guard outcome.code == 0 else {
       #expect(outcome.code == 22 && Self.reasons.contains { outcome.error.contains($0) }, "\(outcome)")

@@ -41,8 +41,10 @@ struct HelpTests {
 
   /// What stands between < and > after an option, or for an argument.
   private static let placeholders: Set<String> = [
-    "builder", "command", "count", "destination", "duration", "engine", "entity", "format", "image", "interval", "key", "level",
-    "mapping", "mode", "model", "number", "part", "path", "queue", "rate", "schema", "seconds", "size", "source", "store",
+    "builder", "command", "count", "destination", "duration", "engine", "entity", "format", "image", "interval", "key",
+    "level",
+    "mapping", "mode", "model", "number", "part", "path", "queue", "rate", "schema", "seconds", "size", "source",
+    "store",
     "style",
     "task", "time", "type", "url", "value", "verb", "version", "versions", "volume",
   ]
@@ -73,14 +75,16 @@ struct HelpTests {
   func plain() throws {
     for command in Self.texts(GodwitCommand.self) {
       #expect(
-        command.text.firstMatch(of: /Optional\(|Batch\.|[A-Z][A-Za-z]+\(|default: -?[0-9]{5}|default: [0-9]+\.0\)/) == nil,
+        command.text.firstMatch(of: /Optional\(|Batch\.|[A-Z][A-Za-z]+\(|default: -?[0-9]{5}|default: [0-9]+\.0\)/)
+          == nil,
         "\(command)")
       for found in command.text.matches(of: /<([^<>]*)>/) where !["subcommand", "options"].contains(found.1) {
         #expect(Self.placeholders.contains(String(found.1)), "\(command.name) has the placeholder <\(found.1)>")
       }
     }
     let migrate = try #require(Self.texts(GodwitCommand.self).first { $0.name == "migrate" }).text
-    #expect(migrate.contains("--memory <size>") && migrate.contains("(default: 64M)") && migrate.contains("(default: 1s)"))
+    #expect(
+      migrate.contains("--memory <size>") && migrate.contains("(default: 64M)") && migrate.contains("(default: 1s)"))
     let run = try #require(Self.texts(GodwitCommand.self).first { $0.name == "run" }).text
     #expect(run.contains("--patience <seconds>") && run.contains("(default: 30)"))
   }
@@ -89,7 +93,9 @@ struct HelpTests {
   func same() throws {
     var known: [String: [String]] = [:]
     let named = try Self.commands().flatMap { command in
-      command.arguments.compactMap { argument in argument.name.map { (command: command.name, option: $0, argument: argument) } }
+      command.arguments.compactMap { argument in
+        argument.name.map { (command: command.name, option: $0, argument: argument) }
+      }
     }
     let ordinary = named.filter { Self.exceptions["\($0.command) \($0.option)"] == nil }
     for (command, option, argument) in ordinary {

@@ -15,7 +15,8 @@ struct InstallTests {
     guard try Self.run("/usr/bin/env", ["python3", "--version"]).code == 0 else {
       return print("skipped: there is no python3 for scripts/manual")
     }
-    let made = try Self.run("/bin/sh", [ExampleFolder.root + "/scripts/install", prefix, CommandProcess.path(of: "godwit")])
+    let made = try Self.run(
+      "/bin/sh", [ExampleFolder.root + "/scripts/install", prefix, CommandProcess.path(of: "godwit")])
     #expect(made.code == 0, "\(made.output)")
     #expect(try Self.run(prefix + "/bin/godwit", ["--help"]).code == 0)
     let manual = try String(contentsOfFile: prefix + "/share/man/man1/godwit.1", encoding: .utf8)
@@ -29,7 +30,8 @@ struct InstallTests {
     for path in [
       "bash-completion/completions/godwit", "zsh/site-functions/_godwit", "fish/vendor_completions.d/godwit.fish",
     ] {
-      #expect(try String(contentsOfFile: "\(prefix)/share/\(path)", encoding: .utf8).contains("---complete-line"), "\(path)")
+      #expect(
+        try String(contentsOfFile: "\(prefix)/share/\(path)", encoding: .utf8).contains("---complete-line"), "\(path)")
     }
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze") else {
       return print("skipped: there is no systemd-analyze")

@@ -5,7 +5,8 @@ import Testing
 
 @testable import MigrationJobs
 
-// Every test has a run of its own that really is interrupted; one after the other, so that they do not slow each other down.
+// Every test has a run of its own that really is interrupted; one after the other, so that they do not slow each other
+// down.
 @Suite("A run that was interrupted", .serialized)
 struct InterruptedRunTests {
   private let folder: CommandFolder
@@ -73,7 +74,8 @@ struct InterruptedRunTests {
     return file
   }
 
-  // The first one alone would end nothing there: a cut-over runs to its end, and waits for the store that it cannot get.
+  // The first one alone would end nothing there: a cut-over runs to its end, and waits for the store that it cannot
+  // get.
   @Test("A second SIGINT ends a run at once with 130, in the cut-over too, and it can be resumed")
   func secondInterrupt() throws {
     try folder.keepInLog(store)
@@ -189,7 +191,9 @@ struct InterruptedRunTests {
   func changedSource() throws {
     _ = try folder.interrupted(store)
     let queue = try DatabaseQueue(path: store)
-    try queue.write { try $0.execute(sql: "UPDATE ZUSER SET ZNAME = 'another' WHERE Z_PK = (SELECT min(Z_PK) FROM ZUSER)") }
+    try queue.write {
+      try $0.execute(sql: "UPDATE ZUSER SET ZNAME = 'another' WHERE Z_PK = (SELECT min(Z_PK) FROM ZUSER)")
+    }
     try queue.close()
     let source = try CommandFolder.bytes(store)
     let outcome = try folder.run("book-migration", ["resume", store])
@@ -252,8 +256,8 @@ struct InterruptedRunTests {
 
   /// Runs a migration up to its cut-over, which is refused since the store is read here. Returns the job directory.
   ///
-  /// A run keeps others away until just before its cut-over, so this one has to slip in between: where it comes too late, the
-  /// run is done and everything begins again with the old store.
+  /// A run keeps others away until just before its cut-over, so this one has to slip in between: where it comes too
+  /// late, the run is done and everything begins again with the old store.
   private func refusedAtCutOver() throws -> String {
     let original = try CommandFolder.bytes(store)
     for _ in 0..<20 {
@@ -274,7 +278,8 @@ struct InterruptedRunTests {
     throw CommandProcess.Missing(description: "20 runs were done before the store could be read")
   }
 
-  /// Opens the store as soon as the run lets go of it and reads until the process ends; nil when the process was faster.
+  /// Opens the store as soon as the run lets go of it and reads until the process ends; nil when the process was
+  /// faster.
   private func reading(_ store: String, whenever process: CommandProcess) throws -> CommandProcess.Outcome? {
     while process.isRunning {
       do {

@@ -58,7 +58,9 @@ struct KillTests {
   ) throws -> Int {
     var killed = 0
     let job = try JobDirectory(destination: destination).path
-    func isBegun() -> Bool { ["/plan.json", "/cutover.json"].contains { FileManager.default.fileExists(atPath: job + $0) } }
+    func isBegun() -> Bool {
+      ["/plan.json", "/cutover.json"].contains { FileManager.default.fileExists(atPath: job + $0) }
+    }
     for attempt in 0..<40 {
       let process = try CommandProcess("book-migration", isBegun() ? ["resume", destination] : begin, in: folder)
       if attempt < kills {

@@ -24,7 +24,9 @@
 
   extension CommandFolder {
     /// Begins a slow load of a store, and waits until its rows are being sent.
-    func loading(_ program: String, _ store: String, _ words: [String], rate: String = "60krows/s") throws -> CommandProcess {
+    func loading(_ program: String, _ store: String, _ words: [String], rate: String = "60krows/s") throws
+      -> CommandProcess
+    {
       let process = try CommandProcess(program, words + ["--checkpoint-every", "30kB", "--throttle", rate], in: self)
       while process.isRunning, !(try run(program, ["status", store]).output.contains("loading")) { usleep(10_000) }
       return process

@@ -35,8 +35,10 @@ struct LookCommandTests {
     #expect(try folder.run("book-migration", ["--version"]).output == "book-migration \(GodwitCommand.version)\n")
     let model = ExampleFolder.models
     #expect(
-      try folder.run("godwit", ["sample", model, "--version", "Library 1", "--rows", "1", "--output", folder.file("S.sqlite")])
-        .code == 0)
+      try folder.run(
+        "godwit", ["sample", model, "--version", "Library 1", "--rows", "1", "--output", folder.file("S.sqlite")]
+      )
+      .code == 0)
     #expect(try folder.run("godwit", ["--version", "inspect"]).code == 64)
   }
 
@@ -57,7 +59,8 @@ struct LookCommandTests {
       }
     }
     try expectRefusal(
-      20, ["no version is named Library 9", "Library 3"], ["hash", ExampleFolder.models, "--version", "Library 9"], in: folder,
+      20, ["no version is named Library 9", "Library 3"], ["hash", ExampleFolder.models, "--version", "Library 9"],
+      in: folder,
       program: "godwit")
   }
 
@@ -75,13 +78,15 @@ struct LookCommandTests {
     try Self.write(["price": "String"], to: path + "/Shop 10.xcdatamodel")
     let shop = try expectLook(["models", path], in: folder)
     #expect(shop.contains("identifier first"))
-    #expect(shop.contains("Shop 1 to Shop 2: needs a mapping model: Item.price: the type changed from integer32 to string"))
+    #expect(
+      shop.contains("Shop 1 to Shop 2: needs a mapping model: Item.price: the type changed from integer32 to string"))
     #expect(shop.contains("Shop 2 to Shop 10: the same hashes, nothing to migrate"))
     let json = try document(try expectLook(["models", path, ExampleFolder.models, "--json"], in: folder))
     let found = try #require(json["models"] as? [[String: Any]])
     #expect(json["format"] as? Int == 1 && found.count == 2)
     let steps = try #require(found[0]["steps"] as? [[String: Any]])
-    #expect(steps.map { $0["isInferable"] as? Bool } == [false, true] && (steps[0]["reasons"] as? [String])?.count == 1)
+    #expect(
+      steps.map { $0["isInferable"] as? Bool } == [false, true] && (steps[0]["reasons"] as? [String])?.count == 1)
   }
 
   @Test("diff compares versions of models and of stores, with a verdict, and marks what changes hashes")
@@ -114,7 +119,9 @@ struct LookCommandTests {
   }
 
   /// A model of one entity with these attributes.
-  static func write(_ attributes: [String: String], to path: String, identifier: String = "", entity: String = "Item") throws {
+  static func write(_ attributes: [String: String], to path: String, identifier: String = "", entity: String = "Item")
+    throws
+  {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     let list = attributes.keys.sorted().map {
       "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"\(attributes[$0]!)\"/>"

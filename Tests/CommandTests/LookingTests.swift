@@ -39,7 +39,9 @@ struct LookingTests {
   }
 
   // Traps 1 and 13.
-  @Test("They change nothing of a store whose last rows are only in its log, with and without a -shm", arguments: [true, false])
+  @Test(
+    "They change nothing of a store whose last rows are only in its log, with and without a -shm",
+    arguments: [true, false])
   func writeAheadLog(hasSharedMemory: Bool) throws {
     let store = try folder.sample(rows: 500)
     try folder.keepInLog(store)

@@ -35,29 +35,41 @@ struct ManifestTests {
     let outcome = try folder.run("book-migration", command + ["--json"])
     let summary = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8))
     #expect(outcome.code == 30 && summary.format == 1, "\(outcome)")
-    #expect(summary.stores.map(\.exitCode) == [0, 0, 30, 0] && summary.stores.map(\.resumed) == [false, true, false, false])
+    #expect(
+      summary.stores.map(\.exitCode) == [0, 0, 30, 0] && summary.stores.map(\.resumed) == [false, true, false, false])
     #expect(summary.stores.map(\.store) == stores && summary.stores[2].error?.contains("SQLite") == true)
     #expect(summary.stores.allSatisfy { $0.exitCode != 0 || $0.summary?.verified == true })
     #expect(FileManager.default.fileExists(atPath: output))
     // Once more: what is done is left alone. The output of the last one exists already.
     let again = try folder.run("book-migration", command)
-    #expect(again.code == 30 && again.output.contains("2 of 4 stores were migrated") && again.error.contains("[4/4]"), "\(again)")
+    #expect(
+      again.code == 30 && again.output.contains("2 of 4 stores were migrated") && again.error.contains("[4/4]"),
+      "\(again)")
   }
 
-  @Test("Editors' marks and other line ends are no part of a name, and a name that begins as an option does is a store (F4)")
+  @Test(
+    "Editors' marks and other line ends are no part of a name, and a name that begins as an option does is a store (F4)"
+  )
   func names() throws {
     let manifest = try Manifest(
       bytes: [0xEF, 0xBB, 0xBF] + Array("/a\r\n/b\u{2028}c\t/d\u{85}\n/e\u{B}f\r\n".utf8), path: "list")
     #expect(
-      manifest.entries == [.init(store: "/a"), .init(store: "/b\u{2028}c", output: "/d\u{85}"), .init(store: "/e\u{B}f")])
-    let error = #expect(throws: BatchError.self) { try Manifest(bytes: Array("/a\n/e".utf8) + [0xFF, 0x0A], path: "list") }
-    #expect(error?.code == .refused && error?.message.contains("line 2") == true && error?.message.contains("/e\\xff") == true)
+      manifest.entries == [
+        .init(store: "/a"), .init(store: "/b\u{2028}c", output: "/d\u{85}"), .init(store: "/e\u{B}f"),
+      ])
+    let error = #expect(throws: BatchError.self) {
+      try Manifest(bytes: Array("/a\n/e".utf8) + [0xFF, 0x0A], path: "list")
+    }
+    #expect(
+      error?.code == .refused && error?.message.contains("line 2") == true && error?.message.contains("/e\\xff") == true
+    )
     let folder = try CommandFolder()
     try FileManager.default.moveItem(atPath: folder.sample(rows: 100), toPath: folder.file("--json"))
     let list = folder.newPath("list")
     try "--json\t--out\n".write(toFile: list, atomically: true, encoding: .utf8)
     let outcome = try folder.run(
-      "book-migration", ["migrate", "--manifest", list] + CommandFolder.models, launcher: ["/usr/bin/env", "-C", folder.path])
+      "book-migration", ["migrate", "--manifest", list] + CommandFolder.models,
+      launcher: ["/usr/bin/env", "-C", folder.path])
     #expect(outcome.code == 0 && FileManager.default.fileExists(atPath: folder.file("--out")), "\(outcome)")
   }
 
@@ -69,15 +81,20 @@ struct ManifestTests {
       #expect(throws: BatchError.self) { try Manifest(bytes: Array(text.utf8), path: "list") }
     }
     let words = [
-      "--manifest", "L", "--models", "a", "b", "--jobs=2", "--json", "--memory", "64M", "--nice", "--max-runtime", "2h", "--to",
+      "--manifest", "L", "--models", "a", "b", "--jobs=2", "--json", "--memory", "64M", "--nice", "--max-runtime", "2h",
+      "--to",
       "V 2",
     ]
     #expect(
-      StoreCommandWords.options(words, resuming: false) == ["--models", "a", "b", "--memory", "64M", "--nice", "--to", "V 2"])
+      StoreCommandWords.options(words, resuming: false) == [
+        "--models", "a", "b", "--memory", "64M", "--nice", "--to", "V 2",
+      ])
     #expect(StoreCommandWords.options(words, resuming: true) == ["--memory", "64M", "--nice"])
     let rejects = ["--max-rejects", "5%", "--reject-values", "--nice"]
     #expect(StoreCommandWords.options(rejects, resuming: true) == ["--nice"])
     #expect(
-      StoreCommandWords.options(["--max-rejects=7", "--reject-values"], resuming: true) == ["--max-rejects=7", "--reject-values"])
+      StoreCommandWords.options(["--max-rejects=7", "--reject-values"], resuming: true) == [
+        "--max-rejects=7", "--reject-values",
+      ])
   }
 }

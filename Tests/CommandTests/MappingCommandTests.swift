@@ -45,8 +45,10 @@ struct MappingCommandTests {
     let broken = try write("from: Library 1\nto: Library 2\nentitys: []\n", "Broken.yaml")
     let unread = try folder.run("godwit", ["mapping", "check", broken])
     #expect(
-      unread.code == 20 && unread.error.contains("Broken.yaml: line 3: the file has no key entitys, did you mean entities?"))
-    let text = "from: Library 1\nto: Library 2\nothers: true\nentities: [{ from: Book, attributes: { titel: $source.title } }]\n"
+      unread.code == 20
+        && unread.error.contains("Broken.yaml: line 3: the file has no key entitys, did you mean entities?"))
+    let text =
+      "from: Library 1\nto: Library 2\nothers: true\nentities: [{ from: Book, attributes: { titel: $source.title } }]\n"
     let unfit = try folder.run(
       "godwit", ["mapping", "check", try write(text, "Unfit.yaml"), "--models", ExampleFolder.models])
     #expect(unfit.code == 20 && unfit.error.contains("BookToBook: Book has no attribute titel, did you mean title?"))

@@ -29,7 +29,8 @@ struct MappingFileExampleTests {
 
   private func corpus(_ path: String) throws -> String {
     let store = folder.path + "/" + (path as NSString).lastPathComponent
-    for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: "\(ExampleCorpus.root)/stores/\(path)\(suffix)") {
+    for suffix in ["", "-wal"]
+    where FileManager.default.fileExists(atPath: "\(ExampleCorpus.root)/stores/\(path)\(suffix)") {
       try FileManager.default.copyItem(atPath: "\(ExampleCorpus.root)/stores/\(path)\(suffix)", toPath: store + suffix)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: store + suffix)
     }
@@ -60,7 +61,8 @@ struct MappingFileExampleTests {
     _ = try folder.migrate(store, models: models, mappings: "\(ExampleCorpus.root)/mappings/\(name)")
     _ = try migrate(other, models: models, mappings: [Self.mappings + "/BookMigration"])
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == Data(contentsOf: URL(fileURLWithPath: other)))
-    #expect(try rows(other, "SELECT count(*) AS n FROM ZFILE WHERE ZUSER IS NOT NULL AND ZBOOK IS NOT NULL") == ["[n:4]"])
+    #expect(
+      try rows(other, "SELECT count(*) AS n FROM ZFILE WHERE ZUSER IS NOT NULL AND ZBOOK IS NOT NULL") == ["[n:4]"])
   }
 
   @Test("Moody's countries find or make their continents", .enabled(if: ExampleCorpus.isPresent))
@@ -93,7 +95,8 @@ struct MappingFileExampleTests {
     let name = "mwkirk+MWKCoreData"
     let store = try corpus(name + "/MWKCoreDataTests2.sqlite")
     let report = try migrate(
-      store, models: "\(ExampleCorpus.root)/models/\(name)", mappings: [Self.mappings + "/Employees2_to_Employees3.yaml"],
+      store, models: "\(ExampleCorpus.root)/models/\(name)",
+      mappings: [Self.mappings + "/Employees2_to_Employees3.yaml"],
       to: "MWKCoreDataTests3")
     #expect(report.isVerified && report.rows == ["Dept": 3, "Employee": 3])
     #expect(
@@ -132,7 +135,8 @@ struct MappingFileExampleTests {
       .write(to: store, fileSystem: LocalFileSystem(), progress: { _ in })
     let products = try rows(store, "SELECT count(*) AS n FROM ZPRODUCT")
     #expect(try rows(store, "SELECT count(*) > 0 AS n FROM ZPRODUCTCATEGORY") == ["[n:1]"])
-    let report = try migrate(store, models: models, mappings: [Self.mappings + "/WooCommerce26_to_27.yaml"], to: "Model 27")
+    let report = try migrate(
+      store, models: models, mappings: [Self.mappings + "/WooCommerce26_to_27.yaml"], to: "Model 27")
     #expect(report.isVerified && (report.rows["ProductCategory"] ?? 0) == 0)
     #expect(try rows(store, "SELECT count(*) AS n FROM ZPRODUCT") == products)
   }
@@ -142,7 +146,8 @@ struct MappingFileExampleTests {
     let names = try MappingModelReader.read(path: Self.mappings).map(\.name).sorted()
     #expect(
       names == [
-        "Employees2_to_Employees3", "Library1_to_Library2", "Library2_to_Library3", "Model1_to_Model2", "Model2_to_Model3",
+        "Employees2_to_Employees3", "Library1_to_Library2", "Library2_to_Library3", "Model1_to_Model2",
+        "Model2_to_Model3",
         "Moody5_to_Moody6", "Posts2_to_Posts3", "Times", "WooCommerce26_to_27", "XCServer1.2.0_to_2.0.1",
       ])
   }

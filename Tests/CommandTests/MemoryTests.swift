@@ -35,7 +35,8 @@ struct MemoryTests {
     defer { try? queue.close() }
     try queue.inDatabase { db in
       try db.execute(sql: "ATTACH ? AS old", arguments: [old])
-      let same = "SELECT count(*), max(length(p.ZTITLE)) FROM ZBOOK p JOIN old.ZBOOK q USING (Z_PK) WHERE p.ZTITLE = q.ZTITLE"
+      let same =
+        "SELECT count(*), max(length(p.ZTITLE)) FROM ZBOOK p JOIN old.ZBOOK q USING (Z_PK) WHERE p.ZTITLE = q.ZTITLE"
       let row = try #require(try Row.fetchOne(db, sql: same))
       let (found, longest): (Int, Int) = (row[0], row[1])
       #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM old.ZBOOK") == found)
@@ -72,7 +73,9 @@ struct MemoryTests {
     func size(_ name: String) -> Int {
       (try? FileManager.default.attributesOfItem(atPath: job.path + "/" + name)[.size]) as? Int ?? 0
     }
-    let working = { (try? FileManager.default.contentsOfDirectory(atPath: job.path))?.contains { size($0) > 30 << 20 } ?? false }
+    let working = {
+      (try? FileManager.default.contentsOfDirectory(atPath: job.path))?.contains { size($0) > 30 << 20 } ?? false
+    }
     while process.isRunning, !working() { usleep(500) }
     process.send(SIGKILL)
     #expect(try process.wait().code == 128 + SIGKILL)

@@ -22,7 +22,9 @@ struct MetadataCommandTests {
     return reader.metadata
   }
 
-  private func change(_ arguments: String..., code: Int32 = 0, at location: SourceLocation = #_sourceLocation) throws -> String {
+  private func change(_ arguments: String..., code: Int32 = 0, at location: SourceLocation = #_sourceLocation) throws
+    -> String
+  {
     let outcome = try folder.run("godwit", ["metadata", store] + arguments)
     #expect(outcome.code == code, "\(outcome)", sourceLocation: location)
     return outcome.output + outcome.error
@@ -32,7 +34,8 @@ struct MetadataCommandTests {
   func list() throws {
     let metadata = try metadata()
     let text = try expectLook(["metadata", store], in: folder)
-    #expect(text.contains("  UUID: \(metadata.uuid)\n") && text.contains("  NSStoreModelVersionHashes: dictionary of 2\n"))
+    #expect(
+      text.contains("  UUID: \(metadata.uuid)\n") && text.contains("  NSStoreModelVersionHashes: dictionary of 2\n"))
     let json = try document(try expectLook(["metadata", store, "--json"], in: folder))
     let entries = try #require(json["entries"] as? [String: [String: Any]])
     #expect(Set(entries.keys) == Set(metadata.entries.keys) && json["uuid"] as? String == metadata.uuid)
@@ -46,9 +49,11 @@ struct MetadataCommandTests {
     let before = try metadata()
     let rows = try ExampleFolder.rows(store, "SELECT * FROM ZBOOK")
     for (key, type, text, value) in [
-      ("a.string", "string", "grün \"x\"", PropertyListValue.string("grün \"x\"")), ("a.integer", "integer", "-5", .integer(-5)),
+      ("a.string", "string", "grün \"x\"", PropertyListValue.string("grün \"x\"")),
+      ("a.integer", "integer", "-5", .integer(-5)),
       ("a.large", "integer", "18446744073709551615", .unsigned(.max)), ("a.real", "real", "0.1", .real(0.1)),
-      ("a.flag", "boolean", "YES", .boolean(true)), ("a.date", "date", "2025-01-31T12:00:00.25Z", .date(760_017_600.25)),
+      ("a.flag", "boolean", "YES", .boolean(true)),
+      ("a.date", "date", "2025-01-31T12:00:00.25Z", .date(760_017_600.25)),
       ("a.data", "data", "AAEC/w==", .data([0, 1, 2, 255])), ("a.empty", "string", "", .string("")),
     ] {
       _ = try change("set", key, "--type", type, "--", text)
@@ -78,7 +83,8 @@ struct MetadataCommandTests {
   @Test("Entries of Core Data need --force, and nothing makes the store one without hashes")
   func coreData() throws {
     for arguments in [["set", "NSStoreType", "x"], ["remove", "_NSAutoVacuumLevel"]] {
-      try expectRefusal(20, ["--force", "nothing was written"], ["metadata", store] + arguments, in: folder, program: "godwit")
+      try expectRefusal(
+        20, ["--force", "nothing was written"], ["metadata", store] + arguments, in: folder, program: "godwit")
     }
     for arguments in [["set", "NSStoreModelVersionHashes", "x"], ["remove", "NSStoreModelVersionHashes"]] {
       try expectRefusal(
@@ -98,7 +104,9 @@ struct MetadataCommandTests {
   private func expectBusy(at location: SourceLocation = #_sourceLocation) throws {
     let outcome = try folder.run("godwit", ["metadata", store, "set", "app", "1"])
     #expect(outcome.code == 20 && outcome.output.isEmpty, "\(outcome)", sourceLocation: location)
-    #expect(outcome.error.contains("another program") && outcome.error.contains("nothing was written"), sourceLocation: location)
+    #expect(
+      outcome.error.contains("another program") && outcome.error.contains("nothing was written"),
+      sourceLocation: location)
   }
 
   @Test("A store in WAL mode keeps its rows and its mode, and one that is open elsewhere is refused")
@@ -136,7 +144,8 @@ struct MetadataCommandTests {
     #expect(try metadata().entries["app"] == nil)
     let large = try folder.sample("Large.sqlite", rows: 6000)
     _ = try folder.interrupted(large)
-    try expectRefusal(20, ["migration", "resume"], ["metadata", large, "set", "app", "1"], in: folder, program: "godwit")
+    try expectRefusal(
+      20, ["migration", "resume"], ["metadata", large, "set", "app", "1"], in: folder, program: "godwit")
     let outcome = try folder.run("book-migration", ["resume", large])
     #expect(outcome.code == 0)
   }

@@ -7,7 +7,8 @@ import Testing
 @testable import Migrations
 @testable import PostgresLoads
 
-// The corpus is no part of the repository: without it there is no store to migrate, and the suite says that it is skipped.
+// The corpus is no part of the repository: without it there is no store to migrate, and the suite says that it is
+// skipped.
 @Suite("objc.io's store through the program", .enabled(if: ExampleCorpus.isPresent, "set GODWIT_CORPUS to the corpus"))
 struct ObjcioTests {
   private static let name = "objcio+issue-4-core-data-migration"
@@ -44,7 +45,8 @@ struct ObjcioTests {
   }
 
   private static let counts = [
-    ("ZBOOK", 4), ("ZAUTHOR", 3), ("ZFILE", 4), ("ZUSER", 3), ("Z_1BOOKS", 4), ("ZAUTHOR WHERE ZNAME = 'Franz Kafka'", 1),
+    ("ZBOOK", 4), ("ZAUTHOR", 3), ("ZFILE", 4), ("ZUSER", 3), ("Z_1BOOKS", 4),
+    ("ZAUTHOR WHERE ZNAME = 'Franz Kafka'", 1),
     ("Z_1BOOKS JOIN ZAUTHOR ON Z_PK = Z_1AUTHORS WHERE ZNAME = 'Franz Kafka'", 2),
     ("ZFILE JOIN ZBOOK ON ZBOOK.Z_PK = ZFILE.ZBOOK", 4),
     ("ZFILE JOIN ZUSER ON ZUSER.Z_PK = ZFILE.ZUSER WHERE ZUSERID = 1", 4),

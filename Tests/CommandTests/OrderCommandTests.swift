@@ -40,11 +40,13 @@ struct OrderCommandTests {
       let plan = try folder.run("book-migration", ["plan", store, "--versions", list] + CommandFolder.models)
       #expect(plan.code == 0 && plan.output.contains("version Library 1 to Library 2"), "\(plan)")
     }
-    let unknown = try folder.run("book-migration", ["plan", store, "--versions", "Library 1,Moon"] + CommandFolder.models)
+    let unknown = try folder.run(
+      "book-migration", ["plan", store, "--versions", "Library 1,Moon"] + CommandFolder.models)
     #expect(unknown.code == 20 && unknown.error.contains("no version is named Moon"))
     let empty = try folder.run("book-migration", ["plan", store, "--versions", ","] + CommandFolder.models)
     #expect(empty.code == 20 && empty.error.contains("--versions names no version"))
-    let both = try folder.run("book-migration", ["plan", store, "--versions", "a", "--by-identifier"] + CommandFolder.models)
+    let both = try folder.run(
+      "book-migration", ["plan", store, "--versions", "a", "--by-identifier"] + CommandFolder.models)
     #expect(both.code == 64 && both.error.contains("exclude each other"))
   }
 }

@@ -35,7 +35,8 @@ struct OutletTests {
     let outcome = try folder.run(
       "book-migration",
       [
-        "migrate", store, "--metrics", folder.file("godwit.prom"), "--log-file", folder.file("godwit.log"), "--on-success",
+        "migrate", store, "--metrics", folder.file("godwit.prom"), "--log-file", folder.file("godwit.log"),
+        "--on-success",
         "\(try program()) 'two words' $(reboot) ;", "--on-failure", "false",
       ] + CommandFolder.models)
     #expect(outcome.code == 0 && outcome.error.isEmpty, "\(outcome)")
@@ -47,7 +48,8 @@ struct OutletTests {
     #expect(metrics.hasSuffix("\n# EOF\n") && metrics.contains("godwit_read_rows_total\(label) "))
     #expect(try text("godwit.log").contains(" info step 2 of 2 is written"))
     let called = try text("called").split(separator: "\n").map(String.init)
-    #expect(called.prefix(4) == ["two words", "$(reboot)", ";", "GODWIT_BACKUP=\(store).backup-"] || called[0] == "two words")
+    #expect(
+      called.prefix(4) == ["two words", "$(reboot)", ";", "GODWIT_BACKUP=\(store).backup-"] || called[0] == "two words")
     #expect(called[1] == "$(reboot)" && called[2] == ";" && called.contains("GODWIT_OUTCOME=success"))
     #expect(called.contains("GODWIT_STORE=\(store)") && called.contains("GODWIT_EXIT_CODE=0"))
   }
@@ -58,10 +60,12 @@ struct OutletTests {
       "godwit", ["migrate", folder.file("none.sqlite"), "--on-failure", try program()] + CommandFolder.models)
     #expect(missing.code != 0)
     let called = try text("called")
-    #expect(called.contains("GODWIT_EXIT_CODE=\(missing.code)\n") && called.contains("GODWIT_OUTCOME=failure"), "\(called)")
+    #expect(
+      called.contains("GODWIT_EXIT_CODE=\(missing.code)\n") && called.contains("GODWIT_OUTCOME=failure"), "\(called)")
     let stopped = try folder.run(
       "book-migration",
-      ["migrate", store, "--throttle", "300rows/s", "--max-runtime", "2s", "--on-stop", "sh -c 'exit 7'"] + CommandFolder.models)
+      ["migrate", store, "--throttle", "300rows/s", "--max-runtime", "2s", "--on-stop", "sh -c 'exit 7'"]
+        + CommandFolder.models)
     #expect(stopped.code == 75 && stopped.error.contains("the command sh ended with 7"), "\(stopped)")
   }
 
@@ -101,7 +105,9 @@ struct OutletTests {
     #expect(try process.wait().code == 0)
     // Nobody reads these: the sender does not wait.
     for _ in 0..<1000 { SystemdSocket(path)?.send(["WATCHDOG=1"]) }
-    for word in ["READY=1\n", "WATCHDOG=1\n", " %  ", "STOPPING=1\n"] { #expect(text.contains(word), "\(word): \(text)") }
+    for word in ["READY=1\n", "WATCHDOG=1\n", " %  ", "STOPPING=1\n"] {
+      #expect(text.contains(word), "\(word): \(text)")
+    }
     SystemdSocket(path + "-gone")?.send(["READY=1"])
     #expect(SystemdSocket(nil) == nil && SystemdSocket("relative") == nil)
   }

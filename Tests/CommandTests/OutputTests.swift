@@ -72,18 +72,24 @@ import Testing
     #expect(outcome.code == 1 && outcome.error.contains("standard output cannot be written: No space"), "\(outcome)")
   }
 
-  @Test("A migration whose summary cannot be written says that it is done; without a standard output it is done, too (fault 20)")
+  @Test(
+    "A migration whose summary cannot be written says that it is done; without a standard output it is done, too (fault 20)"
+  )
   func summary() throws {
     let output = folder.file("New.sqlite")
     let outcome = try shell(#""$@" >/dev/full"#, ["migrate", store, "--json", "--output", output] + Self.models)
-    #expect(outcome.code == 1 && outcome.error.contains("the store is migrated; the summary could not be written"), "\(outcome)")
+    #expect(
+      outcome.code == 1 && outcome.error.contains("the store is migrated; the summary could not be written"),
+      "\(outcome)")
     #expect(try folder.run("godwit", ["verify", output]).code == 0)
     let closed = try shell(#""$@" >&-"#, ["migrate", store, "--output", folder.file("Second.sqlite")] + Self.models)
     #expect(closed.code == 0, "\(closed)")
     #expect(try folder.run("godwit", ["verify", folder.file("Second.sqlite")]).code == 0)
   }
 
-  @Test("Who reads no further ends a command quietly, as in any pipe (fault 20)", arguments: ["inspect", "export", "metadata"])
+  @Test(
+    "Who reads no further ends a command quietly, as in any pipe (fault 20)",
+    arguments: ["inspect", "export", "metadata"])
   func pipe(command: String) throws {
     let outcome = try shell(#"{ sleep 0.2; "$@"; echo "ended $?" >&2; } | true; exit 0"#, [command, store])
     #expect(outcome.error == "ended 141\n", "\(outcome)")
@@ -100,17 +106,22 @@ import Testing
 
   @Test("Too few open files are named as such, before anything is done (fault 20)")
   func openFiles() throws {
-    let outcome = try shell(#"ulimit -n 12; "$@""#, ["migrate", store, "--output", folder.file("New.sqlite")] + Self.models)
-    #expect(outcome.code == 20 && outcome.error.contains("12 files") && outcome.error.contains("ulimit -n"), "\(outcome)")
+    let outcome = try shell(
+      #"ulimit -n 12; "$@""#, ["migrate", store, "--output", folder.file("New.sqlite")] + Self.models)
+    #expect(
+      outcome.code == 20 && outcome.error.contains("12 files") && outcome.error.contains("ulimit -n"), "\(outcome)")
     let below = BatchError(
       .badModel, "the folder cannot be read", path: "M.xcdatamodeld",
       cause: CocoaError(.fileReadUnknown, userInfo: [NSUnderlyingErrorKey: POSIXError(.EMFILE)]))
     let told = BatchError(wrapping: below)
-    #expect("\(told)".contains("M.xcdatamodeld: cannot open: Too many open files") && "\(told)".contains("ulimit -n"), "\(told)")
+    #expect(
+      "\(told)".contains("M.xcdatamodeld: cannot open: Too many open files") && "\(told)".contains("ulimit -n"),
+      "\(told)")
     #expect(Advice.hint(for: told) == nil)
   }
 
-  @Test("Control characters of paths and metadata are shown and not obeyed, in text, errors, JSON and the log (fault 20)")
+  @Test(
+    "Control characters of paths and metadata are shown and not obeyed, in text, errors, JSON and the log (fault 20)")
   func control() throws {
     let path = folder.file("n\u{1B}[31m\u{9B}\u{202E}\u{2028}\u{7F}.sqlite")
     try FileManager.default.copyItem(atPath: store, toPath: path)
@@ -118,10 +129,12 @@ import Testing
     let log = folder.newPath("run.log")
     var outcomes: [CommandProcess.Outcome] = []
     for words in [
-      ["inspect", path], ["inspect", path, "--json"], ["verify", path], ["metadata", path], ["metadata", path, "--json"],
+      ["inspect", path], ["inspect", path, "--json"], ["verify", path], ["metadata", path],
+      ["metadata", path, "--json"],
       ["metadata", path, "get", "key\u{1B}]0;"], ["status", path], ["plan", path] + Self.models,
       ["identify", path, "--models", ExampleFolder.models],
-      ["inspect", path + "x"], [path], ["resume", path], ["migrate", path, "--log-file", log] + Self.models, ["rollback", path],
+      ["inspect", path + "x"], [path], ["resume", path], ["migrate", path, "--log-file", log] + Self.models,
+      ["rollback", path],
     ] {
       outcomes.append(try folder.run("godwit", words))
     }
@@ -130,7 +143,9 @@ import Testing
       let raw = text.unicodeScalars.filter { [0x1B, 0x0D, 0x7F, 0x9B, 0x2028, 0x202E].contains($0.value) }
       #expect(raw.isEmpty, "\(text)")
     }
-    #expect(outcomes[0].output.hasPrefix(folder.file("n\\u{1B}[31m\\u{9B}\\u{202E}\\u{2028}\\u{7F}.sqlite")), "\(outcomes[0])")
+    #expect(
+      outcomes[0].output.hasPrefix(folder.file("n\\u{1B}[31m\\u{9B}\\u{202E}\\u{2028}\\u{7F}.sqlite")), "\(outcomes[0])"
+    )
     let json = try JSONSerialization.jsonObject(with: Data(outcomes[1].output.utf8)) as? [String: Any]
     #expect(json?["path"] as? String == path)
     // Data is as it is.
@@ -142,7 +157,8 @@ import Testing
     arguments: ["verify", "inspect", "export", "metadata", "status"])
   func strangeBytes(command: String) throws {
     let asked = try folder.run(
-      "godwit", [command, store], launcher: ["/bin/bash", "-c", #"p="$3$(printf '\377')"; cp "$3" "$p"; "$1" "$2" "$p""#, "sh"])
+      "godwit", [command, store],
+      launcher: ["/bin/bash", "-c", #"p="$3$(printf '\377')"; cp "$3" "$p"; "$1" "$2" "$p""#, "sh"])
     #expect(asked.code < 128 && (asked.code == 64 || command == "status"), "\(asked)")
   }
 }

@@ -31,7 +31,8 @@
       for place in [7011, 8017, 9031] {
         let queue = try DatabaseQueue(path: store)
         try queue.write {
-          try $0.execute(sql: "UPDATE ZBOOK SET ZTITLE = 'NEW' WHERE Z_PK = (SELECT Z_PK FROM ZBOOK LIMIT 1 OFFSET \(place))")
+          try $0.execute(
+            sql: "UPDATE ZBOOK SET ZTITLE = 'NEW' WHERE Z_PK = (SELECT Z_PK FROM ZBOOK LIMIT 1 OFFSET \(place))")
           #expect($0.changesCount == 1)
         }
         try queue.close()
@@ -80,7 +81,9 @@
             launcher: ["/usr/bin/env", "PGPASSWORD=godwit", "PATH=\(programs):/usr/bin:/bin", "bash", "-c", command])
           #expect(done.code == 0, "\(command): \(done)")
         }
-        let new = try session.rows("SELECT count(*) FROM \(schema).book WHERE title = 'NEW'").first?[0].flatMap { Int($0) }
+        let new = try session.rows("SELECT count(*) FROM \(schema).book WHERE title = 'NEW'").first?[0].flatMap {
+          Int($0)
+        }
         #expect(new ?? 0 >= 1)
       }
     }
@@ -90,7 +93,9 @@
       let folder = try CommandFolder()
       let store = try store(folder)
       try LoadServer.withSchema { session, schema in
-        let words = ["migrate", store, "--models", ExampleFolder.models, "--to-postgres", LoadServer.url, "--schema", schema]
+        let words = [
+          "migrate", store, "--models", ExampleFolder.models, "--to-postgres", LoadServer.url, "--schema", schema,
+        ]
         let process = try folder.loading("godwit", store, words, rate: "20krows/s")
         process.send(SIGKILL)
         _ = try process.wait()
@@ -107,7 +112,9 @@
       let folder = try CommandFolder()
       let store = try store(folder)
       try LoadServer.withSchema { _, schema in
-        let words = ["migrate", store, "--models", ExampleFolder.models, "--to-postgres", LoadServer.url, "--schema", schema]
+        let words = [
+          "migrate", store, "--models", ExampleFolder.models, "--to-postgres", LoadServer.url, "--schema", schema,
+        ]
         let process = try folder.loading("godwit", store, words, rate: "40krows/s")
         try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: store)
         let end = try process.wait()
@@ -120,7 +127,9 @@
       let folder = try CommandFolder()
       let store = folder.file("Plain.sqlite")
       let model = ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"
-      #expect(try folder.run("godwit", ["sample", model, "--version", "Plain 1", "--rows", "500", "--output", store]).code == 0)
+      #expect(
+        try folder.run("godwit", ["sample", model, "--version", "Plain 1", "--rows", "500", "--output", store]).code
+          == 0)
       try LoadServer.withSchema { session, schema in
         let before = try folder.tree().filter { !$0.key.isEmpty }
         var request = MigrationJob.Request(source: store, models: [model], target: .version("Plain 2"))
@@ -143,7 +152,10 @@
         defer { try? session.execute("DROP SCHEMA IF EXISTS \(schema)_2 CASCADE") }
         let end = try folder.run(
           "godwit",
-          ["migrate", store, "--models", model, "--to", "Plain 2", "--to-postgres", LoadServer.url, "--schema", schema + "_2"])
+          [
+            "migrate", store, "--models", model, "--to", "Plain 2", "--to-postgres", LoadServer.url, "--schema",
+            schema + "_2",
+          ])
         #expect(end.code == 0, "\(end)")
       }
     }

@@ -16,7 +16,8 @@
     private let path: String
     /// Below those that the system gives to connections.
     private let port = Int.random(in: 20_000..<32_000)
-    private static let script = URL(fileURLWithPath: ExampleFolder.models).deletingLastPathComponent().deletingLastPathComponent()
+    private static let script = URL(fileURLWithPath: ExampleFolder.models).deletingLastPathComponent()
+      .deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("scripts/postgres-up").path
 
     init(_ folder: CommandFolder) throws {
@@ -40,7 +41,9 @@
       process.standardOutput = FileHandle(forWritingAtPath: output)
       try process.run()
       process.waitUntilExit()
-      guard process.terminationStatus == 0 else { throw CommandProcess.Missing(description: "postgres-up \(words) failed") }
+      guard process.terminationStatus == 0 else {
+        throw CommandProcess.Missing(description: "postgres-up \(words) failed")
+      }
       return try String(contentsOfFile: output, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
     }
   }
@@ -70,12 +73,14 @@
       let folder = try CommandFolder()
       let store = try folder.sample(rows: 3000, seed: Self.seed)
       let migrated = folder.newPath("migrated.sqlite")
-      #expect(try folder.run("book-migration", ["migrate", store, "--output", migrated] + CommandFolder.models).code == 0)
+      #expect(
+        try folder.run("book-migration", ["migrate", store, "--output", migrated] + CommandFolder.models).code == 0)
       // But for the folder's time, as another one was in it.
       func tree() throws -> [String: String] { try folder.tree().filter { !$0.key.isEmpty } }
       let before = try tree()
       try LoadServer.withSchema { session, schema in
-        let outcome = try folder.run("book-migration", arguments(store, schema) + ["--json", "--checkpoint-every", "100kB"])
+        let outcome = try folder.run(
+          "book-migration", arguments(store, schema) + ["--json", "--checkpoint-every", "100kB"])
         #expect(outcome.code == 0, "\(outcome)")
         #expect(try tree() == before)
         let database = try DatabaseQueue(path: migrated)
@@ -113,7 +118,8 @@
         try LoadServer.withSchema { _, other in
           let printed = try folder.run("book-migration", arguments(store, other) + ["--ddl-only"])
           #expect(printed.code == 0, "\(printed)")
-          let planned = try folder.run("book-migration", ["plan"] + arguments(store, other).dropFirst() + ["--no-rehearsal"])
+          let planned = try folder.run(
+            "book-migration", ["plan"] + arguments(store, other).dropFirst() + ["--no-rehearsal"])
           #expect(planned.output.contains(printed.output), "\(planned)")
           try session.execute(printed.output)
           #expect(try shape(session, other) == wanted)
@@ -131,7 +137,9 @@
         func refused(_ arguments: [String], _ words: String...) throws {
           let outcome = try folder.run("book-migration", arguments)
           #expect(outcome.code == 20, "\(outcome)")
-          for word in words + ["othing was written"] { #expect(outcome.error.contains(word), "\(word): \(outcome.error)") }
+          for word in words + ["othing was written"] {
+            #expect(outcome.error.contains(word), "\(word): \(outcome.error)")
+          }
           #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
           #expect(!outcome.error.contains("godwit:godwit") && !outcome.error.contains("wrongword"))
           #expect(try folder.tree() == before)
@@ -141,9 +149,12 @@
           arguments(store, schema, url: url.replacing("godwit:godwit@", with: "godwit:wrongword@")),
           "password authentication failed")
         try refused(
-          arguments(store, schema, url: "postgres://godwit:wrongword@127.0.0.1:1/godwit"), "127.0.0.1:1", "cannot be reached")
-        try refused(arguments(store, schema, url: url.replacing("/godwit", with: "/nowhere", maxReplacements: 9)), "nowhere")
-        try session.execute("CREATE DATABASE latin_\(schema) ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+          arguments(store, schema, url: "postgres://godwit:wrongword@127.0.0.1:1/godwit"), "127.0.0.1:1",
+          "cannot be reached")
+        try refused(
+          arguments(store, schema, url: url.replacing("/godwit", with: "/nowhere", maxReplacements: 9)), "nowhere")
+        try session.execute(
+          "CREATE DATABASE latin_\(schema) ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
         defer { try? session.execute("DROP DATABASE latin_\(schema)") }
         try refused(
           arguments(store, schema, url: url.dropLast("godwit".count) + "latin_\(schema)"), "LATIN1", "UTF8")
@@ -152,7 +163,8 @@
         let poor = url.replacing("godwit:godwit@", with: "poor_\(schema):godwit@")
         try refused(arguments(store, schema, url: poor), "permission denied for database", "rights")
         try refused(arguments(store, "public", url: poor), "permission denied for schema public", "rights")
-        try session.execute("CREATE SCHEMA \(schema); CREATE TABLE \(schema).book (id bigint); CREATE TABLE \(schema).file ()")
+        try session.execute(
+          "CREATE SCHEMA \(schema); CREATE TABLE \(schema).book (id bigint); CREATE TABLE \(schema).file ()")
         try refused(arguments(store, schema), "book, file", "--schema")
         #expect(try session.rows("SELECT count(*) FROM \(schema).book").first == ["0"])
       }
@@ -175,7 +187,8 @@
             while killed <= 4 {
               // Killed before anything was begun or migrated, it begins anew.
               let isBegun = { try !folder.run("book-migration", ["status", store]).output.contains("no migration") }
-              let words = try isBegun() ? ["resume", store, "--to-postgres", LoadServer.url] : arguments(store, other) + every
+              let words =
+                try isBegun() ? ["resume", store, "--to-postgres", LoadServer.url] : arguments(store, other) + every
               let process = try CommandProcess("book-migration", words, in: folder)
               if killed < 4 {
                 usleep(UInt32(seconds * 1e6 * Double(1 + random.next(9)) / 10))

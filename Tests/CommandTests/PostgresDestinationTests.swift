@@ -14,14 +14,16 @@
     /// A mapping file from Plain 1 to Plain 2 with these lines of a destination.
     private func mapping(_ folder: CommandFolder, _ lines: [String], entities: String = "[Row]") throws -> [String] {
       let path = folder.newPath("Plain.yaml")
-      let text = ["from: Plain 1", "to: Plain 2", "destination:"] + lines.map { "  \($0)" } + ["entities: \(entities)", ""]
+      let text =
+        ["from: Plain 1", "to: Plain 2", "destination:"] + lines.map { "  \($0)" } + ["entities: \(entities)", ""]
       try text.joined(separator: "\n").write(toFile: path, atomically: false, encoding: .utf8)
       return Self.models + ["--mappings", path]
     }
 
     private func sample(_ folder: CommandFolder, _ name: String, version: String = "Plain 1") throws -> String {
       let store = folder.file(name)
-      let made = try folder.run("godwit", ["sample", Self.models[1], "--version", version, "--rows", "300", "--output", store])
+      let made = try folder.run(
+        "godwit", ["sample", Self.models[1], "--version", version, "--rows", "300", "--output", store])
       #expect(made.code == 0, "\(made)")
       return store
     }
@@ -35,7 +37,8 @@
         let schemas = [schema, schema + "_2", schema + "_3"]
         defer { for name in schemas.dropFirst() { try? session.execute("DROP SCHEMA IF EXISTS \(name) CASCADE") } }
         let url = LoadServer.url.replacing("godwit:godwit@", with: "godwit@")
-        let words = try mapping(folder, ["postgres: \(url)", "schema: \(schema)", "inheritance: class", "names: core-data"])
+        let words = try mapping(
+          folder, ["postgres: \(url)", "schema: \(schema)", "inheritance: class", "names: core-data"])
         let password = ["/usr/bin/env", "PGPASSWORD=godwit"]
         for (version, name, others) in [
           ("Plain 1", "ZROW", []), ("Plain 1", "row", ["--schema", schemas[1], "--names", "snake-case"]),
@@ -58,7 +61,8 @@
       let words = try mapping(folder, ["postgres: \(Self.nowhere)", "schema: app", "names: core-data"])
       let (old, new) = (try sample(folder, "old.sqlite"), try sample(folder, "new.sqlite", version: "Plain 2"))
       let plan = try folder.run("godwit", ["plan", old, "--no-rehearsal"] + words)
-      #expect(plan.code == 0 && plan.output.contains("the result will be loaded into \(Self.nowhere), schema app"), "\(plan)")
+      #expect(
+        plan.code == 0 && plan.output.contains("the result will be loaded into \(Self.nowhere), schema app"), "\(plan)")
       #expect(plan.output.contains("CREATE TABLE app.\"ZROW\""), "\(plan)")
       let upToDate = try folder.run("godwit", ["plan", new, "--check"] + words)
       #expect(upToDate.code == 0 && upToDate.output.contains("no step is needed"), "\(upToDate)")
@@ -67,7 +71,8 @@
       let before = try folder.tree()
       let away = try folder.run("godwit", ["migrate", old] + words)
       #expect(
-        away.code == 20 && away.error.contains("cannot be reached") && away.error.contains("Nothing was written"), "\(away)")
+        away.code == 20 && away.error.contains("cannot be reached") && away.error.contains("Nothing was written"),
+        "\(away)")
       let list = folder.newPath("list")
       try "\(old)\n\(new)\n".write(toFile: list, atomically: false, encoding: .utf8)
       for command in [["migrate"], ["fleet", "plan", "--tasks", "2"]] {

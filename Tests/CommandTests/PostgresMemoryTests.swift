@@ -36,14 +36,16 @@
       try LoadServer.withSchema { session, schema in
         // A process counts from what its parent had; so the program is started by a small one.
         let outcome = try folder.run(
-          "godwit", ["migrate", store, "--models", models, "--to-postgres", LoadServer.url, "--schema", schema, "--json"],
+          "godwit",
+          ["migrate", store, "--models", models, "--to-postgres", LoadServer.url, "--schema", schema, "--json"],
           launcher: ["/bin/sh", "-c", "\"$@\"; exit $?", "sh"])
         #expect(outcome.code == 0, "\(outcome)")
         struct Summary: Decodable { var peakMemory: Int }
         let peak = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8)).peakMemory
         #expect(peak <= 64 << 20, "\(peak >> 10) KiB")
         let lengths = Self.columns.map { "sum(length(\($0)))" }.joined(separator: " + ")
-        #expect(try session.rows("SELECT count(*), \(lengths) FROM \(schema).wide") == [["40", "\(40 * 15 * 200_000)"]])
+        #expect(
+          try session.rows("SELECT count(*), \(lengths) FROM \(schema).wide") == [["40", "\(40 * 15 * 200_000)"]])
       }
     }
   }

@@ -30,10 +30,12 @@
       let store = folder.file("Plain.sqlite")
       let model = ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"
       #expect(
-        try folder.run("godwit", ["sample", model, "--version", "Plain 2", "--rows", "40000", "--output", store]).code == 0)
+        try folder.run("godwit", ["sample", model, "--version", "Plain 2", "--rows", "40000", "--output", store]).code
+          == 0)
       try LoadServer.withSchema { session, schema in
         let words = [
-          "migrate", store, "--models", model, "--versions", "Plain 2,Plain 1", "--to-postgres", LoadServer.url, "--schema",
+          "migrate", store, "--models", model, "--versions", "Plain 2,Plain 1", "--to-postgres", LoadServer.url,
+          "--schema",
           schema,
           "--max-rejects", "50%",
         ]
@@ -72,7 +74,8 @@
           + "/\(other)"
         let refused = try folder.run("book-migration", ["resume", store, "--to-postgres", url])
         #expect(refused.code == 20 && refused.error.contains("the server has nothing of this load"), "\(refused)")
-        let tables = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '\(schema)'"
+        let tables =
+          "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = '\(schema)'"
         #expect(try LibpqSession(url).rows(tables) == [["0"]])
         #expect(try folder.run("book-migration", ["resume", store, "--to-postgres", ""]).code == 64)
         let end = try folder.run("book-migration", ["resume", store, "--to-postgres", LoadServer.url])
@@ -88,7 +91,9 @@
         let processes = try ["a", "b", "c"].map {
           try CommandProcess("book-migration", load(store, "\(schema)_\($0)"), in: folder)
         }
-        defer { for name in ["a", "b", "c"] { try? session.execute("DROP SCHEMA IF EXISTS \(schema)_\(name) CASCADE") } }
+        defer {
+          for name in ["a", "b", "c"] { try? session.execute("DROP SCHEMA IF EXISTS \(schema)_\(name) CASCADE") }
+        }
         let outcomes = try processes.map { try $0.wait() }
         #expect(outcomes.contains { $0.code == 0 }, "\(outcomes)")
         for (name, outcome) in zip(["a", "b", "c"], outcomes) {

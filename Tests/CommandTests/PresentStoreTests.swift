@@ -7,7 +7,8 @@ import Testing
 @testable import PostgresLoads
 
 @Suite("What is there when a report says that a migration is done") struct PresentStoreTests {
-  private func report(_ folder: CommandFolder, _ store: String) throws -> (report: RunReport, code: Int32, text: String) {
+  private func report(_ folder: CommandFolder, _ store: String) throws -> (report: RunReport, code: Int32, text: String)
+  {
     let json = try folder.run("godwit", ["report", store, "--json"])
     let text = try folder.run("godwit", ["report", store, "--html", folder.newPath("page.html"), "--text"])
     #expect(json.code == text.code, "\(json) \(text)")
@@ -20,7 +21,9 @@ import Testing
     return store
   }
 
-  private func write(_ store: String, _ sql: String = "UPDATE ZUSER SET ZNAME = 'x' WHERE Z_PK = (SELECT max(Z_PK) FROM ZUSER)")
+  private func write(
+    _ store: String, _ sql: String = "UPDATE ZUSER SET ZNAME = 'x' WHERE Z_PK = (SELECT max(Z_PK) FROM ZUSER)"
+  )
     throws
   {
     let queue = try DatabaseQueue(path: store)
@@ -88,7 +91,8 @@ import Testing
     try FileManager.default.removeItem(atPath: output)
     let missing = try report(folder, output)
     #expect(
-      missing.code == 12 && missing.report.present == .missing && missing.text.contains("the store is no longer at its path"))
+      missing.code == 12 && missing.report.present == .missing
+        && missing.text.contains("the store is no longer at its path"))
     #expect(FileManager.default.fileExists(atPath: store))
   }
 }

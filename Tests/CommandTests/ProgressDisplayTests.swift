@@ -17,7 +17,8 @@ struct ProgressDisplayTests {
   }
 
   @Test(
-    "A bar fits the terminal's width with its last column free, and says the most important first", arguments: [20, 60, 80, 200])
+    "A bar fits the terminal's width with its last column free, and says the most important first",
+    arguments: [20, 60, 80, 200])
   func bar(width: Int) {
     let text = ProgressText(Self.progress())
     let bar = text.bar(width: width, isColored: false)
@@ -52,13 +53,16 @@ struct ProgressDisplayTests {
     #expect(keys.filter { !page.contains("`\($0)`") } == [])
   }
 
-  @Test("Elsewhere than on a terminal there are neither escape sequences nor carriage returns, and --progress none says nothing")
+  @Test(
+    "Elsewhere than on a terminal there are neither escape sequences nor carriage returns, and --progress none says nothing"
+  )
   func plain() throws {
     let folder = try CommandFolder()
     let store = try folder.sample(rows: 3000)
     for mode in [[], ["--progress", "none"], ["--quiet"]] {
       let output = folder.newPath("output.sqlite")
-      let outcome = try folder.run("book-migration", ["migrate", store, "--output", output] + mode + CommandFolder.models)
+      let outcome = try folder.run(
+        "book-migration", ["migrate", store, "--output", output] + mode + CommandFolder.models)
       #expect(outcome.code == 0 && !outcome.error.contains("\u{1B}") && !outcome.error.contains("\r"))
       #expect(mode.isEmpty || outcome.error.isEmpty)
     }

@@ -7,7 +7,8 @@ import Testing
 @testable import PostgresLoads
 @testable import RunSupport
 
-/// Expects that a command fails with a code and one error that has all these words, and that nothing in the folder changed.
+/// Expects that a command fails with a code and one error that has all these words, and that nothing in the folder
+/// changed.
 func expectRefusal(
   _ code: Int32, _ words: [String], _ arguments: [String], in folder: CommandFolder, program: String = "book-migration",
   launcher: [String] = [], at location: SourceLocation = #_sourceLocation
@@ -19,7 +20,8 @@ func expectRefusal(
   let errors = outcome.error.split(separator: "\n").filter { $0.hasPrefix("\(program): ") }
   #expect(errors.count == 1, "\(outcome.error)", sourceLocation: location)
   for word in words {
-    #expect(outcome.error.lowercased().contains(word.lowercased()), "\(word): \(outcome.error)", sourceLocation: location)
+    #expect(
+      outcome.error.lowercased().contains(word.lowercased()), "\(word): \(outcome.error)", sourceLocation: location)
   }
   #expect(try folder.tree() == before, sourceLocation: location)
 }
@@ -58,7 +60,8 @@ struct RefusalTests {
     let whole = try folder.sample(rows: 500)
     let path = folder.file("cut.sqlite")
     try CommandFolder.bytes(whole).prefix(9000).write(to: URL(fileURLWithPath: path))
-    try expectRefusal(30, [path, "truncated", "backup", Self.nothing], ["migrate", path] + CommandFolder.models, in: folder)
+    try expectRefusal(
+      30, [path, "truncated", "backup", Self.nothing], ["migrate", path] + CommandFolder.models, in: folder)
     let none = folder.file("none.sqlite")
     try expectRefusal(64, [none, "no such file", Self.nothing], ["migrate", none] + CommandFolder.models, in: folder)
   }
@@ -91,7 +94,9 @@ struct RefusalTests {
   func cloudKit() throws {
     let store = try folder.sample(rows: 100)
     let queue = try DatabaseQueue(path: store)
-    try queue.write { try $0.execute(sql: "CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, ZENTITYID INTEGER)") }
+    try queue.write {
+      try $0.execute(sql: "CREATE TABLE ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, ZENTITYID INTEGER)")
+    }
     try queue.close()
     try expectRefusal(
       20, [store, "CloudKit", "--allow-cloudkit", Self.nothing], ["plan", store] + CommandFolder.models, in: folder)
@@ -122,7 +127,8 @@ struct RefusalTests {
     }
   }
 
-  // Root may write everywhere, so root starts the program as nobody; without root a folder without write permission will do.
+  // Root may write everywhere, so root starts the program as nobody; without root a folder without write permission
+  // will do.
   @Test(
     "A directory that the user may not write to",
     .enabled(if: geteuid() != 0 || access("/usr/bin/setpriv", X_OK) == 0, "root needs setpriv for this"))
@@ -134,7 +140,8 @@ struct RefusalTests {
     defer { try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
     let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     try expectRefusal(
-      20, [folder.path, "cannot be written", "--output", Self.nothing], ["migrate", store] + CommandFolder.models, in: folder,
+      20, [folder.path, "cannot be written", "--output", Self.nothing], ["migrate", store] + CommandFolder.models,
+      in: folder,
       launcher: geteuid() == 0 ? nobody : [])
   }
 
@@ -159,7 +166,9 @@ struct RefusalTests {
 
   @Test(
     "Wrong arguments",
-    arguments: [["migrate"], ["frob"], ["migrate", "a", "--models", "b", "--checkpoint-every", "soon"], ["migrate", "a"]])
+    arguments: [
+      ["migrate"], ["frob"], ["migrate", "a", "--models", "b", "--checkpoint-every", "soon"], ["migrate", "a"],
+    ])
   func usage(arguments: [String]) throws {
     let outcome = try folder.run("book-migration", arguments)
     #expect(outcome.code == 64 && outcome.output.isEmpty)

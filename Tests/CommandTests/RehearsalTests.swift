@@ -10,7 +10,8 @@ import Testing
 @testable import RunSupport
 @testable import StoreVerification
 
-/// A plan foresees what the run then does (I12 for numbers that are not there yet), and writes nothing for that (trap 1).
+/// A plan foresees what the run then does (I12 for numbers that are not there yet), and writes nothing for that (trap
+/// 1).
 @Suite("Rehearsals")
 struct RehearsalTests {
   private let folder: ExampleFolder
@@ -20,12 +21,14 @@ struct RehearsalTests {
 
   private func request(_ store: String, _ verification: VerificationMode = .fast) -> MigrationJob.Request {
     var request = MigrationJob.Request(
-      source: store, output: folder.path + "/out.sqlite", models: [ExampleFolder.models], mappings: [ExampleFolder.mappings])
+      source: store, output: folder.path + "/out.sqlite", models: [ExampleFolder.models],
+      mappings: [ExampleFolder.mappings])
     request.verification = verification
     return request
   }
 
-  private func forecast(_ request: MigrationJob.Request, sampleBytes: Double = Rehearsal.sampleBytes) throws -> MigrationForecast
+  private func forecast(_ request: MigrationJob.Request, sampleBytes: Double = Rehearsal.sampleBytes) throws
+    -> MigrationForecast
   {
     try #require(try job.forecast(request, try job.plan(request), sampleBytes: sampleBytes))
   }
@@ -67,8 +70,11 @@ struct RehearsalTests {
     let foreseen = try #require(forecast.steps.last)
     for (entity, count) in try counts(report.destination) {
       let range = try #require(foreseen.objects[entity])
-      #expect(range.least <= count + count / 20 && count <= range.most + range.most / 20, "\(entity): \(range), \(count)")
-      if entity != "Author" { #expect(abs(Double(range.likely) / Double(count) - 1) < 0.05, "\(entity): \(range), \(count)") }
+      #expect(
+        range.least <= count + count / 20 && count <= range.most + range.most / 20, "\(entity): \(range), \(count)")
+      if entity != "Author" {
+        #expect(abs(Double(range.likely) / Double(count) - 1) < 0.05, "\(entity): \(range), \(count)")
+      }
     }
     #expect(abs(Double(foreseen.bytes) / Double(report.bytes) - 1) < 0.05)
   }

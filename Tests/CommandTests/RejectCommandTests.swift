@@ -28,10 +28,14 @@ struct RejectCommandTests {
     #expect(try folder.run("godwit", migrate + ["--reject-values"]).code == 64)
   }
 
-  @Test("The command that summary and report name replays the rejects after a fix, in a shell and whatever the paths are called")
+  @Test(
+    "The command that summary and report name replays the rejects after a fix, in a shell and whatever the paths are called"
+  )
   func replay() throws {
     let folder = try CommandFolder()
-    let (store, model) = (folder.file("It's a $HOME store.sqlite"), ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld")
+    let (store, model) = (
+      folder.file("It's a $HOME store.sqlite"), ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"
+    )
     let sample = ["sample", model, "--version", "Plain 2", "--rows", "1000", "--output", store]
     #expect(try folder.run("godwit", sample).code == 0)
     let versions = folder.file("the versions")
@@ -57,7 +61,8 @@ struct RejectCommandTests {
   }
 
   @Test(
-    "What somebody has written into a run's files makes no other command: options that run things are refused, words are quoted")
+    "What somebody has written into a run's files makes no other command: options that run things are refused, words are quoted"
+  )
   func hostileArguments() {
     func line(_ arguments: [String], _ store: String = "/a") -> String? {
       ReplayCommand.line(arguments, store: store, destination: "/b")

@@ -25,7 +25,9 @@ import Testing
     undisturbed = try Self.whole.get()
   }
 
-  private func running(_ arguments: [String], _ destination: String) throws -> (process: CommandProcess, job: JobDirectory) {
+  private func running(_ arguments: [String], _ destination: String) throws -> (
+    process: CommandProcess, job: JobDirectory
+  ) {
     let job = try JobDirectory(destination: destination)
     let process = try CommandProcess(
       "book-migration", ["migrate", store, "--checkpoint-every", "20kB"] + arguments + CommandFolder.models, in: folder)
@@ -63,7 +65,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: job.path))
   }
 
-  @Test("It goes on while its successor is at work: it leaves with 21, and the successor ends with the undisturbed bytes")
+  @Test(
+    "It goes on while its successor is at work: it leaves with 21, and the successor ends with the undisturbed bytes")
   func meanwhile() throws {
     let output = folder.file("New.sqlite")
     let (process, job) = try running(["--output", output], output)
@@ -77,7 +80,9 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: job.path))
   }
 
-  @Test("In place all is done but the cut-over, since the source's lock is its own; without it the rest takes no more than that")
+  @Test(
+    "In place all is done but the cut-over, since the source's lock is its own; without it the rest takes no more than that"
+  )
   func inPlace() throws {
     let (process, job) = try running([], store)
     let outcome = try takeOver(store)

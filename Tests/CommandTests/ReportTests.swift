@@ -9,7 +9,8 @@ import Testing
 @Suite("What became of a migration")
 struct ReportTests {
   @Test(
-    "A killed and resumed run: text, JSON and page say the same; a browser shows the pages at three widths, and asks for nothing")
+    "A killed and resumed run: text, JSON and page say the same; a browser shows the pages at three widths, and asks for nothing"
+  )
   func report() throws {
     let folder = try CommandFolder()
     let store = try folder.sample(rows: 6000)
@@ -75,28 +76,34 @@ enum SampleReport {
     history.facts = RunHistory.Facts(
       run: "a", program: "godwit", source: "/data/\(hostile).sqlite", destination: "/data/\(hostile).sqlite",
       sourceVersion: "Shop 12", targetVersion: "Shop 92 \(hostile)",
-      settings: [RunHistory.Setting(name: "models", value: hostile), RunHistory.Setting(name: "memory", value: "64 MiB")],
+      settings: [
+        RunHistory.Setting(name: "models", value: hostile), RunHistory.Setting(name: "memory", value: "64 MiB"),
+      ],
       memory: 64 << 20)
     let steps = (0..<6).map { index in
       RunHistory.Step(
         source: "Shop \(12 + index)", destination: index == 3 ? hostile : "Shop \(13 + index)",
-        passed: index == 1 ? (0..<70).map { "Shop \($0)" } : [], isInferred: index < 2, reason: "the mapping model fits",
+        passed: index == 1 ? (0..<70).map { "Shop \($0)" } : [], isInferred: index < 2,
+        reason: "the mapping model fits",
         mappings: [
           RunHistory.Step.Mapping(
             name: index == 3 ? hostile : "Shop\(12 + index)_to_Shop\(13 + index)",
-            entityMappings: ["ItemToItem", "CustomerToCustomer", "Order", "Line", "AddressToAddress", "Tag", "Author"], count: 19,
+            entityMappings: ["ItemToItem", "CustomerToCustomer", "Order", "Line", "AddressToAddress", "Tag", "Author"],
+            count: 19,
             policies: ["ShopItemPolicy", "ShopOrderPolicy"])
         ])
     }
     let sizes = (0..<14).map { index in
       RunHistory.Size(
-        entity: index == 3 ? hostile : "Entity\(index)", rows: 90_000_000 >> UInt64(index), bytes: 9_000_000_000 >> UInt64(index),
+        entity: index == 3 ? hostile : "Entity\(index)", rows: 90_000_000 >> UInt64(index),
+        bytes: 9_000_000_000 >> UInt64(index),
         isEstimate: index % 2 == 0)
     }
     history.origin = RunHistory.Origin(steps: steps, bytes: 18 << 30, entities: sizes)
     for process in 1...3 { addProcess(process, to: &history) }
     let error = BatchError(
-      .policyFailed, "the policy refused the object \(hostile)", hint: "Mend the policy, then run godwit resume", entity: "Order",
+      .policyFailed, "the policy refused the object \(hostile)", hint: "Mend the policy, then run godwit resume",
+      entity: "Order",
       key: 7)
     history.ends = [
       RunHistory.End(BatchError(.stopped, "the migration stopped: the deadline 06:00"), process: 1, at: 1_750_001_200),
@@ -109,8 +116,11 @@ enum SampleReport {
     report.advice = [error.hint ?? ""]
     report.rejects = RunReport.Rejects(
       count: 12_345, path: "/data/step-rejects.jsonl",
-      first: (1...8).map { RunReport.Reject(step: 1, mapping: hostile, entity: "Order", key: Int64($0), reason: hostile) },
-      replay: "godwit migrate /data/\(String(repeating: "deep/", count: 60))Store.sqlite --models '\(hostile)' --output /x")
+      first: (1...8).map {
+        RunReport.Reject(step: 1, mapping: hostile, entity: "Order", key: Int64($0), reason: hostile)
+      },
+      replay:
+        "godwit migrate /data/\(String(repeating: "deep/", count: 60))Store.sqlite --models '\(hostile)' --output /x")
     (report.notes, report.problems) = ([hostile], [hostile])
     return report
   }
@@ -140,12 +150,15 @@ enum Browser {
   private static let widths = [360, 768, 1280]
 
   private static var path: String? {
-    ["chromium", "chromium-browser", "google-chrome"].map { "/usr/bin/" + $0 }.first(where: FileManager.default.isExecutableFile)
+    ["chromium", "chromium-browser", "google-chrome"].map { "/usr/bin/" + $0 }.first(
+      where: FileManager.default.isExecutableFile)
   }
 
   /// Shows pages in frames of several widths, and looks at what became of them from outside: the pages have no script.
   static func expectSound(_ pages: [String: String], at location: SourceLocation = #_sourceLocation) throws {
-    guard let path else { return print("skipped: there is no Chromium to show the pages with (apt-get install chromium)") }
+    guard let path else {
+      return print("skipped: there is no Chromium to show the pages with (apt-get install chromium)")
+    }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("browser-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -161,16 +174,19 @@ enum Browser {
       f.srcdoc=new TextDecoder().decode(Uint8Array.from(atob(text),c=>c.charCodeAt(0)));document.body.append(f)}
       """
     let page = folder.appendingPathComponent("frames.html")
-    try "<!DOCTYPE html><meta charset=utf-8><body><script>\(script)</script>".write(to: page, atomically: false, encoding: .utf8)
+    try "<!DOCTYPE html><meta charset=utf-8><body><script>\(script)</script>".write(
+      to: page, atomically: false, encoding: .utf8)
     let (code, output, errors) = try run(path, page, folder)
     // In a cell without room for it, for example.
     guard code == 0 || !output.isEmpty else { return print("skipped: Chromium does not start: \(errors.prefix(300))") }
-    let found = output.components(separatedBy: "FOUND ").last?.components(separatedBy: " END").first?.split(separator: ";") ?? []
+    let found =
+      output.components(separatedBy: "FOUND ").last?.components(separatedBy: " END").first?.split(separator: ";") ?? []
     #expect(found.count == frames.count, "\(output.suffix(2000)) \(errors.suffix(2000))", sourceLocation: location)
     for line in found {
       let fields = line.split(separator: " ").compactMap { Int($0) }
       try #require(fields.count == 6, "\(line)")
-      #expect(fields[1] <= fields[0] && fields[2] == fields[0], "wider than its frame: \(line)", sourceLocation: location)
+      #expect(
+        fields[1] <= fields[0] && fields[2] == fields[0], "wider than its frame: \(line)", sourceLocation: location)
       #expect(
         fields[3] == 0 && fields[4] >= 4 && fields[5] == 0, "asks for something, or lacks sections: \(line)",
         sourceLocation: location)
@@ -184,7 +200,8 @@ enum Browser {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = [
-      "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=\(folder.path)/profile",
+      "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+      "--user-data-dir=\(folder.path)/profile",
       "--virtual-time-budget=5000",
       "--enable-logging=stderr", "--dump-dom", page.absoluteString,
     ]

@@ -30,7 +30,9 @@ struct RoughDiskTests {
   }
 
   /// A migration elsewhere that was stopped behind its second checkpoint.
-  private func stopped(_ source: String, to output: String, launcher: [String] = []) throws -> (CommandProcess, job: String) {
+  private func stopped(_ source: String, to output: String, launcher: [String] = []) throws -> (
+    CommandProcess, job: String
+  ) {
     let job = try JobDirectory(destination: output).path
     let process = try CommandProcess("book-migration", Self.migrate(source, to: output), in: folder, launcher: launcher)
     while process.isRunning, CommandFolder.checkpoints(job).count < 2 { usleep(500) }
@@ -81,7 +83,8 @@ struct RoughDiskTests {
 
   @Test(
     "A permission that is lost halfway is named, and with it back the run goes on",
-    .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "only root can take a permission from another user"))
+    .enabled(
+      if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "only root can take a permission from another user"))
   func permission() throws {
     let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     for path in [source, folder.path] { #expect(chown(path, 65534, 65534) == 0) }
@@ -99,13 +102,15 @@ struct RoughDiskTests {
     let (process, _) = try stopped(source, to: output)
     try FileManager.default.moveItem(atPath: source, toPath: source + ".away")
     try expectError(process, 30, [source, "no such file"])
-    try expectError(try folder.run("book-migration", ["resume", output]), 20, [source, "is missing", "clean --all \(output)`"])
+    try expectError(
+      try folder.run("book-migration", ["resume", output]), 20, [source, "is missing", "clean --all \(output)`"])
     #expect(!FileManager.default.fileExists(atPath: output))
     try FileManager.default.moveItem(atPath: source + ".away", toPath: source)
     try expectFinished(output)
   }
 
-  @Test("A source that somebody writes to halfway, past all locks, ends the run, and nothing gets the destination's name")
+  @Test(
+    "A source that somebody writes to halfway, past all locks, ends the run, and nothing gets the destination's name")
   func changed() throws {
     let output = folder.file("New.sqlite")
     let (process, _) = try stopped(source, to: output)
@@ -116,7 +121,9 @@ struct RoughDiskTests {
     process.send(SIGCONT)
     let outcome = try process.wait()
     #expect(outcome.code == 22, "\(outcome)")
-    for word in [source, "the source changed", "--restart`"] { #expect(outcome.error.contains(word), "\(outcome.error)") }
+    for word in [source, "the source changed", "--restart`"] {
+      #expect(outcome.error.contains(word), "\(outcome.error)")
+    }
     #expect(!FileManager.default.fileExists(atPath: output))
   }
 
@@ -134,7 +141,8 @@ struct RoughDiskTests {
     ["/usr/bin/strace", "-f", "-o", "/dev/null"] + injections.flatMap { ["-e", "inject=\($0)"] }
   }
 
-  @Test("Calls that a signal interrupts are made again", .enabled(if: strace, "this needs strace and the right to use it"))
+  @Test(
+    "Calls that a signal interrupts are made again", .enabled(if: strace, "this needs strace and the right to use it"))
   func interrupted() throws {
     let output = folder.file("New.sqlite")
     let injections =

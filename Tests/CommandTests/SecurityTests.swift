@@ -21,7 +21,8 @@ import Testing
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
   }
 
-  @Test("Every file of a run is its owner's alone, whatever the umask is; in place the new store has the old one's mode")
+  @Test(
+    "Every file of a run is its owner's alone, whatever the umask is; in place the new store has the old one's mode")
   func modes() throws {
     let permissive = ["/bin/sh", "-c", "umask 0; exec \"$@\"", "sh"]
     try folder.keepInLog(store)
@@ -47,7 +48,9 @@ import Testing
     #expect(mode(output) == 0o600)
   }
 
-  @Test("A symbolic link in the place of any file of a run is not followed: a resume is refused, and what it leads to stays")
+  @Test(
+    "A symbolic link in the place of any file of a run is not followed: a resume is refused, and what it leads to stays"
+  )
   func links() throws {
     let job = try folder.interrupted(store)
     let precious = folder.newPath("precious")
@@ -67,7 +70,8 @@ import Testing
 
   private func contents(_ path: String) throws -> [String: Data] {
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
-    return Dictionary(uniqueKeysWithValues: ([""] + names).map { ($0, (try? CommandFolder.bytes(path + "/" + $0)) ?? Data()) })
+    return Dictionary(
+      uniqueKeysWithValues: ([""] + names).map { ($0, (try? CommandFolder.bytes(path + "/" + $0)) ?? Data()) })
   }
 
   @Test("What attributes hold gets into no log, progress, summary or error, only into the stores")
@@ -85,7 +89,9 @@ import Testing
       told += "\(arguments)\n\(outcome.output)\n\(outcome.error)\n"
     }
     let job = try folder.interrupted(store)
-    let verification = ["--against", store + ".old", "--models", ExampleFolder.models, "--mappings", ExampleFolder.mappings]
+    let verification = [
+      "--against", store + ".old", "--models", ExampleFolder.models, "--mappings", ExampleFolder.mappings,
+    ]
     let report = ["report", store, "--json"]
     for arguments in [
       ["status", store], ["inspect", store], ["plan", store] + CommandFolder.models, report, ["resume", store], report,
@@ -96,7 +102,9 @@ import Testing
     try original.write(to: URL(fileURLWithPath: store + ".old"))
     // A value that is not the source's, and a page that is damaged.
     let changed = try DatabaseQueue(path: store)
-    try changed.write { try $0.execute(sql: "UPDATE ZUSER SET ZNAME = ZNAME || 'x' WHERE Z_PK = (SELECT min(Z_PK) FROM ZUSER)") }
+    try changed.write {
+      try $0.execute(sql: "UPDATE ZUSER SET ZNAME = ZNAME || 'x' WHERE Z_PK = (SELECT min(Z_PK) FROM ZUSER)")
+    }
     try changed.close()
     try run(["verify", store] + verification)
     var bytes = try CommandFolder.bytes(store)

@@ -4,7 +4,8 @@ import Synchronization
 
 /// A shell in a pseudo-terminal that has read the program's completion script. Lines are typed as a person types them.
 ///
-/// The program that the shell finds answers requests for completions itself. What else it is called for it only writes down.
+/// The program that the shell finds answers requests for completions itself. What else it is called for it only writes
+/// down.
 final class ShellTerminal {
   private let process = Process()
   private let master: Int32
@@ -78,12 +79,16 @@ final class ShellTerminal {
     return try calls()[before].split(separator: Self.separator).map(String.init)
   }
 
-  private func calls() throws -> [Substring] { try String(contentsOfFile: results, encoding: .utf8).split(separator: "\n") }
+  private func calls() throws -> [Substring] {
+    try String(contentsOfFile: results, encoding: .utf8).split(separator: "\n")
+  }
 
   private func wait(for condition: () throws -> Bool) throws {
     let end = ContinuousClock.now + .seconds(60)
     while try !condition() {
-      guard ContinuousClock.now < end else { throw CommandProcess.Missing(description: "the shell does not answer: \(screen)") }
+      guard ContinuousClock.now < end else {
+        throw CommandProcess.Missing(description: "the shell does not answer: \(screen)")
+      }
       usleep(20_000)
     }
   }

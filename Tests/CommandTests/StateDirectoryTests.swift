@@ -61,7 +61,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "/.local"))
     let lost = try folder.run("book-migration", ["resume", store], launcher: stranger)
     #expect(
-      lost.code == 20 && lost.error.contains("must be named by its output") && lost.error.contains("GODWIT_STATE"), "\(lost)")
+      lost.code == 20 && lost.error.contains("must be named by its output") && lost.error.contains("GODWIT_STATE"),
+      "\(lost)")
     let found = try folder.run("book-migration", ["resume", output], launcher: stranger)
     #expect(found.code == 0, "\(found)")
   }

@@ -16,7 +16,8 @@ struct TraceCommandTests {
     folder = try CommandFolder()
     store = try folder.sample(rows: 300, seed: 3)
     let found = try ExampleFolder.rows(
-      store, "SELECT max(Z_PK) AS k FROM ZBOOK WHERE ZUSER IS NOT NULL AND ZAUTHORNAME IS NOT NULL AND ZTITLE IS NOT NULL")
+      store,
+      "SELECT max(Z_PK) AS k FROM ZBOOK WHERE ZUSER IS NOT NULL AND ZAUTHORNAME IS NOT NULL AND ZTITLE IS NOT NULL")
     book = try #require(Int64(found[0].dropFirst(3).dropLast()))
   }
 
@@ -50,9 +51,13 @@ struct TraceCommandTests {
     #expect(try folder.tree() == before)
   }
 
-  @Test("What --explain writes tells of the object alone, and the store is the same; trace finds its objects there as it foresaw")
+  @Test(
+    "What --explain writes tells of the object alone, and the store is the same; trace finds its objects there as it foresaw"
+  )
   func explain() throws {
-    let (plain, explained, log) = (folder.newPath("plain.sqlite"), folder.newPath("explained.sqlite"), folder.newPath("log"))
+    let (plain, explained, log) = (
+      folder.newPath("plain.sqlite"), folder.newPath("explained.sqlite"), folder.newPath("log")
+    )
     let run = try folder.run(
       "book-migration",
       ["migrate", store, "--output", explained, "--explain", "Book/\(book)", "--log-file", log] + CommandFolder.models)
@@ -62,7 +67,9 @@ struct TraceCommandTests {
     let job = MigrationJob(policies: ExampleFolder.policies)
     _ = try job.migrate(request, monitor: RunMonitor())
     #expect(try CommandFolder.bytes(plain) == CommandFolder.bytes(explained))
-    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter { $0.contains(" trace ") }
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter {
+      $0.contains(" trace ")
+    }
     let told = lines.filter { $0.contains(": Book \(book) becomes Book \(book), by BookToBook") }
     #expect(told.count == 2 && told[1].contains(", and creates File "), "\(lines)")
     #expect(lines.count { $0.contains(" becomes ") } == 2)

@@ -58,7 +58,10 @@ import Testing
     arguments: [
       ("DELETE FROM ZUSER WHERE Z_PK = 3", "differs: User 3, and 0 more rows of ZUSER"),
       ("UPDATE ZBOOK SET ZTITLE = 'another' WHERE Z_PK = 40", "differs: Book 40, and 0 more rows of ZBOOK"),
-      ("INSERT INTO ZUSER (Z_PK, Z_ENT) SELECT 9999, Z_ENT FROM ZUSER LIMIT 1", "differs: User 9999, and 0 more rows of ZUSER"),
+      (
+        "INSERT INTO ZUSER (Z_PK, Z_ENT) SELECT 9999, Z_ENT FROM ZUSER LIMIT 1",
+        "differs: User 9999, and 0 more rows of ZUSER"
+      ),
     ])
   func differs(sql: String, words: String) throws {
     try change(store, sql)
@@ -68,7 +71,8 @@ import Testing
 
   @Test("A lost link is found by the source alone, and named by its owner and the relationship")
   func lostLink() throws {
-    let owner = try #require(try ExampleFolder.rows(store, "SELECT Z_1AUTHORS AS a FROM Z_1BOOKS WHERE rowid = 20").first)
+    let owner = try #require(
+      try ExampleFolder.rows(store, "SELECT Z_1AUTHORS AS a FROM Z_1BOOKS WHERE rowid = 20").first)
     try change(store, "DELETE FROM Z_1BOOKS WHERE rowid = 20")
     #expect(try verify(store).code == 0)
     let outcome = try verify(store, against)
@@ -90,11 +94,14 @@ import Testing
     #expect(try verify(store).code == 30)
   }
 
-  @Test("Trap 13: rows that only a source's -wal has are compared; a store with rows in a -wal is proved with them (fault 20)")
+  @Test(
+    "Trap 13: rows that only a source's -wal has are compared; a store with rows in a -wal is proved with them (fault 20)"
+  )
   func log() throws {
     let logged = folder.file("Logged.sqlite")
     let made = try folder.run(
-      "godwit", ["sample", ExampleFolder.models, "--version", "Library 1", "--rows", "400", "--wal", "--output", logged])
+      "godwit",
+      ["sample", ExampleFolder.models, "--version", "Library 1", "--rows", "400", "--wal", "--output", logged])
     #expect(made.code == 0)
     let new = folder.file("FromLog.sqlite")
     #expect(try folder.run("godwit", ["migrate", logged, "--output", new] + Self.models).code == 0)
@@ -114,7 +121,9 @@ import Testing
     #expect(!left.contains { $0.hasPrefix("godwit-verification-") })
   }
 
-  @Test("A store with the rollback journal of an unfinished change is proved as it was before; its own files stay (fault 20)")
+  @Test(
+    "A store with the rollback journal of an unfinished change is proved as it was before; its own files stay (fault 20)"
+  )
   func journal() throws {
     var journal = Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7])
     journal.append(Data(count: 600))
@@ -127,11 +136,15 @@ import Testing
   @Test("The summary of a migration accounts for every row and link of every step, in text and in JSON")
   func account() throws {
     let text = try folder.run("godwit", ["migrate", source, "--output", folder.file("A.sqlite")] + Self.models)
-    #expect(text.output.contains("Library 1 to Library 2: 400 objects read, 400 written, 0 left out, 0 rejected, 3"), "\(text)")
-    let json = try folder.run("godwit", ["migrate", source, "--json", "--output", folder.file("B.sqlite")] + Self.models)
+    #expect(
+      text.output.contains("Library 1 to Library 2: 400 objects read, 400 written, 0 left out, 0 rejected, 3"),
+      "\(text)")
+    let json = try folder.run(
+      "godwit", ["migrate", source, "--json", "--output", folder.file("B.sqlite")] + Self.models)
     let summary = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
     let accounts = try #require(summary["accounts"] as? [[String: Any]])
-    let books = try #require((accounts.first?["objects"] as? [[String: Any]])?.first { $0["source"] as? String == "Book" })
+    let books = try #require(
+      (accounts.first?["objects"] as? [[String: Any]])?.first { $0["source"] as? String == "Book" })
     #expect(books["read"] as? Int == 390 && books["written"] as? Int == 390 && books["rejected"] as? Int == 0)
     let links = try #require((accounts.last?["links"] as? [[String: Any]])?.first)
     let rows = try ExampleFolder.rows(store, "SELECT count(*) AS n FROM Z_1BOOKS")
@@ -139,7 +152,9 @@ import Testing
     #expect(accounts.count == 2 && (accounts.first?["made"] as? [String: Any])?.keys.sorted() == ["Author"])
   }
 
-  @Test("Arguments that do not belong together are a usage error; other mapping models than the migration's show as differences")
+  @Test(
+    "Arguments that do not belong together are a usage error; other mapping models than the migration's show as differences"
+  )
   func usage() throws {
     #expect(try verify(store, ["--verify", "none"]).code == 64)
     #expect(try verify(store, ["--mappings", ExampleFolder.mappings]).code == 64)
@@ -195,7 +210,8 @@ import Testing
     #expect(try folder.run("godwit", ["verify", store]).code == 0)
     let other = try folder.run("godwit", ["verify", store, "--models", models, "--against", source])
     #expect(
-      other.code == 12 && other.output.contains("Photo 4, image: the file") && other.output.contains("not the source's"),
+      other.code == 12 && other.output.contains("Photo 4, image: the file")
+        && other.output.contains("not the source's"),
       "\(other)")
   }
 }

@@ -80,13 +80,17 @@ struct WayBackTests {
     #expect(look.output.contains("would remove \(store).backup-"))
     #expect(try folder.tree() == before)
     let resumable = try folder.run("godwit", ["clean", folder.path])
-    #expect(resumable.output.contains("kept \(job): interrupted run") && resumable.output.contains("freed: 0 B"), "\(resumable)")
+    #expect(
+      resumable.output.contains("kept \(job): interrupted run") && resumable.output.contains("freed: 0 B"),
+      "\(resumable)")
     let source = try CommandFolder.bytes(other)
     let all = try folder.run("godwit", ["clean", folder.path, "--all", "--keep-backups", "0"])
     #expect(all.code == 0, "\(all)")
     #expect(try folder.tree().keys.sorted() == ["", ".Library.sqlite.godwit-report", "Library.sqlite", "Other.sqlite"])
     let reports = try folder.run("godwit", ["clean", folder.path, "--reports"])
-    #expect(reports.code == 0 && reports.output.contains("removed \(folder.file(".Library.sqlite.godwit-report"))"), "\(reports)")
+    #expect(
+      reports.code == 0 && reports.output.contains("removed \(folder.file(".Library.sqlite.godwit-report"))"),
+      "\(reports)")
     #expect(try folder.tree().keys.sorted() == ["", "Library.sqlite", "Other.sqlite"])
     #expect(try CommandFolder.bytes(other) == source)
   }
@@ -101,7 +105,8 @@ struct WayBackTests {
     #expect(!FileManager.default.fileExists(atPath: job))
   }
 
-  @Test("A destination on another file system gets the store and its values outside; a refused run leaves nothing there")
+  @Test(
+    "A destination on another file system gets the store and its values outside; a refused run leaves nothing there")
   func anotherFileSystem() throws {
     let shared = "/dev/shm/godwit-\(UUID().uuidString)"
     guard (try? FileManager.default.createDirectory(atPath: shared, withIntermediateDirectories: false)) != nil else {

@@ -3,9 +3,10 @@ import Streams
 
 /// A disk over a folder of the machine's own, which counts the changes, refuses some, and forgets what was not synced.
 ///
-/// Calls below `root` go to the real files, so that programs that do not use ``FileSystem`` (SQLite above all) see them; what those write
-/// counts as durable. Calls elsewhere are passed on uncounted. After a kill or a power loss every call fails, until ``restart()`` gives
-/// the folder what the disk has. A directory's own renames count as durable at once.
+/// Calls below `root` go to the real files, so that programs that do not use ``FileSystem`` (SQLite above all) see
+/// them; what those write counts as durable. Calls elsewhere are passed on uncounted. After a kill or a power loss
+/// every call fails, until ``restart()`` gives the folder what the disk has. A directory's own renames count as durable
+/// at once.
 package final class SimulatedDisk: FileSystem, @unchecked Sendable {
   package let root: String
   private let base = LocalFileSystem()
@@ -18,7 +19,8 @@ package final class SimulatedDisk: FileSystem, @unchecked Sendable {
   private var end: SimulatedFault?
   private var recorded: [String] = []
 
-  /// A disk for everything below `root`, an absolute path without symbolic links. `faults` are for changes of these numbers.
+  /// A disk for everything below `root`, an absolute path without symbolic links. `faults` are for changes of these
+  /// numbers.
   package init(_ root: String, seed: UInt64 = 0, faults: [Int: SimulatedFault] = [:]) throws {
     self.root = root
     self.faults = faults

@@ -9,8 +9,8 @@ enum SimulatedEntry: Equatable {
 
 /// Changes of names that no sync of their directory made durable yet.
 ///
-/// Each change is one step for the disk, as on file systems with a journal: a rename is seen whole or not at all, but for its old name,
-/// which may stay beside the new one.
+/// Each change is one step for the disk, as on file systems with a journal: a rename is seen whole or not at all, but
+/// for its old name, which may stay beside the new one.
 struct SimulatedNames {
   typealias Part = (path: String, entry: SimulatedEntry?)
 

@@ -3,7 +3,8 @@ import Streams
 
 /// The bytes of one file: what the kernel has, and what the disk may still have instead.
 ///
-/// A second name in a folder of the simulation keeps the file alive, so that a removal can be undone with the same inode.
+/// A second name in a folder of the simulation keeps the file alive, so that a removal can be undone with the same
+/// inode.
 final class SimulatedNode {
   static let sector = 512
   /// Older contents of a sector that are remembered; of more, the durable and the newest ones.

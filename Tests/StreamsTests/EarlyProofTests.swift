@@ -31,7 +31,9 @@ struct EarlyProofTests {
     return table
   }
 
-  private func text(_ key: Int64) -> String { String(format: "%07d", key) + String(repeating: "x", count: Int(key % 97)) }
+  private func text(_ key: Int64) -> String {
+    String(format: "%07d", key) + String(repeating: "x", count: Int(key % 97))
+  }
 
   private func record(_ values: [Value]) -> [UInt8] {
     let encoder = RecordEncoder()
@@ -76,9 +78,12 @@ struct EarlyProofTests {
     for (index, root) in table.indexes.map(\.root).enumerated() {
       let keys = IndexBuilder(root: root, writer: database.writer)
       let order =
-        index == 0 ? Array(stride(from: 2, through: rows, by: 2)) + Array(stride(from: 1, through: rows, by: 2)) : Array(1...rows)
+        index == 0
+        ? Array(stride(from: 2, through: rows, by: 2)) + Array(stride(from: 1, through: rows, by: 2)) : Array(1...rows)
       for key in order {
-        try record([index == 0 ? .integer(1 + key % 2) : .text(text(key)), .integer(key)]).withUnsafeBytes { try keys.append($0) }
+        try record([index == 0 ? .integer(1 + key % 2) : .text(text(key)), .integer(key)]).withUnsafeBytes {
+          try keys.append($0)
+        }
       }
       try keys.finish()
       try look()
@@ -90,7 +95,8 @@ struct EarlyProofTests {
   private func find(_ build: Build, early: EarlyProof?) throws -> Proof.Findings {
     let file = try ProofFile(path: build.path, fileSystem: LocalFileSystem(), isDense: true)
     let proof = Proof(
-      file, tables: build.tables, trees: [], largestKeys: [30_000], window: 0..<Self.window, limit: 1 << 20, early: early)
+      file, tables: build.tables, trees: [], largestKeys: [30_000], window: 0..<Self.window, limit: 1 << 20,
+      early: early)
     for job in try proof.jobs() { try proof.run(job) }
     return try proof.finish()
   }
@@ -102,7 +108,9 @@ struct EarlyProofTests {
       && left.entries.map { $0?.digest } == right.entries.map { $0?.digest } && left.dangling == right.dangling
   }
 
-  @Test("Parts proved while a file is written, and the rest of it, give what the whole file gives", arguments: [false, true])
+  @Test(
+    "Parts proved while a file is written, and the rest of it, give what the whole file gives",
+    arguments: [false, true])
   func sameFindings(autoVacuum: Bool) throws {
     let directory = try TemporaryDirectory()
     let build = try build(directory.file("early.sqlite"), rows: 30_000, autoVacuum: autoVacuum)

@@ -4,7 +4,9 @@ import Testing
 
 /// Counting NULLs by whole vectors gives what counting one by one gives.
 @Suite("Counts of NULLs") struct NullTallyTests {
-  @Test("Records of 1 to 40 columns, short and long, in several groups: every sum is that of a plain count", arguments: 0..<8)
+  @Test(
+    "Records of 1 to 40 columns, short and long, in several groups: every sum is that of a plain count",
+    arguments: 0..<8)
   func sums(_ part: UInt64) throws {
     var random = SeededGenerator(seed: 230 + part)
     for _ in 0..<10 {

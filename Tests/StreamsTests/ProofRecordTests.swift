@@ -30,7 +30,9 @@ struct ProofRecordTests {
         continue
       }
       #expect(found?.length == lengths.reduce(0) { $0 + ($1 ?? 0) }, "\(types)")
-      #expect(found?.nulls == types.enumerated().reduce(0) { $0 | ($1.element == 0 ? 1 << UInt64($1.offset) : 0) }, "\(types)")
+      #expect(
+        found?.nulls == types.enumerated().reduce(0) { $0 | ($1.element == 0 ? 1 << UInt64($1.offset) : 0) }, "\(types)"
+      )
     }
   }
 
@@ -48,7 +50,9 @@ struct ProofRecordTests {
       let headLength = head.count + (head.count + 1 < 0x80 ? 1 : 2)
       let bytes = Self.varint(headLength) + head + (0..<body).map { _ in UInt8(random.below(256)) }
       let (all, some) = (ProofRecord(columns: count), ProofRecord(columns: count, known: random.below(count + 1)))
-      let (first, second) = bytes.withUnsafeBytes { (all.decode($0, length: $0.count), some.decode($0, length: $0.count)) }
+      let (first, second) = bytes.withUnsafeBytes {
+        (all.decode($0, length: $0.count), some.decode($0, length: $0.count))
+      }
       #expect(first == (isWhole && !damage) && second == first, "round \(round)")
       guard first else { continue }
       #expect(all.count == count && some.count == count && all.nulls == some.nulls, "round \(round)")

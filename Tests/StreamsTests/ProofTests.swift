@@ -59,7 +59,9 @@ import Testing
   }
 
   /// A random table with indexes in every comparison, aged, made by SQLite.
-  private func database(_ path: String, _ random: inout SeededGenerator) throws -> (rows: UInt64, roots: [String: UInt32]) {
+  private func database(_ path: String, _ random: inout SeededGenerator) throws -> (
+    rows: UInt64, roots: [String: UInt32]
+  ) {
     let queue = try DatabaseQueue(path: path)
     defer { try? queue.close() }
     return try queue.inDatabase { db in
@@ -90,7 +92,8 @@ import Testing
     table.columnCount = 5
     table.indexes = [
       ProofIndex(
-        name: "i", root: roots["i"] ?? 0, columns: [.init(column: 0), .init(column: 1, isDescending: true)], isUnique: false),
+        name: "i", root: roots["i"] ?? 0, columns: [.init(column: 0), .init(column: 1, isDescending: true)],
+        isUnique: false),
       ProofIndex(name: "n", root: roots["n"] ?? 0, columns: [.init(column: 1, collation: .noCase)], isUnique: false),
       ProofIndex(
         name: "r", root: roots["r"] ?? 0,
@@ -98,7 +101,8 @@ import Testing
     ]
     return Proof(
       file, tables: [ProofTable(name: "sqlite_schema", root: 1), table],
-      trees: [ProofIndex(name: "w", root: roots["w"] ?? 0, columns: nil, isUnique: false)], largestKeys: [], window: 0..<64,
+      trees: [ProofIndex(name: "w", root: roots["w"] ?? 0, columns: nil, isUnique: false)], largestKeys: [],
+      window: 0..<64,
       limit: 1 << 20)
   }
 

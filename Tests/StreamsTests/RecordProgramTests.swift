@@ -44,7 +44,9 @@ import Testing
     }
   }
 
-  private func encode(_ pieces: [RecordRecipe.Piece], _ source: [UInt8], columns: Int, except changed: UInt64, _ value: Value)
+  private func encode(
+    _ pieces: [RecordRecipe.Piece], _ source: [UInt8], columns: Int, except changed: UInt64, _ value: Value
+  )
     -> [UInt8]?
   {
     let (locator, encoder) = (RecordLocator(columnCount: columns), RecordEncoder())
@@ -68,7 +70,9 @@ import Testing
   }
 
   /// The record column by column, with one value in all that changed; nil where another column cannot be made.
-  private func exchanged(_ pieces: [RecordRecipe.Piece], _ source: [Value], _ changed: UInt64, _ value: Value) -> [UInt8]? {
+  private func exchanged(_ pieces: [RecordRecipe.Piece], _ source: [Value], _ changed: UInt64, _ value: Value)
+    -> [UInt8]?
+  {
     var made: [Value] = []
     for piece in pieces {
       let count = if case .columns(_, let count) = piece { count } else { 1 }
@@ -106,7 +110,8 @@ import Testing
     _ key: Int, _ place: Int, _ table: [Int64?], _ source: [Value], _ make: (Int64, Int64) -> Value
   ) -> [Value]? {
     guard case .integer(let value) = source[key] else { return source[key] == .null ? [.null] : nil }
-    guard case .integer(let index) = source[place], index >= 0, index < table.count, let found = table[Int(index)] else {
+    guard case .integer(let index) = source[place], index >= 0, index < table.count, let found = table[Int(index)]
+    else {
       return nil
     }
     return [make(value, found)]
@@ -127,7 +132,8 @@ import Testing
         case 1: return .integer(column: column, within: -1000...1 << 40)
         case 2: return .shifted(column: column, by: .random(in: -500...500, using: &random))
         case 3: return .moved(key: column, by: Int.random(in: 0..<source.count, using: &random), offsets: [0, nil, 77])
-        case 4: return .number(key: column, of: Int.random(in: 0..<source.count, using: &random), numbers: [nil, 5, 300])
+        case 4:
+          return .number(key: column, of: Int.random(in: 0..<source.count, using: &random), numbers: [nil, 5, 300])
         default: return .columns(from: column, count: Int.random(in: 1...(source.count - column), using: &random))
         }
       }

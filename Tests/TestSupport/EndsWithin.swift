@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// Ends the process when the body of a test runs longer than a given time: what must not hang ends the run with its name.
+/// Ends the process when the body of a test runs longer than a given time: what must not hang ends the run with its
+/// name.
 ///
-/// The time begins with the body. That of `TimeLimitTrait` begins earlier, while the test may still wait for a processor behind
-/// hundreds of others, and its end only cancels a task, which does not stop a loop that never looks.
+/// The time begins with the body. That of `TimeLimitTrait` begins earlier, while the test may still wait for a
+/// processor behind hundreds of others, and its end only cancels a task, which does not stop a loop that never looks.
 public struct EndsWithin: TestTrait, SuiteTrait, TestScoping {
   let minutes: Double
 

@@ -1,5 +1,5 @@
-// floor STORE: the processor time of decode + transform + encode for all rows of W1's store. Reading is not counted. Prints
-// the seconds and the rows.
+// floor STORE: the processor time of decode + transform + encode for all rows of W1's store. Reading is not counted.
+// Prints the seconds and the rows.
 import Glibc
 import Kernels
 import Streams

@@ -1,6 +1,6 @@
-// insert SOURCE DESTINATION: the plain work (W1) as a Swift program would do it that knows GRDB well: one statement that
-// reads, one prepared statement that is executed for every row, one transaction, nothing durable before the end. The
-// destination has its schema already.
+// insert SOURCE DESTINATION: the plain work (W1) as a Swift program would do it that knows GRDB well: one statement
+// that reads, one prepared statement that is executed for every row, one transaction, nothing durable before the end.
+// The destination has its schema already.
 import Foundation
 import GRDB
 
@@ -15,7 +15,8 @@ let source = try DatabaseQueue(path: CommandLine.arguments[1], configuration: re
 var writing = Configuration()
 writing.prepareDatabase { db in
   for pragma in [
-    "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "secure_delete = OFF", "cache_size = -524288",
+    "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "secure_delete = OFF",
+    "cache_size = -524288",
     "temp_store = MEMORY",
   ] {
     _ = try Row.fetchAll(db, sql: "PRAGMA " + pragma)

@@ -25,9 +25,13 @@ struct RowPolicy: EntityMigrationPolicy {
     guard destination.key > 0 else { throw BatchError(.policyFailed, "a row without key") }
   }
 
-  func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws { try check(mapping) }
+  func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+    try check(mapping)
+  }
 
-  func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws { try check(mapping) }
+  func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws {
+    try check(mapping)
+  }
 
   func end(_ mapping: EntityMapping, manager: MigrationManager) throws { try check(mapping) }
 

@@ -1,5 +1,6 @@
-// Decodes the same records by an unsafe pointer, by RawSpan and by an array: what decision 0008 is about. Prints nanoseconds per record, the best of
-// nine rounds. The records have a header of varints and thirteen columns, as W1's rows have.
+// Decodes the same records by an unsafe pointer, by RawSpan and by an array: what decision 0008 is about. Prints
+// nanoseconds per record, the best of nine rounds. The records have a header of varints and thirteen columns, as W1's
+// rows have.
 import Glibc
 
 let columns = 13

@@ -2,8 +2,8 @@ import Batch
 
 /// Moves the books of objc.io's example. Its mapping models name the version that a step leads to in their user info.
 ///
-/// To version 2 the name of a book's author becomes an object, one for all books with that name. To version 3 a book's file
-/// becomes an object for each of its users.
+/// To version 2 the name of a book's author becomes an object, one for all books with that name. To version 3 a book's
+/// file becomes an object for each of its users.
 struct MHWBookToBookPolicy: EntityMigrationPolicy {
   func lookups(for mapping: EntityMapping) -> [Lookup] {
     switch mapping.modelVersion {

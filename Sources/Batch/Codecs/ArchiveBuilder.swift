@@ -1,5 +1,5 @@
-/// Builds an archive as NSKeyedArchiver writes it: a table of objects that refer to each other by number. Equal texts and
-/// classes are one object.
+/// Builds an archive as NSKeyedArchiver writes it: a table of objects that refer to each other by number. Equal texts
+/// and classes are one object.
 package struct ArchiveBuilder {
 
   package init() {

@@ -42,9 +42,12 @@ package struct SHA256 {
     }
   }
 
-  /// Takes in whole blocks. The Swift path is written so that it is quick if nothing is optimized, too: tests hash much.
+  /// Takes in whole blocks. The Swift path is written so that it is quick if nothing is optimized, too: tests hash
+  /// much.
   private mutating func compress(_ bytes: UnsafePointer<UInt8>, count: Int) {
-    if usesInstructions { return state.withUnsafeMutableBufferPointer { godwit_sha256_blocks($0.baseAddress, bytes, count) } }
+    if usesInstructions {
+      return state.withUnsafeMutableBufferPointer { godwit_sha256_blocks($0.baseAddress, bytes, count) }
+    }
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { room in
       guard let words = room.baseAddress else { return }
       Self.constants.withUnsafeBufferPointer { constants in
@@ -98,7 +101,8 @@ package struct SHA256 {
     (state[4], state[5], state[6], state[7]) = (state[4] &+ e, state[5] &+ f, state[6] &+ g, state[7] &+ h)
   }
 
-  /// One step of FIPS 180-4, 6.2.2: `d` becomes the next step's e, `h` its a. The choices are written with one operation less than there.
+  /// One step of FIPS 180-4, 6.2.2: `d` becomes the next step's e, `h` its a. The choices are written with one
+  /// operation less than there.
   @inline(__always)
   private static func step(
     _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32, _ h: inout UInt32,

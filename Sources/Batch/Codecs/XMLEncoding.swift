@@ -7,8 +7,8 @@ package enum XMLEncoding {
 
   /// The position and the kind of the first thing that no file of Xcode has; nil when there is none.
   ///
-  /// Entities could grow without bound or name other files. They can only be searched for in a known encoding: in others,
-  /// which the parser would find out by itself, the text `<!ENTITY` looks different.
+  /// Entities could grow without bound or name other files. They can only be searched for in a known encoding: in
+  /// others, which the parser would find out by itself, the text `<!ENTITY` looks different.
   package static func problem(of data: Data) -> (position: Data.Index, problem: String)? {
     if let position = firstInvalid(data) ?? first([0], in: data) { return (position, "the file is not UTF-8") }
     if let declared = declared(data), !["utf-8", "utf8", "us-ascii"].contains(declared) {
@@ -26,9 +26,13 @@ package enum XMLEncoding {
       guard let base = bytes.baseAddress else { return nil }
       var position = 0
       while position + sought.count <= bytes.count,
-        let found = memchr(base + position, Int32(sought[0]), bytes.count - position).map({ UnsafeRawPointer($0) - base })
+        let found = memchr(base + position, Int32(sought[0]), bytes.count - position).map({
+          UnsafeRawPointer($0) - base
+        })
       {
-        if found + sought.count <= bytes.count, memcmp(base + found, sought, sought.count) == 0 { return data.startIndex + found }
+        if found + sought.count <= bytes.count, memcmp(base + found, sought, sought.count) == 0 {
+          return data.startIndex + found
+        }
         position = found + 1
       }
       return nil

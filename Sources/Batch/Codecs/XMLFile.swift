@@ -108,7 +108,8 @@ package enum XMLFile {
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
-      // The parser repairs what it can and continues: without this a file that was cut off would pass for a small model.
+      // The parser repairs what it can and continues: without this a file that was cut off would pass for a small
+      // model.
       guard failure == nil else { return }
       failure = error
       line = parser.lineNumber

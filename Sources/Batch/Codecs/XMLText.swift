@@ -9,9 +9,10 @@ package final class XMLText {
   package private(set) var text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>"
   private var depth = 0
 
-  /// Writes an element; attributes without value are left out. An element whose content writes nothing is closed at once.
-  /// Throws what `content` throws, and `badModel` for characters that XML cannot hold.
-  package func element(_ name: String, _ attributes: [(String, String?)] = [], _ content: () throws -> Void = {}) throws {
+  /// Writes an element; attributes without value are left out. An element whose content writes nothing is closed at
+  /// once. Throws what `content` throws, and `badModel` for characters that XML cannot hold.
+  package func element(_ name: String, _ attributes: [(String, String?)] = [], _ content: () throws -> Void = {}) throws
+  {
     text += "\n" + String(repeating: "    ", count: depth) + "<\(name)"
     for (key, value) in attributes {
       if let value { text += " \(key)=\"\(try Self.escaped(value))\"" }

@@ -1,6 +1,7 @@
 import Streams
 
-/// The types an attribute can have. Raw values are Core Data's own and take part in version hashes (FORMAT of the hash: A.2).
+/// The types an attribute can have. Raw values are Core Data's own and take part in version hashes (FORMAT of the hash:
+/// A.2).
 public enum AttributeType: Int32, Sendable, Codable {
   case undefined = 0
   case integer16 = 100
@@ -36,8 +37,8 @@ public struct AttributeDescription: Sendable, Equatable {
   public var defaultValue: Value?
   /// The digits of a decimal default that ``defaultValue`` cannot hold exactly; nil if it can.
   public var exactDefaultValue: String?
-  /// The smallest value; of a string the least number of characters, of a date seconds since 2001. No influence on hashes.
-  /// A decimal that no Double holds exactly stands here as text.
+  /// The smallest value; of a string the least number of characters, of a date seconds since 2001. No influence on
+  /// hashes. A decimal that no Double holds exactly stands here as text.
   public var minimumValue: Value?
   /// The greatest value, as ``minimumValue`` has the smallest.
   public var maximumValue: Value?
@@ -55,11 +56,13 @@ public struct AttributeDescription: Sendable, Equatable {
   public var attributeValueClassName: String?
   /// The derivation expression of a derived attribute.
   public var derivationExpression: String?
-  /// The predicate that limits what a derivation counts or sums, in predicate format; takes part in version hashes (A.4).
+  /// The predicate that limits what a derivation counts or sums, in predicate format; takes part in version hashes
+  /// (A.4).
   public var derivationFilter: String?
   /// Whether the value may be encrypted in CloudKit.
   public var allowsCloudEncryption = false
-  /// Whether Xcode makes a property of a plain number type for it. Nil if the model does not say. No influence on stores.
+  /// Whether Xcode makes a property of a plain number type for it. Nil if the model does not say. No influence on
+  /// stores.
   public var usesScalarValueType: Bool?
   /// Whether the value is copied into the external records that Spotlight reads (`storedInTruthFile`).
   public var isStoredInExternalRecord = false

@@ -1,6 +1,6 @@
 extension AttributeDescription {
-  /// What of the attribute has a column: itself under its name, or, of a composite, its stored elements at any depth, named by
-  /// path as `composite.element`.
+  /// What of the attribute has a column: itself under its name, or, of a composite, its stored elements at any depth,
+  /// named by path as `composite.element`.
   public var leaves: [(path: String, attribute: AttributeDescription)] { leaves(at: name) }
 
   private func leaves(at path: String) -> [(path: String, attribute: AttributeDescription)] {

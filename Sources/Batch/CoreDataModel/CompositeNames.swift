@@ -6,8 +6,8 @@ struct CompositeNames {
   /// The elements by which a name is known, as the model has them.
   private var known: [String: [AttributeDescription]]
 
-  /// The model with a name for every composite attribute that has elements. Throws ``BatchError`` with the code `badModel`
-  /// when two different composites have one name.
+  /// The model with a name for every composite attribute that has elements. Throws ``BatchError`` with the code
+  /// `badModel` when two different composites have one name.
   static func applied(to model: ManagedObjectModel) throws -> ManagedObjectModel {
     var model = model
     var names = CompositeNames(composites: model.composites, known: model.composites.mapValues(\.elements))

@@ -34,8 +34,8 @@ package enum DefaultValue {
     }
   }
 
-  /// A bound of validation: of a string its length, of a decimal that no Double holds exactly the text. Nil when the text
-  /// is no bound of the type.
+  /// A bound of validation: of a string its length, of a decimal that no Double holds exactly the text. Nil when the
+  /// text is no bound of the type.
   static func bound(_ text: String, _ type: AttributeType) -> Value? {
     switch type {
     case .string: return integer(text).map(Value.integer)

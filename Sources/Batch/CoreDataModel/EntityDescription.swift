@@ -1,4 +1,5 @@
-/// An entity, as NSEntityDescription describes it. Only its own properties are listed; inherited ones come through the model.
+/// An entity, as NSEntityDescription describes it. Only its own properties are listed; inherited ones come through the
+/// model.
 public struct EntityDescription: Sendable, Equatable {
   /// An index over properties, as NSFetchIndexDescription describes it.
   public struct FetchIndex: Sendable, Equatable {

@@ -29,7 +29,9 @@ extension ManagedObjectModel {
     return numbers
   }
 
-  private static func precedesIgnoringCase(_ left: (folded: String, name: String), _ right: (folded: String, name: String))
+  private static func precedesIgnoringCase(
+    _ left: (folded: String, name: String), _ right: (folded: String, name: String)
+  )
     -> Bool
   {
     if left.folded != right.folded { return left.folded.utf8.lexicographicallyPrecedes(right.folded.utf8) }

@@ -2,8 +2,8 @@ import Codecs
 import Foundation
 import Synchronization
 
-/// The entities of a bundle's versions, by their XML: most versions repeat most entities of the one before, letter by letter, and each text is
-/// read once. Equal entities share their memory.
+/// The entities of a bundle's versions, by their XML: most versions repeat most entities of the one before, letter by
+/// letter, and each text is read once. Equal entities share their memory.
 final class EntityTexts: Sendable {
   /// What the text of an entity says.
   struct Parsed: Sendable {
@@ -52,8 +52,8 @@ final class EntityTexts: Sendable {
 
 /// Finds where the entities of a model file are.
 ///
-/// In XML without comments, declarations and further instructions, `<` begins a tag wherever it stands. What is no XML at all is found out when
-/// the outline and the entities are read.
+/// In XML without comments, declarations and further instructions, `<` begins a tag wherever it stands. What is no XML
+/// at all is found out when the outline and the entities are read.
 struct EntityTextFinder {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -110,7 +110,8 @@ struct EntityTextFinder {
 
   private func isTag(_ name: StaticString, at place: Int) -> Bool {
     let end = place + name.utf8CodeUnitCount
-    guard end < bytes.count, memcmp(bytes.baseAddress.unsafelyUnwrapped + place, name.utf8Start, name.utf8CodeUnitCount) == 0
+    guard end < bytes.count,
+      memcmp(bytes.baseAddress.unsafelyUnwrapped + place, name.utf8Start, name.utf8CodeUnitCount) == 0
     else { return false }
     return " \t\r\n/>".utf8.contains(bytes[end])
   }

@@ -69,7 +69,9 @@ public struct ManagedObjectModel: Sendable, Equatable {
   public func root(of name: String) -> String {
     var top = name
     for _ in sorted.indices {
-      guard let position = positions[top], let parent = sorted[position].superentity, positions[parent] != nil else { return top }
+      guard let position = positions[top], let parent = sorted[position].superentity, positions[parent] != nil else {
+        return top
+      }
       top = parent
     }
     // Parents form a circle.
@@ -87,7 +89,9 @@ public struct ManagedObjectModel: Sendable, Equatable {
     var position = positions[name]
     // Parents may form a circle. Asked often: names alone are looked at, no entity is copied.
     for _ in sorted.indices {
-      guard let child = position, let parent = sorted[child].superentity, let next = positions[parent] else { return false }
+      guard let child = position, let parent = sorted[child].superentity, let next = positions[parent] else {
+        return false
+      }
       if parent == ancestor { return true }
       position = next
     }

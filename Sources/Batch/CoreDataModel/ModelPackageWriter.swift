@@ -3,7 +3,8 @@ import RunSupport
 
 /// Writes data models as the folders that Xcode opens (C.1).
 public enum ModelPackageWriter {
-  /// Writes an `.xcdatamodel` with its file `contents`. Nothing may be at `path`, and nothing is left there by a failure.
+  /// Writes an `.xcdatamodel` with its file `contents`. Nothing may be at `path`, and nothing is left there by a
+  /// failure.
   ///
   /// - Throws: ``BatchError``: `refused` when something is there or the name is unsuited, `badModel` for what
   ///   ``ModelXMLWriter/contents(of:)`` refuses, `failed` when the folder cannot be written.
@@ -11,8 +12,8 @@ public enum ModelPackageWriter {
     try write(["contents": ModelXMLWriter.contents(of: model)], to: path, extension: "xcdatamodel")
   }
 
-  /// Writes an `.xcdatamodeld` with one `.xcdatamodel` for every version, and `.xccurrentversion`. The same rules apply;
-  /// the versions' names must differ and be names of files.
+  /// Writes an `.xcdatamodeld` with one `.xcdatamodel` for every version, and `.xccurrentversion`. The same rules
+  /// apply; the versions' names must differ and be names of files.
   ///
   /// - Throws: ``BatchError``.
   public static func write(_ bundle: ModelBundle, to path: String) throws {
@@ -35,7 +36,8 @@ public enum ModelPackageWriter {
   private static func fileName(_ name: String) throws -> String {
     guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count < 200 else {
       throw BatchError(
-        .refused, "the version name \(name.debugDescription) is no name of a file", hint: "Give the version another name")
+        .refused, "the version name \(name.debugDescription) is no name of a file",
+        hint: "Give the version another name")
     }
     return name
   }

@@ -10,10 +10,11 @@ public struct ModelBundle: Sendable, Equatable {
   public var name: String
   /// The versions, by name, numbers compared by value: "Model 2" before "Model 10".
   public var versions: [ManagedObjectModel]
-  /// The version that `.xccurrentversion` or `VersionInfo.plist` names, without extension; nil when there is no such file.
+  /// The version that `.xccurrentversion` or `VersionInfo.plist` names, without extension; nil when there is no such
+  /// file.
   public var currentVersion: String?
-  /// What in a compiled model contradicts itself, such as version hashes in `VersionInfo.plist` that do not follow from the
-  /// version; each names version and entities.
+  /// What in a compiled model contradicts itself, such as version hashes in `VersionInfo.plist` that do not follow from
+  /// the version; each names version and entities.
   public var warnings: [String] = []
 
   /// Makes a bundle.
@@ -30,7 +31,8 @@ public enum ModelReader {
   /// What is a model: folders of versions and single versions, as sources and compiled.
   package static let extensions: Set<String> = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
 
-  /// Reads an `.xcdatamodeld`, an `.xcdatamodel`, a `.momd`, a `.mom`, or every one of them below a folder, in sorted order.
+  /// Reads an `.xcdatamodeld`, an `.xcdatamodel`, a `.momd`, a `.mom`, or every one of them below a folder, in sorted
+  /// order.
   ///
   /// Nothing is validated beyond the file format: see ``ManagedObjectModel/validate()``.
   ///
@@ -67,7 +69,9 @@ public enum ModelReader {
       throw BatchError(.badModel, "the model holds no version (.xcdatamodel)", path: path)
     }
     let texts = EntityTexts()
-    let versions = try folders.concurrentMap { try version($0, texts) }.sorted { NaturalOrder.precedes($0.name, $1.name) }
+    let versions = try folders.concurrentMap { try version($0, texts) }.sorted {
+      NaturalOrder.precedes($0.name, $1.name)
+    }
     return ModelBundle(
       path: path, name: PackageFolders.stem(path), versions: versions, currentVersion: try currentVersion(path))
   }

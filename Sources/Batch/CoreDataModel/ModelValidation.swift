@@ -15,11 +15,12 @@ extension ManagedObjectModel {
 
   /// Everything that is wrong in the model, entity by entity in order of their names.
   ///
-  /// Errors: empty and repeated names, unknown parents and destinations, rings of parents, missing inverses, a least number
-  /// above the greatest, types that cannot be stored, composites without elements, constraints and indexes of unknown
-  /// properties, constraints of properties without a column, unknown members of configurations. Warnings: inverses that do
-  /// not point back, names that Core Data reserves or that are no identifiers, indexes without a column, fetch requests of
-  /// unknown entities, abstract entities without a concrete one, elements of the file that are not known.
+  /// Errors: empty and repeated names, unknown parents and destinations, rings of parents, missing inverses, a least
+  /// number above the greatest, types that cannot be stored, composites without elements, constraints and indexes of
+  /// unknown properties, constraints of properties without a column, unknown members of configurations. Warnings:
+  /// inverses that do not point back, names that Core Data reserves or that are no identifiers, indexes without a
+  /// column, fetch requests of unknown entities, abstract entities without a concrete one, elements of the file that
+  /// are not known.
   public var problems: [ModelProblem] { ModelCheck(model: self).problems() }
 }
 
@@ -41,7 +42,9 @@ struct ModelCheck {
       found += nameProblems(entity) + parentProblems(entity) + repeatedProperties(entity)
       for attribute in entity.attributes { found += problems(of: attribute, in: entity) }
       for relationship in entity.relationships { found += problems(of: relationship, in: entity) }
-      for property in entity.fetchedProperties { found += problems(of: property.fetchRequest, in: entity, property.name) }
+      for property in entity.fetchedProperties {
+        found += problems(of: property.fetchRequest, in: entity, property.name)
+      }
       found += indexProblems(entity) + constraintProblems(entity)
     }
     return found + wholeProblems()

@@ -151,7 +151,8 @@ final class ModelXMLReader: XMLEvents {
       _ = values.take("name")
       fetchedProperty?.fetchRequest = try Self.fetchRequest(&values)
     case ("userInfo", "entry"): try startEntry(&values)
-    case (_, "userInfo"): return ["entity", "attribute", "relationship", "fetchedProperty", "composite"].contains(parent)
+    case (_, "userInfo"):
+      return ["entity", "attribute", "relationship", "fetchedProperty", "composite"].contains(parent)
     default: return try startIndex(parent, element, &values)
     }
     return true
@@ -159,7 +160,9 @@ final class ModelXMLReader: XMLEvents {
 
   /// The entity for which this element stands.
   private func known(_ values: inout XMLAttributes) throws -> EntityDescription {
-    guard let place = try values.number("place"), parsed.indices.contains(Int(place)) else { throw values.problem("is none") }
+    guard let place = try values.number("place"), parsed.indices.contains(Int(place)) else {
+      throw values.problem("is none")
+    }
     let known = parsed[Int(place)]
     for element in known.unknownElements { note(element) }
     try count(known.count - 1)
@@ -222,7 +225,9 @@ final class ModelXMLReader: XMLEvents {
   private func checkAncestors() throws {
     for entity in model.entities {
       var (next, count) = (entity.superentity, 0)
-      while let parent = next, count <= Self.mostAncestors { (next, count) = (model.entity(parent)?.superentity, count + 1) }
+      while let parent = next, count <= Self.mostAncestors {
+        (next, count) = (model.entity(parent)?.superentity, count + 1)
+      }
       // A ring of few entities is left to validation, which names it.
       if count > Self.mostAncestors, model.ancestors(of: entity.name).count > Self.mostAncestors {
         throw BatchError(.badModel, "the entity \(entity.name) has more than \(Self.mostAncestors) ancestors")

@@ -1,23 +1,23 @@
 import Codecs
 
-/// Writes a model as Xcode writes the file `contents` of an `.xcdatamodel` (C.2). Reading it back gives an equal model, but
-/// for what ``omissions(of:)`` names.
+/// Writes a model as Xcode writes the file `contents` of an `.xcdatamodel` (C.2). Reading it back gives an equal model,
+/// but for what ``omissions(of:)`` names.
 public struct ModelXMLWriter {
   let xml = XMLText()
 
   /// The text of the file. Read-only flags and derivation filters, for which Xcode has no field, are written as XML
   /// attributes of our own (`readOnly`, `derivationFilter`); composites without a name get one.
   ///
-  /// - Throws: ``BatchError`` with the code `badModel` for texts that XML cannot hold, and for two different composites of one
-  ///   name.
+  /// - Throws: ``BatchError`` with the code `badModel` for texts that XML cannot hold, and for two different composites
+  ///   of one name.
   public static func contents(of model: ManagedObjectModel) throws -> String {
     let writer = ModelXMLWriter()
     try writer.write(CompositeNames.applied(to: model))
     return writer.xml.text
   }
 
-  /// What the file format has no place for, one line each: conditions of validation in predicate format, defaults without a
-  /// text form, and version identifiers after the first.
+  /// What the file format has no place for, one line each: conditions of validation in predicate format, defaults
+  /// without a text form, and version identifiers after the first.
   public static func omissions(of model: ManagedObjectModel) -> [String] {
     var lines = model.versionIdentifiers.dropFirst().map { "the version identifier \($0)" }
     for entity in model.entities {

@@ -1,14 +1,15 @@
 import Foundation
 import RunSupport
 
-/// Finds folders that are one document to a person, such as `.xcdatamodeld`, and documents that are files, such as `.mom`.
+/// Finds folders that are one document to a person, such as `.xcdatamodeld`, and documents that are files, such as
+/// `.mom`.
 package enum PackageFolders {
   private static let greatestDepth = 32
   /// Extensions of documents that are files.
   private static let fileExtensions: Set<String> = ["mom", "yaml", "yml", "json"]
 
-  /// The path itself or every document below it that has one of the extensions: the files of a folder before its folders,
-  /// each sorted. What lies inside a document is its own.
+  /// The path itself or every document below it that has one of the extensions: the files of a folder before its
+  /// folders, each sorted. What lies inside a document is its own.
   package static func find(_ extensions: Set<String>, below path: String, code: BatchError.Code) throws -> [String] {
     try find(extensions, below: path, code: code, depth: 0)
   }
@@ -21,7 +22,8 @@ package enum PackageFolders {
       throw BatchError(code, "folders are nested more than \(greatestDepth) deep", path: path)
     }
     let wanted = extensions.intersection(fileExtensions)
-    let files = try wanted.isEmpty ? [] : files(in: path, code: code).filter { wanted.contains(($0 as NSString).pathExtension) }
+    let files =
+      try wanted.isEmpty ? [] : files(in: path, code: code).filter { wanted.contains(($0 as NSString).pathExtension) }
     return try files
       + folders(in: path, code: code).flatMap { try find(extensions, below: $0, code: code, depth: depth + 1) }
   }

@@ -6,8 +6,8 @@ extension AttributeDescription {
 }
 
 extension ManagedObjectModel {
-  /// The relationship's version hash, or nil when the entity neither declares nor inherits it: 32 bytes, a part of the hash
-  /// of every entity that has the relationship (A.3).
+  /// The relationship's version hash, or nil when the entity neither declares nor inherits it: 32 bytes, a part of the
+  /// hash of every entity that has the relationship (A.3).
   public func versionHash(ofRelationship name: String, in entity: String) -> [UInt8]? {
     for owner in [self.entity(entity)].compactMap({ $0 }) + ancestors(of: entity) {
       guard let relationship = owner.relationships.first(where: { $0.name == name }) else { continue }

@@ -42,7 +42,9 @@ extension ModelCheck {
       found.append(error(entity.name, attribute.name, "the type \(attribute.type) cannot be stored"))
     }
     if attribute.type == .composite {
-      if attribute.elements.isEmpty { found.append(error(entity.name, attribute.name, "the composite has no elements")) }
+      if attribute.elements.isEmpty {
+        found.append(error(entity.name, attribute.name, "the composite has no elements"))
+      }
       for element in attribute.elements {
         var owner = EntityDescription(name: "\(entity.name).\(attribute.name)")
         owner.attributes = [element]
@@ -135,7 +137,8 @@ extension ModelCheck {
       }
     }
     // The same index twice is one index: Core Data itself has written models like that into stores.
-    let ambiguous = Dictionary(grouping: entity.indexes, by: \.name).filter { _, same in same.contains { $0 != same[0] } }
+    let ambiguous = Dictionary(grouping: entity.indexes, by: \.name).filter { _, same in same.contains { $0 != same[0] }
+    }
     for name in ambiguous.keys.sorted() { found.append(error(entity.name, nil, "two indexes are named \(name)")) }
     return found
   }
@@ -148,7 +151,8 @@ extension ModelCheck {
       for property in constraint {
         switch named(property, in: entity) {
         case .stored: break
-        case .notStored(let kind): found.append(error(entity.name, nil, "\(what) names the \(kind) property \(property)"))
+        case .notStored(let kind):
+          found.append(error(entity.name, nil, "\(what) names the \(kind) property \(property)"))
         case .unknown: found.append(error(entity.name, nil, "\(what) names the unknown property \(property)"))
         }
       }

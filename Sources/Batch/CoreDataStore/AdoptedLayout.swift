@@ -1,11 +1,11 @@
 import RunSupport
 
 extension StoreLayout {
-  /// The layout of a real store, for a migration that changes nothing but the file: tables, columns and indexes keep their
-  /// names, texts and order, and columns that the model does not know are among them.
+  /// The layout of a real store, for a migration that changes nothing but the file: tables, columns and indexes keep
+  /// their names, texts and order, and columns that the model does not know are among them.
   ///
-  /// Throws ``BatchError`` (`refused`) when a table does not begin with Core Data's three columns, or when a join table has a
-  /// column that does not follow from its model.
+  /// Throws ``BatchError`` (`refused`) when a table does not begin with Core Data's three columns, or when a join table
+  /// has a column that does not follow from its model.
   package func adopting(_ binding: StoreBinding, schema: StoreSchema) throws -> StoreLayout {
     let tables = try binding.tables.map(Self.adopted)
     let joins = binding.joins.map { bound in
@@ -23,7 +23,8 @@ extension StoreLayout {
         .refused, "the join table \(strange.table) has the column \(strange.column), which Core Data never makes",
         effect: .nothingWritten)
     }
-    return StoreLayout(self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables, joined), schema: schema)
+    return StoreLayout(
+      self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables, joined), schema: schema)
   }
 
   private static func adopted(_ bound: StoreBinding.Table) throws -> EntityTable {
@@ -52,7 +53,8 @@ extension StoreLayout {
         IndexLayout.Column(name: $0.column ?? "", isDescending: $0.isDescending, collation: nil)
       }
       return IndexLayout(
-        name: index.name, table: index.table, columns: columns, isUnique: index.isUnique, partialPredicate: nil, text: sql)
+        name: index.name, table: index.table, columns: columns, isUnique: index.isUnique, partialPredicate: nil,
+        text: sql)
     }
   }
 }

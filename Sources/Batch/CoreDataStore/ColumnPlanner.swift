@@ -23,9 +23,11 @@ struct ColumnPlanner {
     self.shape = RelationshipShape(model: model)
   }
 
-  /// The table of a root entity. `owners` are to-manys without inverse, by destination entity, in owner order; `names` are those of the root and of what descends from it, in Z_ENT order.
+  /// The table of a root entity. `owners` are to-manys without inverse, by destination entity, in owner order; `names`
+  /// are those of the root and of what descends from it, in Z_ENT order.
   static func table(
-    root: String, names: [String], model: ManagedObjectModel, numbering: EntityNumbering, owners: [String: [PropertyReference]]
+    root: String, names: [String], model: ManagedObjectModel, numbering: EntityNumbering,
+    owners: [String: [PropertyReference]]
   ) throws -> EntityTable {
     var planner = ColumnPlanner(model: model, numbering: numbering)
     for name in names {
@@ -76,8 +78,8 @@ struct ColumnPlanner {
     for key in keys { addKey(entity.relationships[key.place], name: key.column, entity: entity.name) }
   }
 
-  /// All claims of an entity in code-unit order of the properties, elements in declared order. Descriptions are looked at where they lie: to
-  /// copy one takes long.
+  /// All claims of an entity in code-unit order of the properties, elements in declared order. Descriptions are looked
+  /// at where they lie: to copy one takes long.
   private func claims(of entity: EntityDescription) throws -> [Claim] {
     var claims: [Claim] = []
     for place in entity.attributes.indices where !entity.attributes[place].isTransient {
@@ -88,7 +90,8 @@ struct ColumnPlanner {
         continue
       }
       for leaf in try Self.leaves(of: entity.attributes[place], path: name, entity: entity.name, depth: 0) {
-        claims.append(Claim(property: name, path: leaf.path, name: leaf.attribute.name, type: leaf.attribute.type, place: place))
+        claims.append(
+          Claim(property: name, path: leaf.path, name: leaf.attribute.name, type: leaf.attribute.type, place: place))
       }
     }
     for place in entity.relationships.indices {

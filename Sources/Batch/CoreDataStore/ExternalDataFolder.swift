@@ -1,7 +1,7 @@
 import Streams
 
-/// The folder beside a store with the values that are too large for its rows (B.4): `.<name>_SUPPORT`, where the name is the
-/// store's without its extension; in it `_EXTERNAL_DATA` with one file a value, named by a UUID.
+/// The folder beside a store with the values that are too large for its rows (B.4): `.<name>_SUPPORT`, where the name
+/// is the store's without its extension; in it `_EXTERNAL_DATA` with one file a value, named by a UUID.
 public struct ExternalDataFolder: Sendable, Equatable {
   /// Where the folder is, or would be.
   public let path: String

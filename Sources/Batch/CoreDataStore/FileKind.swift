@@ -24,14 +24,16 @@ package enum FileKind {
     try head(path, fileSystem).bytes.starts(with: "SQLite format 3\0".utf8)
   }
 
-  /// SQLCipher can leave 32 bytes of the header plain (cipher_plaintext_header_size), as applications with a shared container on
-  /// iOS need it: such a file begins like a database, and the rest of its first page is noise.
+  /// SQLCipher can leave 32 bytes of the header plain (cipher_plaintext_header_size), as applications with a shared
+  /// container on iOS need it: such a file begins like a database, and the rest of its first page is noise.
   static func isEncryptedBehindHeader(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {
     let (head, _) = try head(path, fileSystem)
     return head.count == length && isNoise(head.dropFirst(32))
   }
 
-  private static func head(_ path: String, _ fileSystem: any FileSystem) throws -> (bytes: ArraySlice<UInt8>, size: UInt64) {
+  private static func head(_ path: String, _ fileSystem: any FileSystem) throws -> (
+    bytes: ArraySlice<UInt8>, size: UInt64
+  ) {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     var bytes = [UInt8](repeating: 0, count: length)
@@ -42,7 +44,9 @@ package enum FileKind {
   static func of(_ head: ArraySlice<UInt8>, size: UInt64) -> FileKind {
     guard !head.isEmpty else { return .empty }
     let text = String(decoding: head.prefix(1024), as: UTF8.self)
-    if text.contains("<!DOCTYPE database") || text.contains("<database>") || text.contains("<databaseInfo>") { return .xmlStore }
+    if text.contains("<!DOCTYPE database") || text.contains("<database>") || text.contains("<databaseInfo>") {
+      return .xmlStore
+    }
     if text.hasPrefix("<?xml") { return .xml }
     if head.starts(with: "CoreData".utf8) { return .binaryStore }
     if head.starts(with: "bplist".utf8) { return .propertyList }

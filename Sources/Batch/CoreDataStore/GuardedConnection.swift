@@ -3,11 +3,11 @@ import GRDB
 import GRDBSQLite
 import RunSupport
 
-/// How SQLite is opened everywhere: nothing in a file that others made can run functions of an application, load extensions,
-/// attach another file, or write anything but rows.
+/// How SQLite is opened everywhere: nothing in a file that others made can run functions of an application, load
+/// extensions, attach another file, or write anything but rows.
 package enum GuardedConnection {
-  /// Defensive mode, no trusted schema, no extensions, nothing attached; cells are checked before they are used, and no file is
-  /// mapped, so that one that is cut off meanwhile is an error and not a trap.
+  /// Defensive mode, no trusted schema, no extensions, nothing attached; cells are checked before they are used, and no
+  /// file is mapped, so that one that is cut off meanwhile is an error and not a trap.
   ///
   /// In defensive mode a journal cannot be turned off: who needs that does so before.
   package static func harden(_ handle: OpaquePointer?, path: String?) throws {

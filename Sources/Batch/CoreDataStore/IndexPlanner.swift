@@ -56,7 +56,8 @@ struct IndexPlanner {
         continue
       }
       // An index without a column to stand on (transient, fetched, to-many) orders nothing: left out.
-      guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)", isFetchIndex: true), !columns.isEmpty
+      guard let columns = try columns(index.elements, of: entity, in: "index \(index.name)", isFetchIndex: true),
+        !columns.isEmpty
       else {
         continue
       }
@@ -77,8 +78,12 @@ struct IndexPlanner {
         "cannot be written: this system's SQLite has no R-trees",
         hint: "Install an SQLite with the module rtree, or remove the index from the model")
     }
-    guard index.elements.allSatisfy({ $0.type.lowercased() == "rtree" }) else { throw refuse("has binary elements, too") }
-    guard Set(index.elements.map(\.property)).count == index.elements.count else { throw refuse("has one property twice") }
+    guard index.elements.allSatisfy({ $0.type.lowercased() == "rtree" }) else {
+      throw refuse("has binary elements, too")
+    }
+    guard Set(index.elements.map(\.property)).count == index.elements.count else {
+      throw refuse("has one property twice")
+    }
     guard index.elements.count <= RTreeLayout.mostElements else {
       throw refuse("has \(index.elements.count) elements; SQLite allows \(RTreeLayout.mostElements)")
     }

@@ -59,7 +59,8 @@ struct JoinTablePlanner {
   }
 
   /// A relationship that is its own inverse has one name for two columns; the owner's is called REFLEXIVE.
-  private mutating func selfInverse(_ reference: PropertyReference, _ met: RelationshipDescription) throws -> JoinTable {
+  private mutating func selfInverse(_ reference: PropertyReference, _ met: RelationshipDescription) throws -> JoinTable
+  {
     guard !met.isOrdered else {
       throw BatchError(
         .refused, "relationship \(met.name) is ordered, to-many and its own inverse: its layout is not known",

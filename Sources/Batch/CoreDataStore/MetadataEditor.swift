@@ -2,15 +2,16 @@ import Codecs
 import GRDBSQLite
 import RunSupport
 
-/// Changes the property list of a store's metadata in place: through SQLite, in one transaction, with the store to itself.
-/// Nothing but Z_PLIST of the one row in Z_METADATA is written; other keys of the list and Z_UUID stay as they are.
+/// Changes the property list of a store's metadata in place: through SQLite, in one transaction, with the store to
+/// itself. Nothing but Z_PLIST of the one row in Z_METADATA is written; other keys of the list and Z_UUID stay as they
+/// are.
 public enum MetadataEditor {
-  /// Replaces the entries by what `change` makes of them and returns the new metadata; durable on return. After an error
-  /// the store is as it was.
+  /// Replaces the entries by what `change` makes of them and returns the new metadata; durable on return. After an
+  /// error the store is as it was.
   ///
-  /// - Throws: ``BatchError``: `refused` when another program has the store open, when it cannot be written, when its table has a
-  ///   trigger, or when the new list would be no metadata; `badStore` when there is none to change. What `change` throws
-  ///   leaves as it is.
+  /// - Throws: ``BatchError``: `refused` when another program has the store open, when it cannot be written, when its
+  ///   table has a trigger, or when the new list would be no metadata; `badStore` when there is none to change. What
+  ///   `change` throws leaves as it is.
   public static func change(
     _ path: String, _ change: ([String: PropertyListValue]) throws -> [String: PropertyListValue]
   ) throws -> StoreMetadata {
@@ -151,7 +152,8 @@ final class MetadataConnection {
         .refused, "the store cannot be written: \(message)",
         hint: "Check the permissions of the store and of its folder", effect: .nothingWritten, path: path)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
-      return BatchError(.badStore, "SQLite finds the store damaged: \(message)", hint: "Restore it from a backup", path: path)
+      return BatchError(
+        .badStore, "SQLite finds the store damaged: \(message)", hint: "Restore it from a backup", path: path)
     default: return BatchError(.failed, "\(message); the store is as it was", path: path)
     }
   }

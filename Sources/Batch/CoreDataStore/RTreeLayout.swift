@@ -1,8 +1,8 @@
 import CoreDataModel
 import GRDB
 
-/// An R-tree of a store: a virtual table of SQLite's with bounds of numbers, one row for each object of an entity. Core Data fills it
-/// itself; it has no triggers.
+/// An R-tree of a store: a virtual table of SQLite's with bounds of numbers, one row for each object of an entity. Core
+/// Data fills it itself; it has no triggers.
 public struct RTreeLayout: Sendable, Hashable {
   /// The name of the virtual table, unique in the store.
   public let name: String
@@ -55,7 +55,8 @@ public struct RTreeLayout: Sendable, Hashable {
 
   /// The same as a store has it.
   func adopting(_ row: SchemaRow) -> RTreeLayout {
-    var adopted = RTreeLayout(name: row.name, entity: entity, table: table, entityNumbers: entityNumbers, columns: columns)
+    var adopted = RTreeLayout(
+      name: row.name, entity: entity, table: table, entityNumbers: entityNumbers, columns: columns)
     adopted.text = row.sql
     return adopted
   }
@@ -74,7 +75,8 @@ extension RTreeLayout {
           let members = kinds.filter { model.isKind($0, of: entity) }
           return RTreeLayout(
             name: "Z_RT_\(entity)_\(index.name)", entity: entity, table: table.name,
-            entityNumbers: members.count == kinds.count ? nil : members.compactMap { layout.entityNumbers[$0] }.sorted(),
+            entityNumbers: members.count == kinds.count
+              ? nil : members.compactMap { layout.entityNumbers[$0] }.sorted(),
             columns: columns)
         }
       }

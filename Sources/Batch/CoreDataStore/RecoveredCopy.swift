@@ -3,8 +3,8 @@ import GRDB
 import RunSupport
 import Streams
 
-/// A private copy of a store with a hot rollback journal, on which SQLite took the unfinished change back. The store itself is
-/// only read, under its locks, for as long as the copy exists (I1).
+/// A private copy of a store with a hot rollback journal, on which SQLite took the unfinished change back. The store
+/// itself is only read, under its locks, for as long as the copy exists (I1).
 ///
 /// The same store and journal always give the same copy, so that a run which is resumed finds its source unchanged.
 package final class RecoveredCopy: Sendable {
@@ -15,10 +15,11 @@ package final class RecoveredCopy: Sendable {
   private let fileSystem: any FileSystem
   private static let suffixes = ["", "-wal", "-journal"]
 
-  /// Copies and recovers; nil when no change is unfinished. `folder` is made for the copy, in the temporary directory without
-  /// one. Throws ``BatchError`` (`refused`) if there is no room, and `badStore` where SQLite cannot recover.
-  package init?(of path: String, _ fileSystem: any FileSystem, locking: Streams.DatabaseSnapshot.Locking, folder: String?) throws
-  {
+  /// Copies and recovers; nil when no change is unfinished. `folder` is made for the copy, in the temporary directory
+  /// without one. Throws ``BatchError`` (`refused`) if there is no room, and `badStore` where SQLite cannot recover.
+  package init?(
+    of path: String, _ fileSystem: any FileSystem, locking: Streams.DatabaseSnapshot.Locking, folder: String?
+  ) throws {
     guard try Self.isHot(path + "-journal", fileSystem) else { return nil }
     source = try Streams.DatabaseSnapshot.hold(path, fileSystem, locking)
     // Under the lock once more: whoever wrote may have ended meanwhile.
@@ -57,7 +58,8 @@ package final class RecoveredCopy: Sendable {
     guard free >= needed else {
       throw BatchError(
         .refused, "recovering the store on a copy needs \(needed >> 20) MiB in \(folder), \(free >> 20) MiB are free",
-        hint: "Set TMPDIR to a larger disk, or open the store once with its application", effect: .nothingWritten, path: original)
+        hint: "Set TMPDIR to a larger disk, or open the store once with its application", effect: .nothingWritten,
+        path: original)
     }
     for (suffix, size) in zip(Self.suffixes, sizes) {
       try fileSystem.remove(path + suffix)
@@ -89,7 +91,8 @@ package final class RecoveredCopy: Sendable {
       try queue.close()
     } catch let error as DatabaseError {
       throw BatchError(
-        .badStore, "SQLite cannot take the unfinished change back", hint: "Restore the store from a backup", path: original,
+        .badStore, "SQLite cannot take the unfinished change back", hint: "Restore the store from a backup",
+        path: original,
         cause: error)
     }
     guard try !Self.isHot(path + "-journal", fileSystem) else {

@@ -1,14 +1,15 @@
 import Codecs
 import Streams
 
-/// What shows whether a store is still the one that a run began with (I1, I6). Definition: FORMAT.md, "Source fingerprint".
+/// What shows whether a store is still the one that a run began with (I1, I6). Definition: FORMAT.md, "Source
+/// fingerprint".
 ///
-/// It covers the sizes, the header, the committed part of the log and a sample of pages; it does not cover times or names, so
-/// that a copied or moved store is still the same.
+/// It covers the sizes, the header, the committed part of the log and a sample of pages; it does not cover times or
+/// names, so that a copied or moved store is still the same.
 ///
-/// By itself it does not show every change. In WAL mode SQLite does not move the header's change counter, and closing the store copies the
-/// log into the file and removes it: such a change is seen only if it hits a sampled page. Whoever relies on a store being the same
-/// compares the time of its last change, too: ``StoreState``.
+/// By itself it does not show every change. In WAL mode SQLite does not move the header's change counter, and closing
+/// the store copies the log into the file and removes it: such a change is seen only if it hits a sampled page. Whoever
+/// relies on a store being the same compares the time of its last change, too: ``StoreState``.
 package enum SourceFingerprint {
   private static let samples: UInt32 = 64
 

@@ -2,7 +2,8 @@ import CoreDataModel
 import RunSupport
 import Streams
 
-/// Which store a file is, and at which version: what of it stays the same as long as an application only writes objects.
+/// Which store a file is, and at which version: what of it stays the same as long as an application only writes
+/// objects.
 public struct StoreIdentity: Sendable, Codable, Equatable {
   /// Z_UUID, which migrations keep.
   public var uuid: String

@@ -39,8 +39,8 @@ public struct StoreLayout: Sendable {
 
   /// Lays out a model.
   ///
-  /// - Throws: ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be stored, when
-  ///   two tables or indexes would bear one name, or, for writing, when SQLite cannot hold an R-tree.
+  /// - Throws: ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be
+  ///   stored, when two tables or indexes would bear one name, or, for writing, when SQLite cannot hold an R-tree.
   public init(model: ManagedObjectModel, purpose: Purpose = .writing) throws {
     try self.init(model: model, purpose: purpose, numbering: EntityNumbering(model: model))
   }
@@ -76,7 +76,8 @@ public struct StoreLayout: Sendable {
     rtrees = RTreeLayout.all(in: self)
   }
 
-  /// The same model in tables of other names; what a name stands for is in its column's role. Of its R-trees those that a schema has.
+  /// The same model in tables of other names; what a name stands for is in its column's role. Of its R-trees those that
+  /// a schema has.
   init(_ layout: StoreLayout, tables: [EntityTable], joins: [JoinTable], indexes: [IndexLayout], schema: StoreSchema) {
     model = layout.model
     entityNumbers = layout.entityNumbers

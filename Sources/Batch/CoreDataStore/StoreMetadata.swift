@@ -47,7 +47,8 @@ public struct StoreMetadata: Sendable, Hashable {
     guard case .dictionary(let hashes)? = entries[Key.hashes] else { throw failure("lacks \(Key.hashes)") }
     guard entries[Key.hashesVersion].map({ $0 == .integer(3) }) ?? true else {
       throw BatchError(
-        .badStore, "the store's version hashes are of a kind that this program does not know (NSStoreModelVersionHashesVersion)",
+        .badStore,
+        "the store's version hashes are of a kind that this program does not know (NSStoreModelVersionHashesVersion)",
         hint: "A newer framework wrote the store: look for a newer version of this program", path: path)
     }
     self.uuid = uuid
@@ -75,7 +76,8 @@ public struct StoreMetadata: Sendable, Hashable {
     return values.compactMap { if case .string(let text) = $0 { text } else { nil } }
   }
 
-  /// What a person should know of a store that a framework wrote which is newer than all whose stores were seen; else nil.
+  /// What a person should know of a store that a framework wrote which is newer than all whose stores were seen; else
+  /// nil.
   package var newerFramework: String? {
     guard let frameworkVersion, frameworkVersion > Self.freshFrameworkVersion else { return nil }
     return "framework \(frameworkVersion) wrote the store, which is newer than any that this program was tested with"

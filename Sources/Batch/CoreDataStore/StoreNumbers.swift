@@ -1,7 +1,8 @@
 import CoreDataModel
 import RunSupport
 
-/// The numbers that a store gives to the entities of its model (B.3): what its Z_PRIMARYKEY says, compared with the model.
+/// The numbers that a store gives to the entities of its model (B.3): what its Z_PRIMARYKEY says, compared with the
+/// model.
 ///
 /// They are the model's own in nearly every store. One that numbers all entities otherwise is read as it says; one that
 /// contradicts the model, or itself, is refused, for rows would become objects of another entity.
@@ -30,8 +31,8 @@ package struct StoreNumbers {
     }
   }
 
-  /// Whether renames can have left names that contradict the model (B.3), as when A became B and B became C. Then a name is there that the model has
-  /// not, and all rows have the numbers and the parents that the model gives.
+  /// Whether renames can have left names that contradict the model (B.3), as when A became B and B became C. Then a
+  /// name is there that the model has not, and all rows have the numbers and the parents that the model gives.
   private func mayBeRenamed(_ own: EntityNumbering) -> Bool {
     let parents = Dictionary(rows.map { ($0.entityNumber, $0.superNumber) }) { first, _ in first }
     return rows.contains { own.numbers[$0.name] == nil }
@@ -62,12 +63,15 @@ package struct StoreNumbers {
   }
 
   /// A rename leaves the old name (B.3): the row with the model's number is the entity's, where its name is no other's.
-  private func renamed(_ row: StoreReader.PrimaryKey?, _ own: EntityNumbering, _ name: String) throws -> StoreReader.PrimaryKey {
+  private func renamed(_ row: StoreReader.PrimaryKey?, _ own: EntityNumbering, _ name: String) throws
+    -> StoreReader.PrimaryKey
+  {
     let number = own.numbers[name] ?? 0
     guard let row else { throw error("has no row for the entity, whose number is \(number) in the model", name) }
     guard let other = own.numbers[row.name] else { return row }
     throw error(
-      "has no row for the entity: its number \(number) is given to \(row.name), whose number is \(other) in the model", name)
+      "has no row for the entity: its number \(number) is given to \(row.name), whose number is \(other) in the model",
+      name)
   }
 
   /// Other numbers are believed where they are those of the model in another order, and parents are the model's.
@@ -89,7 +93,8 @@ package struct StoreNumbers {
   private func error(_ what: String, _ entity: String? = nil) -> BatchError {
     BatchError(
       .badStore, "Z_PRIMARYKEY \(what) (\(model.name)), so it is not known which rows are whose",
-      hint: "Restore the store from a backup, or give the models of the application that wrote it", effect: .nothingWritten,
+      hint: "Restore the store from a backup, or give the models of the application that wrote it",
+      effect: .nothingWritten,
       path: path, entity: entity)
   }
 }
@@ -101,7 +106,8 @@ extension StoreBinding {
   package init(_ reader: StoreReader, model: ManagedObjectModel) throws {
     let numbering = try StoreNumbers(model: model, keys: reader.primaryKeys, path: reader.path).numbering()
     try self.init(
-      layout: StoreLayout(model: model, purpose: .reading, numbering: numbering), schema: reader.schema, modelName: model.name,
+      layout: StoreLayout(model: model, purpose: .reading, numbering: numbering), schema: reader.schema,
+      modelName: model.name,
       path: reader.path)
   }
 }

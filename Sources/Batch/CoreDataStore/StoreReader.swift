@@ -52,7 +52,8 @@ public final class StoreReader: Sendable {
 
   /// Opens a store.
   ///
-  /// `forInspection` lets metadata pass that cannot be read: nothing can be migrated then, but the rest can be looked at.
+  /// `forInspection` lets metadata pass that cannot be read: nothing can be migrated then, but the rest can be looked
+  /// at.
   ///
   /// - Throws: ``BatchError`` (`badStore`) when the file is no database or no Core Data store.
   public convenience init(
@@ -63,7 +64,8 @@ public final class StoreReader: Sendable {
 
   /// Opens a store, or the recovered copy of it, which belongs to the reader then and bears the store's name.
   init(
-    path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool, recovered: RecoveredCopy?,
+    path: String, fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking, forInspection: Bool,
+    recovered: RecoveredCopy?,
     logs: LogMemory? = nil
   ) throws {
     self.path = path
@@ -104,7 +106,9 @@ public final class StoreReader: Sendable {
   }
 
   /// Whether a database has the tables that every store has.
-  static func hasStoreTables(_ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking) throws -> Bool {
+  static func hasStoreTables(_ path: String, _ fileSystem: any FileSystem, locking: DatabaseSnapshot.Locking) throws
+    -> Bool
+  {
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: locking, name: path)
     defer { snapshot.close() }
     return metadataTable(try StoreSchema(rows: try schemaRows(snapshot), path: path)) != nil
@@ -133,8 +137,8 @@ public final class StoreReader: Sendable {
     }
   }
 
-  /// A root that no page can be becomes one that no file has, so that only this table's or index's use is an error. Page 1 is
-  /// the schema's own.
+  /// A root that no page can be becomes one that no file has, so that only this table's or index's use is an error.
+  /// Page 1 is the schema's own.
   private static func rootPage(_ number: Int64) -> UInt32 { number == 1 ? .max : UInt32(exactly: number) ?? .max }
 
   private static func schemaRows(_ snapshot: DatabaseSnapshot) throws -> [SchemaRow] {
@@ -152,7 +156,8 @@ public final class StoreReader: Sendable {
     return found
   }
 
-  private static func metadata(_ snapshot: DatabaseSnapshot, _ table: TableSchema, path: String) throws -> StoreMetadata {
+  private static func metadata(_ snapshot: DatabaseSnapshot, _ table: TableSchema, path: String) throws -> StoreMetadata
+  {
     var found: StoreMetadata?
     let columns = ["Z_UUID", "Z_PLIST"].map { table.position(of: $0) }
     try rows(snapshot, root: table.rootPage) { _, decoder in
@@ -219,7 +224,8 @@ public final class StoreReader: Sendable {
         }
       }
       guard counts.count <= Self.mostEntityNumbers else {
-        throw BatchError(.badStore, "the rows of \(table.name) have more entity numbers than a model has entities", path: path)
+        throw BatchError(
+          .badStore, "the rows of \(table.name) have more entity numbers than a model has entities", path: path)
       }
     }
     if run.count > 0 { counts[run.number, default: 0] += run.count }

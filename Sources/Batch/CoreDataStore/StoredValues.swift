@@ -9,8 +9,8 @@ extension AttributeType {
     }
   }
 
-  /// A stored value in the form that this type has in memory: whole dates and doubles come back as doubles although SQLite
-  /// keeps them as integers in columns of NUMERIC and REAL affinity.
+  /// A stored value in the form that this type has in memory: whole dates and doubles come back as doubles although
+  /// SQLite keeps them as integers in columns of NUMERIC and REAL affinity.
   package func normalized(_ value: Value) -> Value {
     switch (self, value) {
     case (.date, .integer(let integer)), (.double, .integer(let integer)), (.float, .integer(let integer)),
@@ -20,19 +20,21 @@ extension AttributeType {
     }
   }
 
-  /// A value in the form that SQLite stores it in a column of this type (B.4): a double without fraction becomes an integer
-  /// where the column's affinity does so.
+  /// A value in the form that SQLite stores it in a column of this type (B.4): a double without fraction becomes an
+  /// integer where the column's affinity does so.
   package func stored(_ value: Value) -> Value {
     guard case .real(let double) = value else { return value }
     switch self {
     case .date, .double, .float, .decimal:
       // SQLite does this up to 2^47 for REAL columns and wherever the integer is exact for NUMERIC ones.
       let limit = self == .double || self == .float ? 0x1p47 : 0x1p53
-      guard double.magnitude < limit, double == double.rounded(.towardZero), !(double == 0 && double.sign == .minus) else {
+      guard double.magnitude < limit, double == double.rounded(.towardZero), !(double == 0 && double.sign == .minus)
+      else {
         return value
       }
       return .integer(Int64(double))
-    case .undefined, .integer16, .integer32, .integer64, .string, .boolean, .binaryData, .uuid, .uri, .transformable, .objectID,
+    case .undefined, .integer16, .integer32, .integer64, .string, .boolean, .binaryData, .uuid, .uri, .transformable,
+      .objectID,
       .composite:
       return value
     }
@@ -48,7 +50,8 @@ extension AttributeType {
       switch self {
       case .integer16, .integer32, .integer64: return integerRange.contains(integer) ? .integer(integer) : nil
       case .boolean: return .integer(integer == 0 ? 0 : 1)
-      case .undefined, .decimal, .double, .float, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID, .composite:
+      case .undefined, .decimal, .double, .float, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID,
+        .composite:
         number = Double(integer)
       }
     case .real(let double): number = double
@@ -59,20 +62,23 @@ extension AttributeType {
     case .float: return stored(.real(Double(Float(number))))
     case .boolean: return .integer(number == 0 ? 0 : 1)
     case .integer16, .integer32, .integer64:
-      guard let integer = Int64(exactly: number.rounded(.towardZero)), integerRange.contains(integer) else { return nil }
+      guard let integer = Int64(exactly: number.rounded(.towardZero)), integerRange.contains(integer) else {
+        return nil
+      }
       return .integer(integer)
     case .undefined, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID, .composite: return nil
     }
   }
 
-  /// The value as an attribute of this type takes it: numbers are cut to integers and Booleans, as NSNumber does. Nil for a value
-  /// of another kind, and for an integer out of range.
+  /// The value as an attribute of this type takes it: numbers are cut to integers and Booleans, as NSNumber does. Nil
+  /// for a value of another kind, and for an integer out of range.
   package func fitting(_ value: Value) -> Value? {
     switch (self, value) {
     // SQLite stores it as NULL.
     case (_, .real(let double)) where double.isNaN: nil
     case (.uuid, .blob(let bytes)): bytes.count == 16 ? value : nil
-    case (_, .null), (.string, .text), (.uri, .text), (.binaryData, _), (.transformable, _), (.undefined, _), (.objectID, _),
+    case (_, .null), (.string, .text), (.uri, .text), (.binaryData, _), (.transformable, _), (.undefined, _),
+      (.objectID, _),
       (.composite, _):
       value
     case (.date, .integer(let integer)): .real(Double(integer))
@@ -83,7 +89,8 @@ extension AttributeType {
     }
   }
 
-  /// Whether code means a value of this type by it. Unlike in ``fitting(_:)`` nothing is cut: 1.5 is no integer, and 2 no Boolean.
+  /// Whether code means a value of this type by it. Unlike in ``fitting(_:)`` nothing is cut: 1.5 is no integer, and 2
+  /// no Boolean.
   package func holds(_ value: Value) -> Bool {
     switch (self, value) {
     case (.boolean, .integer(let integer)): return integer == 0 || integer == 1
@@ -99,7 +106,8 @@ extension AttributeType {
     switch self {
     case .integer16: Int64(Int16.min)...Int64(Int16.max)
     case .integer32: Int64(Int32.min)...Int64(Int32.max)
-    case .undefined, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binaryData, .uuid, .uri, .transformable,
+    case .undefined, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binaryData, .uuid, .uri,
+      .transformable,
       .objectID, .composite:
       Int64.min...Int64.max
     }

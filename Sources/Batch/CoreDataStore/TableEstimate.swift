@@ -21,7 +21,8 @@ public struct TableEstimate: Sendable, Equatable {
 
   /// Looks at a table.
   ///
-  /// - Throws: `StreamsError` of the pages, and ``BatchError``: `badStore` for more entity numbers than a model can have.
+  /// - Throws: `StreamsError` of the pages, and ``BatchError``: `badStore` for more entity numbers than a model can
+  ///   have.
   public init(_ reader: StoreReader, _ table: TableSchema, pages: Int) throws {
     let (entity, decoder) = (table.position(of: "Z_ENT") ?? 1, RecordDecoder())
     var found: [Int64: (rows: Double, bytes: Double)] = [:]

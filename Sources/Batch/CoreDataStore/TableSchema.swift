@@ -37,14 +37,15 @@ public struct ColumnSchema: Sendable, Hashable {
   /// The value of a record that ends before this column, affinity applied; nil when there is no default (then it is
   /// NULL).
   public let defaultValue: Value?
-  /// Whether there is a default that is no literal. Then the value of a short record is not known and it must not be read.
+  /// Whether there is a default that is no literal. Then the value of a short record is not known and it must not be
+  /// read.
   public let hasUnknownDefault: Bool
   /// Whether it is another name of the rowid. Its record holds NULL.
   public let isRowidAlias: Bool
 }
 
-/// A table that exists. A column's position here is its position in a record: in a table WITHOUT ROWID the primary key's columns
-/// come first.
+/// A table that exists. A column's position here is its position in a record: in a table WITHOUT ROWID the primary
+/// key's columns come first.
 public struct TableSchema: Sendable, Hashable {
   /// The name as the text has it.
   public let name: String

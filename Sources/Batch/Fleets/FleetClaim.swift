@@ -6,9 +6,9 @@ import Synchronization
 
 /// The right to work on a store of a fleet, or the sign that a task lives: one process at a time (I13).
 ///
-/// A file with its owner's name, locked as long as the owner lives and touched once a second. It goes when it is given up in good order,
-/// so that one which is there and not locked is that of a dead owner. Where the lock of another machine cannot be trusted, only time
-/// tells: see `FleetClaims.takeOver`.
+/// A file with its owner's name, locked as long as the owner lives and touched once a second. It goes when it is given
+/// up in good order, so that one which is there and not locked is that of a dead owner. Where the lock of another
+/// machine cannot be trusted, only time tells: see `FleetClaims.takeOver`.
 public final class FleetClaim: Sendable {
   /// This process, with the claim's epoch.
   public let owner: LeaseOwner
@@ -72,12 +72,14 @@ public struct FleetClaims: Sendable {
   private let fileSystem: any FileSystem
 
   /// Claims are files of that folder, which is there.
-  public init(directory: String, _ fileSystem: any FileSystem) { (self.directory, self.fileSystem) = (directory, fileSystem) }
+  public init(directory: String, _ fileSystem: any FileSystem) {
+    (self.directory, self.fileSystem) = (directory, fileSystem)
+  }
 
   private func path(_ name: String) -> String { FilePaths.join(directory, name + ".claim") }
 
-  /// Takes a claim without waiting, if nobody has it, or if its owner has died on this machine. Its epoch is one more than the last
-  /// owner's, and at least `epoch`.
+  /// Takes a claim without waiting, if nobody has it, or if its owner has died on this machine. Its epoch is one more
+  /// than the last owner's, and at least `epoch`.
   ///
   /// - Throws: ``BatchError``.
   public func take(_ name: String, epoch: UInt64 = 1) throws -> Taking {
@@ -109,14 +111,17 @@ public struct FleetClaims: Sendable {
     }
   }
 
-  /// Takes a claim whose owner has given no sign of life since `sign`: the caller has waited. An owner that lives on this machine, as the
-  /// kernel's lock shows, is never replaced. One elsewhere keeps its file, which nobody asks for any longer, and finds that out.
+  /// Takes a claim whose owner has given no sign of life since `sign`: the caller has waited. An owner that lives on
+  /// this machine, as the kernel's lock shows, is never replaced. One elsewhere keeps its file, which nobody asks for
+  /// any longer, and finds that out.
   ///
   /// - Throws: ``BatchError``.
   public func takeOver(_ name: String, _ sign: Sign, epoch: UInt64 = 1) throws -> Taking {
     try BatchError.border {
       let path = path(name)
-      guard try fileSystem.status(path) != nil, sign.owner?.isOnThisMachine != true else { return try take(name, epoch: epoch) }
+      guard try fileSystem.status(path) != nil, sign.owner?.isOnThisMachine != true else {
+        return try take(name, epoch: epoch)
+      }
       let old = try fileSystem.open(path, .update)
       defer { old.close() }
       // Of two successors one is first, and the other one finds its record.
@@ -138,12 +143,15 @@ public struct FleetClaims: Sendable {
     try fileSystem.list(directory).compactMap { $0.hasSuffix(".claim") ? String($0.dropLast(6)) : nil }
   }
 
-  /// Looks at a claim; nil if nobody has it. Opening the file first has a network file system ask its server. Nothing is written.
+  /// Looks at a claim; nil if nobody has it. Opening the file first has a network file system ask its server. Nothing
+  /// is written.
   ///
   /// - Throws: ``BatchError``.
   public func sign(_ name: String) throws -> Sign? {
     try BatchError.border {
-      guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return nil }
+      guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else {
+        return nil
+      }
       file.close()
       guard let status = try fileSystem.status(path(name)) else { return nil }
       return Sign(owner: try LeaseOwner.read(path(name), fileSystem), modified: status.modified)
@@ -155,7 +163,9 @@ public struct FleetClaims: Sendable {
   /// - Throws: ``BatchError``.
   public func isLocked(_ name: String) throws -> Bool {
     try BatchError.border {
-      guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else { return false }
+      guard try fileSystem.status(path(name)) != nil, let file = try? fileSystem.open(path(name), .read) else {
+        return false
+      }
       defer { file.close() }
       return try file.isExcluded(.shared, start: 0, length: 1)
     }

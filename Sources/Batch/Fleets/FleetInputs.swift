@@ -6,7 +6,8 @@ import Streams
 public enum FleetInputs {
   private static let (depth, cap) = (32, 64 << 20)
 
-  /// SHA-256 of their names and contents, in hexadecimal, folders with all in them: the same for the same files wherever they lie.
+  /// SHA-256 of their names and contents, in hexadecimal, folders with all in them: the same for the same files
+  /// wherever they lie.
   ///
   /// - Throws: ``BatchError``: what the disk throws, and `refused` for more than any models are.
   public static func digest(_ paths: [String], _ fileSystem: any FileSystem = LocalFileSystem()) throws -> String {
@@ -15,7 +16,8 @@ public enum FleetInputs {
       func add(_ path: String, _ name: String, _ depth: Int) throws {
         guard depth < Self.depth, left > 0 else {
           throw BatchError(
-            .refused, "there is more in it than models are", hint: "Name the models themselves", effect: .nothingWritten,
+            .refused, "there is more in it than models are", hint: "Name the models themselves",
+            effect: .nothingWritten,
             path: path)
         }
         if try fileSystem.status(path)?.isDirectory == true {

@@ -75,7 +75,9 @@ public struct FleetPlan: Sendable, Codable, Equatable {
       } catch {
         throw Self.refused("this is no plan of a fleet", path, cause: error)
       }
-      guard format == Self.known else { throw Self.refused("the plan has format \(format), and this program knows 1", path) }
+      guard format == Self.known else {
+        throw Self.refused("the plan has format \(format), and this program knows 1", path)
+      }
       guard id == (try digest()) else {
         throw Self.refused("the plan was changed since it was made: its id is not that of its contents", path)
       }
@@ -91,7 +93,8 @@ public struct FleetPlan: Sendable, Codable, Equatable {
       let lines = try stores.map { "    " + (try Self.canonical($0)) }
       var rest = self
       rest.stores = []
-      let head = try Self.canonical(rest).replacing("\"stores\":[]", with: "\"stores\":[\n\(lines.joined(separator: ",\n"))\n]")
+      let head = try Self.canonical(rest).replacing(
+        "\"stores\":[]", with: "\"stores\":[\n\(lines.joined(separator: ",\n"))\n]")
       return head
     }
   }
@@ -120,7 +123,8 @@ public struct FleetPlan: Sendable, Codable, Equatable {
     guard !stores.isEmpty else { throw Self.refused("the plan has no stores", path) }
     var seen: Set<String> = []
     for store in stores {
-      guard store.target.hasPrefix("/"), store.path.hasPrefix("/"), !store.path.contains("\0"), !store.target.contains("\0")
+      guard store.target.hasPrefix("/"), store.path.hasPrefix("/"), !store.path.contains("\0"),
+        !store.target.contains("\0")
       else {
         throw Self.refused("the plan names \(store.path), which is no absolute path", path)
       }
@@ -128,13 +132,16 @@ public struct FleetPlan: Sendable, Codable, Equatable {
       guard store.shard >= 0, store.shard < tasks else {
         throw Self.refused("\(store.path) belongs to no task of the plan", path)
       }
-      guard store.bytes < 1 << 56 else { throw Self.refused("\(store.path) is said to have \(store.bytes) bytes", path) }
+      guard store.bytes < 1 << 56 else {
+        throw Self.refused("\(store.path) is said to have \(store.bytes) bytes", path)
+      }
     }
   }
 
   private static func refused(_ message: String, _ path: String?, cause: (any Error)? = nil) -> BatchError {
     BatchError(
-      .refused, message, hint: "Make it with \(ProgramName.current) fleet plan", effect: .nothingWritten, path: path, cause: cause
+      .refused, message, hint: "Make it with \(ProgramName.current) fleet plan", effect: .nothingWritten, path: path,
+      cause: cause
     )
   }
 }

@@ -104,7 +104,9 @@ public struct FleetEnd: Sendable, Codable, Equatable {
   public var ended: String
 
   /// One of now. `ledger` has the attempts, the last one included.
-  public init(_ outcome: Outcome, exitCode: Int32, reason: String?, bytes: UInt64, _ ledger: FleetLedger, _ owner: LeaseOwner) {
+  public init(
+    _ outcome: Outcome, exitCode: Int32, reason: String?, bytes: UInt64, _ ledger: FleetLedger, _ owner: LeaseOwner
+  ) {
     (plan, store, self.outcome, self.exitCode) = (ledger.plan, ledger.store, outcome, exitCode)
     (self.reason, self.bytes, attempts) = (reason, bytes, ledger.count)
     (host, pid, epoch) = (owner.host, owner.pid, owner.epoch)

@@ -3,10 +3,11 @@ import MigrationJobs
 import RunSupport
 import Streams
 
-/// The folder in which the tasks of a fleet write down what became of the stores: on storage that all of them share. FORMAT.md, section 9.2.
+/// The folder in which the tasks of a fleet write down what became of the stores: on storage that all of them share.
+/// FORMAT.md, section 9.2.
 ///
-/// A store is called by its number in the plan, six digits. It has a claim while somebody works on it, a ledger from its first attempt on,
-/// and an end, once (I13).
+/// A store is called by its number in the plan, six digits. It has a claim while somebody works on it, a ledger from
+/// its first attempt on, and an end, once (I13).
 public struct FleetState: Sendable {
   private static let cap = 1 << 20
 
@@ -17,8 +18,11 @@ public struct FleetState: Sendable {
   private let plan: FleetPlan
   private let fileSystem: any FileSystem
 
-  /// The state of a plan; without a folder it is `fleet-<begin of the id>.state` beside the plan's file. Nothing is written.
-  public init(_ plan: FleetPlan, planPath: String, directory: String? = nil, _ fileSystem: any FileSystem = LocalFileSystem()) {
+  /// The state of a plan; without a folder it is `fleet-<begin of the id>.state` beside the plan's file. Nothing is
+  /// written.
+  public init(
+    _ plan: FleetPlan, planPath: String, directory: String? = nil, _ fileSystem: any FileSystem = LocalFileSystem()
+  ) {
     self.directory =
       directory
       ?? FilePaths.join(FilePaths.directory(of: planPath), "fleet-\(plan.id.prefix(12)).state")
@@ -46,7 +50,8 @@ public struct FleetState: Sendable {
     return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// Whether the store has ended. Its end is not read. Opening the folder first makes a network file system forget which files were not there.
+  /// Whether the store has ended. Its end is not read. Opening the folder first makes a network file system forget
+  /// which files were not there.
   ///
   /// - Throws: ``BatchError``.
   public func isEnded(_ number: Int) throws -> Bool {
@@ -86,7 +91,9 @@ public struct FleetState: Sendable {
     try BatchError.border {
       let empty = FleetLedger(plan: plan.id, store: plan.stores[number].path)
       let ledger = try read(ledgerPath(number)) ?? empty
-      guard ledger.plan == plan.id, ledger.store == empty.store, ledger.format == 1 else { throw foreign(ledgerPath(number)) }
+      guard ledger.plan == plan.id, ledger.store == empty.store, ledger.format == 1 else {
+        throw foreign(ledgerPath(number))
+      }
       return ledger
     }
   }
@@ -101,8 +108,8 @@ public struct FleetState: Sendable {
     }
   }
 
-  /// Writes how a store ended, durably, if nobody has: false where somebody was first, whose word stays. The caller has the store's
-  /// claim.
+  /// Writes how a store ended, durably, if nobody has: false where somebody was first, whose word stays. The caller has
+  /// the store's claim.
   ///
   /// - Throws: ``BatchError``: `leaseHeld` where that is another's by now.
   public func finish(_ end: FleetEnd, _ number: Int, under claim: FleetClaim) throws -> Bool {
@@ -131,7 +138,8 @@ public struct FleetState: Sendable {
     let bytes = try fileSystem.readAll(path, cap: Self.cap)
     do { return try JSONDecoder().decode(Record.self, from: Data(bytes)) } catch {
       throw BatchError(
-        .refused, "what is written down of this store cannot be read", hint: "Look at it; removed, the store counts as not begun",
+        .refused, "what is written down of this store cannot be read",
+        hint: "Look at it; removed, the store counts as not begun",
         path: path, cause: error)
     }
   }
@@ -143,12 +151,15 @@ public struct FleetState: Sendable {
   }
 
   private func foreign(_ path: String) -> BatchError {
-    BatchError(.refused, "this is of another plan", hint: "Name another folder with --state", effect: .nothingWritten, path: path)
+    BatchError(
+      .refused, "this is of another plan", hint: "Name another folder with --state", effect: .nothingWritten, path: path
+    )
   }
 
   private func lost(_ number: Int) -> BatchError {
     BatchError(
       .leaseHeld, "another process has taken this store over, as this one gave no sign of life",
-      hint: "Leave it to that process; nothing was written since by this one", effect: .unknown, path: plan.stores[number].path)
+      hint: "Leave it to that process; nothing was written since by this one", effect: .unknown,
+      path: plan.stores[number].path)
   }
 }

@@ -100,7 +100,8 @@ public struct FleetStatus: Sendable, Codable {
     return store
   }
 
-  /// Whether there is an owner that lives, as far as a look can find out. One elsewhere gave a sign within the time in which it is not replaced.
+  /// Whether there is an owner that lives, as far as a look can find out. One elsewhere gave a sign within the time in
+  /// which it is not replaced.
   private static func isAtWork(_ sign: FleetClaims.Sign?, _ number: Int, _ state: FleetState) throws -> Bool {
     guard let sign else { return false }
     if sign.owner?.isOnThisMachine ?? true { return try state.claims.isLocked(FleetState.name(number)) }

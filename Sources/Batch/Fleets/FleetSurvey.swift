@@ -37,7 +37,9 @@ public struct FleetSurvey: Sendable {
           found.withLock { $0[place] = store }
         }
       }
-      for worker in try Worker.startAny(Array(repeating: body, count: min(Self.atATime, stores.count))) { _ = worker.join() }
+      for worker in try Worker.startAny(Array(repeating: body, count: min(Self.atATime, stores.count))) {
+        _ = worker.join()
+      }
       return found.withLock { $0 }
     }
   }
@@ -60,10 +62,12 @@ public struct FleetSurvey: Sendable {
     return store
   }
 
-  /// The Core Data stores in a folder and those in it, sorted: by their contents, whatever they are called. Backups, what is ours, hidden
-  /// files, and symbolic links are left out; so are other databases. A damaged file that begins as a database does is among them.
+  /// The Core Data stores in a folder and those in it, sorted: by their contents, whatever they are called. Backups,
+  /// what is ours, hidden files, and symbolic links are left out; so are other databases. A damaged file that begins as
+  /// a database does is among them.
   ///
-  /// Databases and folders whose names are no UTF-8 are among them with a problem: no program of this kind can be given such a name.
+  /// Databases and folders whose names are no UTF-8 are among them with a problem: no program of this kind can be given
+  /// such a name.
   ///
   /// - Throws: ``BatchError``.
   public func stores(in folder: String) throws -> [FleetPlan.Store] {
@@ -76,7 +80,8 @@ public struct FleetSurvey: Sendable {
 
   private func search(_ folder: String, depth: Int, _ found: inout [FleetPlan.Store]) throws {
     guard depth < Self.depth else {
-      throw BatchError(.refused, "folders are nested deeper than \(Self.depth)", hint: "Name the stores in a list", path: folder)
+      throw BatchError(
+        .refused, "folders are nested deeper than \(Self.depth)", hint: "Name the stores in a list", path: folder)
     }
     let names = try fileSystem.list(folder)
     if names.contains(where: UndecodableName.isRepaired) { found += try undecodable(folder) }

@@ -18,7 +18,8 @@ public final class FleetTasks: Sendable {
   private let heartbeat = Heartbeat()
   private let seen = Mutex<[Int: Seen]>([:])
 
-  /// Looks at the others now, and every few seconds from now on. One that gives no sign of life for `patience` seconds counts as dead.
+  /// Looks at the others now, and every few seconds from now on. One that gives no sign of life for `patience` seconds
+  /// counts as dead.
   public init(_ claims: FleetClaims, own: Int, patience: Double) {
     (self.claims, self.own, self.patience) = (claims, own, patience)
     heartbeat.start(every: max(1, patience / 3)) { [weak self] in self?.look() }
@@ -37,7 +38,8 @@ public final class FleetTasks: Sendable {
     }
   }
 
-  /// A claim on each task that died, one after the other. Tasks that have not begun, or ended in good order, have none: they come themselves.
+  /// A claim on each task that died, one after the other. Tasks that have not begun, or ended in good order, have none:
+  /// they come themselves.
   ///
   /// - Throws: ``BatchError``, and what the body throws.
   public func takeOverDead(_ body: (Int) throws -> Void) throws {

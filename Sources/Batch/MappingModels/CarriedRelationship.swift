@@ -1,8 +1,9 @@
 import CoreDataModel
 
 extension Expression {
-  /// The source relationship whose objects are carried over as they are, and the entity mapping whose objects are meant, if it is
-  /// named: their keys move by arithmetic, and no object has to be there before. Nil for every other expression.
+  /// The source relationship whose objects are carried over as they are, and the entity mapping whose objects are
+  /// meant, if it is named: their keys move by arithmetic, and no object has to be there before. Nil for every other
+  /// expression.
   package var carriedRelationship: (path: String, mapping: String?)? {
     switch self {
     case .keyPath(.variable("source"), let path) where path.count == 1: (path[0], nil)
@@ -23,6 +24,7 @@ extension Expression {
     }
   }
 
-  /// Whether a relationship's expression must be evaluated for every object, because no relationship of the source is carried over.
+  /// Whether a relationship's expression must be evaluated for every object, because no relationship of the source is
+  /// carried over.
   package var isEvaluatedRelationship: Bool { self != .constant(.null) && carriedRelationship == nil }
 }

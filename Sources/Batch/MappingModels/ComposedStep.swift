@@ -24,8 +24,8 @@ struct ComposedStep {
     return Set(targets.values).count == targets.count
   }
 
-  /// Orders destination entities as the step makes their objects: table by table of the source, by first mention, the tables
-  /// of entities without objects included.
+  /// Orders destination entities as the step makes their objects: table by table of the source, by first mention, the
+  /// tables of entities without objects included.
   func ordered(_ destinations: [String], _ sources: [String]) -> [String] {
     var mentions: [Int: Int] = [:]
     let ranks = sources.enumerated().map { index, name in
@@ -34,7 +34,8 @@ struct ComposedStep {
       mentions[table] = rank
       return rank
     }
-    return zip(ranks, destinations).enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element.1)
+    return zip(ranks, destinations).enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(
+      \.element.1)
   }
 
   /// Where attributes come from that the step leaves as they are; nil if it has to be found for each of them.
@@ -49,7 +50,8 @@ struct ComposedStep {
     return isCopied ? origin.attributes : nil
   }
 
-  /// Which of the source entity's attributes a mapping copies, down to the element that `rest` names; nil for a new value.
+  /// Which of the source entity's attributes a mapping copies, down to the element that `rest` names; nil for a new
+  /// value.
   func source(
     _ property: PropertyMapping, _ attributes: [String: AttributeDescription], _ rest: Substring
   ) throws -> (path: String, attribute: AttributeDescription)? {
@@ -61,7 +63,8 @@ struct ComposedStep {
       guard !rest.isEmpty else { throw MappingComposition.Obstacle(reason: "\(property.name) reads \(names[0])") }
       return nil
     case .constant: return nil
-    case .some(let expression): throw MappingComposition.Obstacle(reason: "\(property.name) is computed by \(expression)")
+    case .some(let expression):
+      throw MappingComposition.Obstacle(reason: "\(property.name) is computed by \(expression)")
     }
   }
 
@@ -71,7 +74,8 @@ struct ComposedStep {
       return attribute.defaultValue.map(attribute.type.stored) ?? .null
     }
     guard let fitting = attribute.type.fitting(value) else {
-      throw MappingComposition.Obstacle(reason: "\(property?.name ?? attribute.name) gets a value that is no \(attribute.type)")
+      throw MappingComposition.Obstacle(
+        reason: "\(property?.name ?? attribute.name) gets a value that is no \(attribute.type)")
     }
     return attribute.type.stored(fitting)
   }
@@ -137,7 +141,8 @@ struct RelationshipTrail {
 
   /// The trail one step further.
   func continued(
-    _ old: String, of entity: String, in source: StoreLayout, as new: String, of newEntity: String, in destination: StoreLayout
+    _ old: String, of entity: String, in source: StoreLayout, as new: String, of newEntity: String,
+    in destination: StoreLayout
   ) throws -> RelationshipTrail {
     guard let from = source.storage(of: old, entity: entity), let to = destination.storage(of: new, entity: newEntity),
       from.isAlike(to)
@@ -165,7 +170,8 @@ extension RelationshipStorage {
 }
 
 extension StoreLayout {
-  /// Which places of links are stored: of the others among the owner's, in a join table also of the owner among the others'.
+  /// Which places of links are stored: of the others among the owner's, in a join table also of the owner among the
+  /// others'.
   fileprivate func orders(_ storage: RelationshipStorage) -> [Bool] {
     switch storage {
     case .ownKey(_, _, _, let order), .inverseKey(_, _, let order), .ownerKey(_, _, let order): return [order != nil]

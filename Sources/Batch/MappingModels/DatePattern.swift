@@ -91,7 +91,8 @@ public struct DatePattern: Sendable, Equatable, CustomStringConvertible {
     return !"azZX".contains(letter)
   }
 
-  /// The offset of a zone in seconds: `UTC`, `GMT`, `Z`, `+02:00`, `-0530`; nil for names, whose offset changes with the date.
+  /// The offset of a zone in seconds: `UTC`, `GMT`, `Z`, `+02:00`, `-0530`; nil for names, whose offset changes with
+  /// the date.
   public static func offset(ofZone zone: String) -> Int? {
     var rest = Array(zone.utf8)[...]
     let found = DateFields.zone(&rest)
@@ -121,7 +122,9 @@ private struct DateFields {
       fraction = number.value / number.scale
     default:
       let most = isFixed ? width : letter == "y" ? 9 : 2
-      guard let number = Self.number(&rest, most: most, least: letter == "y" && width == 4 ? 4 : 1) else { return false }
+      guard let number = Self.number(&rest, most: most, least: letter == "y" && width == 4 ? 4 : 1) else {
+        return false
+      }
       set(letter, Int(number.value))
     }
     return true
@@ -162,7 +165,9 @@ private struct DateFields {
       rest = rest.dropFirst(name.utf8.count)
       isNamed = true
     }
-    guard let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return isNamed ? 0 : nil }
+    guard let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else {
+      return isNamed ? 0 : nil
+    }
     rest = rest.dropFirst()
     guard let hours = number(&rest, most: 2, least: 2) else { return nil }
     if rest.first == UInt8(ascii: ":") { rest = rest.dropFirst() }
@@ -188,7 +193,8 @@ private struct DateFields {
     month == 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 
-  /// Days since the first of March of year 0, in the Gregorian calendar: years that begin in March end with the leap day.
+  /// Days since the first of March of year 0, in the Gregorian calendar: years that begin in March end with the leap
+  /// day.
   private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let (year, month) = month < 3 ? (year - 1, month + 9) : (year, month - 3)
     let floored = year >= 0 ? year / 4 - year / 100 + year / 400 : -1

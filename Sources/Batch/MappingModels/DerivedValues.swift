@@ -1,11 +1,11 @@
 import CoreDataModel
 import Streams
 
-/// Lets an inferred step compute attributes that its destination derives, and its source does not, or in another way (B.8):
-/// the derivation is rewritten as an expression over the source's objects.
+/// Lets an inferred step compute attributes that its destination derives, and its source does not, or in another way
+/// (B.8): the derivation is rewritten as an expression over the source's objects.
 ///
-/// Left as they are, and so without a new value: derivations with a filter, of what the step does not carry, and functions that
-/// no expression has.
+/// Left as they are, and so without a new value: derivations with a filter, of what the step does not carry, and
+/// functions that no expression has.
 package struct DerivedValues {
   package let source: ManagedObjectModel
   package let destination: ManagedObjectModel
@@ -32,7 +32,8 @@ package struct DerivedValues {
       guard let attribute = destination.attribute(property.name, of: entity), let text = attribute.derivationExpression,
         attribute.derivationFilter?.isEmpty != false,
         property.copiedAttribute.flatMap({ source.attribute($0, of: origin) })?.isDerived(like: attribute) != true,
-        let expression = (try? Expression(format: text)).flatMap({ rewritten($0, entity, origin) }), Self.isKnown(expression)
+        let expression = (try? Expression(format: text)).flatMap({ rewritten($0, entity, origin) }),
+        Self.isKnown(expression)
       else { continue }
       mapping.attributeMappings[index].valueExpression = expression
     }
@@ -95,7 +96,8 @@ package struct DerivedValues {
     }
     guard let property = mapping.relationshipMappings.first(where: { $0.name == key }) else { return nil }
     let name = property.valueExpression == nil ? key : property.valueExpression?.carriedRelationship?.path
-    guard let name, let old = source.relationship(name, of: origin), let new = destination.relationship(key, of: entity),
+    guard let name, let old = source.relationship(name, of: origin),
+      let new = destination.relationship(key, of: entity),
       isWhole(old.destinationEntity, new.destinationEntity)
     else { return nil }
     return (name, (new.destinationEntity, old.destinationEntity))
@@ -105,13 +107,16 @@ package struct DerivedValues {
   private func isWhole(_ origin: String, _ entity: String) -> Bool {
     source.entities.allSatisfy { kind in
       kind.isAbstract || !source.isKind(kind.name, of: origin)
-        || mappings.contains { $0.sourceEntity == kind.name && destination.isKind($0.destinationEntity ?? "", of: entity) }
+        || mappings.contains {
+          $0.sourceEntity == kind.name && destination.isKind($0.destinationEntity ?? "", of: entity)
+        }
     }
   }
 }
 
 extension Expression {
-  /// The key path of an aggregate over objects, `kids.@count` or `kids.@sum.age`, however it is written; nil for all else.
+  /// The key path of an aggregate over objects, `kids.@count` or `kids.@sum.age`, however it is written; nil for all
+  /// else.
   package var aggregatePath: [String]? {
     switch self {
     case .keyPath(.evaluatedObject, let path):

@@ -3,11 +3,11 @@ import CoreDataModel
 import RunSupport
 
 extension Expression {
-  /// Reads an expression in NSPredicate's format: key paths, literals, arithmetic, `CAST`, `TERNARY`, `FUNCTION`, `FETCH`,
-  /// `SUBQUERY` and functions by name.
+  /// Reads an expression in NSPredicate's format: key paths, literals, arithmetic, `CAST`, `TERNARY`, `FUNCTION`,
+  /// `FETCH`, `SUBQUERY` and functions by name.
   ///
-  /// - Throws: ``BatchError`` with the code `badMapping` that names what is not understood: a function that is not supported, a
-  ///   placeholder such as `%K`, or a text that is nested too deeply.
+  /// - Throws: ``BatchError`` with the code `badMapping` that names what is not understood: a function that is not
+  ///   supported, a placeholder such as `%K`, or a text that is nested too deeply.
   public init(format: String) throws {
     do { self = try PredicateParser.expression(format, isStrict: true) } catch let damage as ExpressionDamage {
       throw BatchError(.badMapping, "the expression \(damage)", hint: "Write it in NSPredicate's format")

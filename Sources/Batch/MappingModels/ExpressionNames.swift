@@ -1,7 +1,7 @@
 import CoreDataModel
 
-// Which of the source's properties something reads, by every name that stands in it: a property that is named may be read, one that is
-// not cannot be.
+// Which of the source's properties something reads, by every name that stands in it: a property that is named may be
+// read, one that is not cannot be.
 
 extension Expression {
   /// All names in key paths, and texts that a call may take for a name.
@@ -9,7 +9,8 @@ extension Expression {
     switch self {
     case .constant(.text(let text)): [text]
     case .constant, .decimal, .date, .evaluatedObject, .variable: []
-    case .keyPath(let operand, let path): Set(path.flatMap { $0.split(separator: ".").map(String.init) }).union(operand.names)
+    case .keyPath(let operand, let path):
+      Set(path.flatMap { $0.split(separator: ".").map(String.init) }).union(operand.names)
     case .function(let operand, _, let arguments): arguments.reduce(operand?.names ?? []) { $0.union($1.names) }
     case .aggregate(let elements): elements.reduce([]) { $0.union($1.names) }
     case .subquery(let collection, _, let predicate): collection.names.union(predicate.names)
@@ -60,7 +61,8 @@ extension RuleValue {
   fileprivate var names: Set<String> {
     switch self {
     case .expression(let expression): expression.names
-    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _), .lookup(let value, _):
+    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
+      .lookup(let value, _):
       value.names
     case .sum(let values), .join(let values, _): values.reduce([]) { $0.union($1.names) }
     case .choice(let condition, let value, let other): condition.names.union(value.names).union(other.names)

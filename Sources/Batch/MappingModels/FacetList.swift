@@ -56,7 +56,8 @@ struct FacetList {
     _ old: AttributeDescription, _ new: AttributeDescription, isHashed: Bool, isDerived: Bool, isComposite: Bool
   ) {
     let formats = (
-      old.derivationExpression.map(PropertyHash.predicateFormat), new.derivationExpression.map(PropertyHash.predicateFormat)
+      old.derivationExpression.map(PropertyHash.predicateFormat),
+      new.derivationExpression.map(PropertyHash.predicateFormat)
     )
     add(
       "derivationExpression", old.derivationExpression, new.derivationExpression,
@@ -93,7 +94,9 @@ struct FacetList {
     addEntries("unknown", old.unknown, new.unknown)
   }
 
-  private static func text(_ value: Value, _ type: AttributeType) -> String { DefaultValue.text(value, type) ?? "\(value)" }
+  private static func text(_ value: Value, _ type: AttributeType) -> String {
+    DefaultValue.text(value, type) ?? "\(value)"
+  }
 
   mutating func compare(
     _ old: RelationshipDescription, isOwnInverse oldIsOwn: Bool, _ new: RelationshipDescription,

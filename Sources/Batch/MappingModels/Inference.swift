@@ -6,13 +6,13 @@ import Streams
 extension MappingModel {
   /// The mapping model that follows from two versions alone, if nothing but lightweight changes lie between them.
   ///
-  /// Properties and entities are matched by renaming identifier, else by name. A value expression is given only for what
-  /// was renamed: `$source.old` for an attribute, the instances of the old relationship for a relationship. Source
+  /// Properties and entities are matched by renaming identifier, else by name. A value expression is given only for
+  /// what was renamed: `$source.old` for an attribute, the instances of the old relationship for a relationship. Source
   /// entities without counterpart get a Remove mapping, new ones an Add mapping; abstract entities and transient
   /// properties get none.
   ///
-  /// Missing values of attributes that became required are no reason: only the rows show it (E.2). Source of the rules: E.1 and
-  /// E.2.
+  /// Missing values of attributes that became required are no reason: only the rows show it (E.2). Source of the rules:
+  /// E.1 and E.2.
   ///
   /// - Throws: one ``BatchError`` with the code `refused` that names every entity, property and reason, one to a
   ///   line.
@@ -37,7 +37,8 @@ extension MappingModel {
           + inference.problems.map(\.description).joined(separator: "\n"),
         hint: "Supply a mapping model for this step")
     }
-    model.entityMappings = DerivedValues(source: source, destination: destination, mappings: model.entityMappings).applied()
+    model.entityMappings = DerivedValues(source: source, destination: destination, mappings: model.entityMappings)
+      .applied()
     model.sourceHashes = sourceHashes
     model.destinationHashes = destinationHashes
     model.sourceModelName = source.name
@@ -132,7 +133,8 @@ package struct Inference {
       destination: new.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
     report(match, name)
     for relationship in new {
-      // Where the objects at the other end go with their entity, their links go with them: the relationship is a new one.
+      // Where the objects at the other end go with their entity, their links go with them: the relationship is a new
+      // one.
       let from = match.pairs[relationship.name].flatMap { pair in old.first { $0.name == pair } }
         .flatMap { heirs[$0.destinationEntity] == nil ? nil : $0 }
       if let from { check(relationship, from, entity: name) }

@@ -31,7 +31,8 @@ struct InferenceProblem: Equatable {
     case .abstract: "Map its objects to a concrete entity with an entity mapping"
     case .type: "Map the attribute with a value expression or a policy that converts the value"
     case .toOne: "Map the relationship with a value expression or a policy that chooses the one object"
-    case .destination: "Map the relationship with a value expression, and the objects at its other end with entity mappings"
+    case .destination:
+      "Map the relationship with a value expression, and the objects at its other end with entity mappings"
     }
   }
 }

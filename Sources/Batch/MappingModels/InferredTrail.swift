@@ -4,7 +4,8 @@ import Streams
 
 /// Where consecutive inferred steps take everything of the latest version from, by names of the first version.
 ///
-/// Other than a ``MappingComposition``, it can follow every path: it says what goes where, and nothing of tables and bytes.
+/// Other than a ``MappingComposition``, it can follow every path: it says what goes where, and nothing of tables and
+/// bytes.
 package struct InferredTrail {
   /// Where the objects of an entity come from.
   package struct Entity: Equatable {
@@ -15,7 +16,9 @@ package struct InferredTrail {
     /// By name, the relationship of the first version.
     package var relationships: [String: String]
 
-    package init(source: String, attributes: [String: MappingComposition.AttributeOrigin], relationships: [String: String]) {
+    package init(
+      source: String, attributes: [String: MappingComposition.AttributeOrigin], relationships: [String: String]
+    ) {
       self.source = source
       self.attributes = attributes
       self.relationships = relationships
@@ -45,7 +48,9 @@ package struct InferredTrail {
   package mutating func append(_ step: MappingModel, to next: ManagedObjectModel) {
     var found: [String: Entity] = [:]
     for mapping in step.entityMappings {
-      guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity, let before = entities[source] else {
+      guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
+        let before = entities[source]
+      else {
         continue
       }
       found[destination] = Entity(
@@ -61,7 +66,8 @@ package struct InferredTrail {
   ) -> [String: MappingComposition.AttributeOrigin] {
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
     let attributes = next.attributes(of: destination)
-    if attributes == latest.attributes(of: source), mapping.attributeMappings.allSatisfy({ $0.valueExpression == nil }) {
+    if attributes == latest.attributes(of: source), mapping.attributeMappings.allSatisfy({ $0.valueExpression == nil })
+    {
       return before.attributes
     }
     let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
@@ -77,7 +83,8 @@ package struct InferredTrail {
   }
 
   private func origin(
-    _ property: PropertyMapping, _ rest: Substring, _ leaf: AttributeDescription, _ before: Entity, _ old: [String: AttributeType]
+    _ property: PropertyMapping, _ rest: Substring, _ leaf: AttributeDescription, _ before: Entity,
+    _ old: [String: AttributeType]
   ) -> MappingComposition.AttributeOrigin {
     let path: String
     switch property.valueExpression {
@@ -143,7 +150,8 @@ extension MappingComposition.AttributeOrigin {
 }
 
 extension AttributeType {
-  /// Whether a type holds every number of another one. What cannot be changed into it at all does not concern inference.
+  /// Whether a type holds every number of another one. What cannot be changed into it at all does not concern
+  /// inference.
   fileprivate func holds(_ other: AttributeType) -> Bool {
     let integers: [AttributeType] = [.boolean, .integer16, .integer32, .integer64]
     guard let size = integers.firstIndex(of: other) else { return !integers.contains(self) && self != .float }

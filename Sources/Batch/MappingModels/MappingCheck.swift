@@ -12,8 +12,8 @@ package struct MappingCheck {
     self.destination = destination
   }
 
-  /// What is wrong, a sentence each; empty for a mapping model that fits. Mapping models of Xcode may name properties that their
-  /// models lost: they are not asked for properties.
+  /// What is wrong, a sentence each; empty for a mapping model that fits. Mapping models of Xcode may name properties
+  /// that their models lost: they are not asked for properties.
   package func problems() -> [String] {
     model.entityMappings.flatMap { mapping in
       let found = entities(mapping) + (mapping.mapsByName ? properties(mapping) + rules(mapping) : [])
@@ -41,10 +41,14 @@ package struct MappingCheck {
   }
 
   private func rules(_ mapping: EntityMapping) -> [String] {
-    guard let rules = mapping.rules, let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
+    guard let rules = mapping.rules, let from = mapping.sourceEntity, let to = mapping.destinationEntity else {
+      return []
+    }
     var found = rules.attributes.compactMap { attribute($0.name, of: to) } + tooEarly(rules, mapping)
     found += rules.relationships.flatMap { self.target($0, of: to, from: from, item: nil) }
-    for rule in rules.objects { found += problems(of: rule, to: to, from: from).map { "\(rule.kind) \(rule.entity): \($0)" } }
+    for rule in rules.objects {
+      found += problems(of: rule, to: to, from: from).map { "\(rule.kind) \(rule.entity): \($0)" }
+    }
     return found
   }
 

@@ -1,6 +1,7 @@
 import CoreDataModel
 
-/// Writes out what mapping files leave to the rule for properties that are not mapped (D.2): the same name, else the default.
+/// Writes out what mapping files leave to the rule for properties that are not mapped (D.2): the same name, else the
+/// default.
 package struct MappingCompletion {
   /// All mapping models of a step.
   package let models: [MappingModel]
@@ -46,7 +47,8 @@ package struct MappingCompletion {
     guard let entity = mapping.destinationEntity, destination.entity(entity) != nil else { return }
     let attributes = Set(mapping.attributeMappings.map(\.name) + (mapping.rules?.attributes.map(\.name) ?? []))
     let relationships = Set(mapping.relationshipMappings.map(\.name) + (mapping.rules?.relationships.map(\.name) ?? []))
-    for attribute in destination.attributes(of: entity) where !attribute.isTransient && !attributes.contains(attribute.name) {
+    for attribute in destination.attributes(of: entity)
+    where !attribute.isTransient && !attributes.contains(attribute.name) {
       mapping.attributeMappings.append(PropertyMapping(name: attribute.name))
     }
     for relationship in destination.relationships(of: entity)
@@ -59,11 +61,14 @@ package struct MappingCompletion {
 
   /// Whether the objects that the source's relationship of this name leads to are dropped. Then so are the links.
   private func isLeft(_ relationship: RelationshipDescription, from entity: String) -> Bool {
-    guard let old = source.relationships(of: entity).first(where: { $0.name == relationship.name }) else { return false }
+    guard let old = source.relationships(of: entity).first(where: { $0.name == relationship.name }) else {
+      return false
+    }
     let all = models.flatMap(\.entityMappings) + (models.contains(where: \.mapsOthers) ? others : [])
     return !all.contains { mapping in
       guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return false }
-      return source.isKind(from, of: old.destinationEntity) && destination.isKind(to, of: relationship.destinationEntity)
+      return source.isKind(from, of: old.destinationEntity)
+        && destination.isKind(to, of: relationship.destinationEntity)
     }
   }
 }

@@ -2,11 +2,12 @@ import CoreDataModel
 import CoreDataStore
 import Streams
 
-/// Mappings without policies one after the other as one mapping: what every object of the latest version has of an object of the
-/// first.
+/// Mappings without policies one after the other as one mapping: what every object of the latest version has of an
+/// object of the first.
 ///
-/// What it gives is what walking version by version gives, to the byte, or it refuses to continue: values pass all types on their
-/// way, what was dropped stays dropped, and tables are read in the order in which the last step alone would read them.
+/// What it gives is what walking version by version gives, to the byte, or it refuses to continue: values pass all
+/// types on their way, what was dropped stays dropped, and tables are read in the order in which the last step alone
+/// would read them.
 package struct MappingComposition {
   /// Why two steps cannot be made one.
   struct Obstacle: Error {
@@ -16,8 +17,8 @@ package struct MappingComposition {
   /// Where an attribute's value comes from.
   package enum AttributeOrigin: Equatable {
     case constant(Value)
-    /// An attribute of the first version, and the types that it has one after the other, the first and the latest included;
-    /// and the value of the latest type that stands for NULL.
+    /// An attribute of the first version, and the types that it has one after the other, the first and the latest
+    /// included; and the value of the latest type that stands for NULL.
     case source(String, types: [AttributeType], null: Value? = nil)
     /// What an expression of the first step gives, and the types that it has one after the other after that step.
     case computed(Expression, types: [AttributeType])
@@ -70,7 +71,8 @@ package struct MappingComposition {
       }
     }
     let step = ComposedStep(
-      source: latest, destination: next, heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first },
+      source: latest, destination: next,
+      heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first },
       named: Dictionary(pairs.map { ($0.mapping.name, $0.source) }) { first, _ in first })
     guard step.heirs.count == pairs.count, Set(step.heirs.values).count == pairs.count else {
       throw Obstacle(reason: "an entity has several mappings")
@@ -106,7 +108,9 @@ package struct MappingComposition {
     if mapping.filterPredicate != nil { throw Obstacle(reason: "\(mapping.name) has a filter") }
   }
 
-  private func attributes(_ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep) throws -> [String: AttributeOrigin] {
+  private func attributes(_ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep) throws -> [String:
+    AttributeOrigin]
+  {
     if let unchanged = step.unchanged(mapping, origin) { return unchanged }
     let entity = mapping.destinationEntity ?? ""
     let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
@@ -123,7 +127,9 @@ package struct MappingComposition {
         }
         let value = try mapped[attribute.name].flatMap { try step.source($0, old, rest) }
         found[leaf.path] =
-          try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf, mapped[attribute.name]?.valueForNull) }
+          try value.map {
+            try origin.attribute($0.path, from: $0.attribute, to: leaf, mapped[attribute.name]?.valueForNull)
+          }
           ?? .constant(try step.constant(mapped[attribute.name], leaf.attribute))
       }
     }
@@ -132,7 +138,9 @@ package struct MappingComposition {
 
   /// An expression of the step at hand as one of the first version's objects.
   private func moved(_ expression: Expression, _ name: String, _ origin: Origin) throws -> Expression {
-    guard expression.asksSourceAlone else { throw Obstacle(reason: "\(name) asks for more than its object in \(expression)") }
+    guard expression.asksSourceAlone else {
+      throw Obstacle(reason: "\(name) asks for more than its object in \(expression)")
+    }
     guard let moved = isAtBeginning ? expression : expression.moved(to: origin) else {
       throw Obstacle(reason: "\(name) is computed by \(expression) of values that changed on the way")
     }
@@ -159,10 +167,13 @@ package struct MappingComposition {
     let carried = order.compactMap { name in
       origins[name].map { origin in
         var mapping = EntityMapping(sourceEntity: origin.entity, destinationEntity: name)
-        mapping.attributeMappings = origin.attributes.sorted { $0.key < $1.key }.map { PropertyMapping($0.key, $0.value) }
+        mapping.attributeMappings = origin.attributes.sorted { $0.key < $1.key }.map {
+          PropertyMapping($0.key, $0.value)
+        }
         mapping.relationshipMappings = model.relationships(of: name).filter { !$0.isTransient }.map { relationship in
           PropertyMapping(
-            name: relationship.name, valueExpression: origin.relationships[relationship.name]?.expression ?? .constant(.null))
+            name: relationship.name,
+            valueExpression: origin.relationships[relationship.name]?.expression ?? .constant(.null))
         }
         return mapping
       }
@@ -178,7 +189,8 @@ package struct MappingComposition {
 extension MappingComposition.Origin {
   /// Where an attribute comes from that a step takes from this entity's attribute of that path.
   fileprivate func attribute(
-    _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription), _ null: Value?
+    _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription),
+    _ null: Value?
   ) throws -> MappingComposition.AttributeOrigin {
     guard old.allowsExternalBinaryDataStorage == new.attribute.allowsExternalBinaryDataStorage else {
       throw MappingComposition.Obstacle(reason: "\(new.path) changes where its data may lie")

@@ -1,7 +1,8 @@
 import CoreDataModel
 import Streams
 
-/// How one step turns objects of a source version into objects of a destination version, as NSMappingModel describes it.
+/// How one step turns objects of a source version into objects of a destination version, as NSMappingModel describes
+/// it.
 ///
 /// A mapping model may cover a part of the entities; several of them can make up one step.
 public struct MappingModel: Sendable, Equatable {
@@ -51,7 +52,8 @@ public struct EntityMapping: Sendable, Equatable {
   public var attributeMappings: [PropertyMapping] = []
   /// Relationship mappings, by the order of the file.
   public var relationshipMappings: [PropertyMapping] = []
-  /// Whether properties without a mapping are mapped by default all the same. They are in mapping files; in Xcode's they are left out.
+  /// Whether properties without a mapping are mapped by default all the same. They are in mapping files; in Xcode's
+  /// they are left out.
   public var mapsByName = false
   /// What is done beyond the mappings, in place of a policy.
   public var rules: MappingRules?
@@ -73,9 +75,11 @@ public struct PropertyMapping: Sendable, Equatable {
   public var name: String
   /// The value; nil means by default: the source's property of the same name, else the default value (D.2).
   public var valueExpression: Expression?
-  /// Types of an attribute in versions between, that its value passes one after the other where several steps are made in one.
+  /// Types of an attribute in versions between, that its value passes one after the other where several steps are made
+  /// in one.
   public var passedTypes: [AttributeType] = []
-  /// What an attribute gets, as it is stored, where its source has no value: the default of one that an inferred step makes required.
+  /// What an attribute gets, as it is stored, where its source has no value: the default of one that an inferred step
+  /// makes required.
   public var valueForNull: Value?
 
   /// Makes a property mapping.

@@ -11,8 +11,8 @@ public enum MappingModelReader {
   /// Extensions of mapping models.
   private static let extensions = MappingFileReader.extensions.union(["xcmappingmodel"])
 
-  /// Reads an `.xcmappingmodel`, its `xcmapping.xml`, a `.yaml`, `.yml` or `.json`, or every mapping model below a folder: files
-  /// before folders, each in sorted order.
+  /// Reads an `.xcmappingmodel`, its `xcmapping.xml`, a `.yaml`, `.yml` or `.json`, or every mapping model below a
+  /// folder: files before folders, each in sorted order.
   ///
   /// - Throws: ``BatchError`` with the code `badMapping` when one cannot be read or none is found.
   public static func read(path: String) throws -> [MappingModel] {
@@ -31,15 +31,16 @@ public enum MappingModelReader {
     let found = try documents(below: path)
     guard !found.isEmpty else {
       throw BatchError(
-        .badMapping, "the folder holds no .xcmappingmodel, .yaml or .json with mappings", hint: "Name another folder", path: path)
+        .badMapping, "the folder holds no .xcmappingmodel, .yaml or .json with mappings", hint: "Name another folder",
+        path: path)
     }
     return try found.map {
       isFile($0) ? try MappingFileReader.read($0) : try model($0 + "/xcmapping.xml", name: PackageFolders.stem($0))
     }
   }
 
-  /// The mapping models of a folder. Folders of projects hold YAML and JSON for many purposes: files without the word `entities`
-  /// are none of ours.
+  /// The mapping models of a folder. Folders of projects hold YAML and JSON for many purposes: files without the word
+  /// `entities` are none of ours.
   package static func documents(below path: String) throws -> [String] {
     try PackageFolders.find(extensions, below: path, code: .badMapping).filter {
       !isFile($0) || MappingDocument.holds("entities", $0)
@@ -187,7 +188,8 @@ public enum MappingModelReader {
 
 extension CoreDataModel.Expression {
   /// `FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", mapping, source)`.
-  static func destinationInstances(ofMapping name: String, source: CoreDataModel.Expression) -> CoreDataModel.Expression {
+  static func destinationInstances(ofMapping name: String, source: CoreDataModel.Expression) -> CoreDataModel.Expression
+  {
     .function(
       operand: .variable("manager"), name: "destinationInstancesForEntityMappingNamed:sourceInstances:",
       arguments: [.constant(.text(name)), source])

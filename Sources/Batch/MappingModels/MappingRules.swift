@@ -1,7 +1,8 @@
 import CoreDataModel
 import Streams
 
-/// What a mapping file says beyond value expressions: which further objects are made, found and linked for each source object.
+/// What a mapping file says beyond value expressions: which further objects are made, found and linked for each source
+/// object.
 ///
 /// Rules stand for a policy. They hold no dictionaries, so that their description is the same in every run.
 public struct MappingRules: Sendable, Equatable {

@@ -33,20 +33,25 @@ package enum Measure {
   private static func of(_ number: Double) -> Measure { number.magnitude == secondsTo2001 ? .date : .number }
 
   private static let arithmetic: Set<String> = [
-    "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "abs:", "ceiling:", "floor:",
+    "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "abs:", "ceiling:",
+    "floor:",
     "trunc:",
     "sqrt:",
   ]
 
   /// Of an expression whose `$source` is an object of an entity of the model, and `$item` one of another.
-  package static func of(_ expression: Expression, _ model: ManagedObjectModel, source: String, item: String? = nil) -> Measure {
+  package static func of(_ expression: Expression, _ model: ManagedObjectModel, source: String, item: String? = nil)
+    -> Measure
+  {
     switch expression {
     case .constant(.integer(let integer)): return of(Double(integer))
     case .constant(.real(let double)): return of(double)
     case .decimal(let digits): return Double(digits).map(of) ?? .other
     case .date: return .date
     case .keyPath(.variable(let name), let path):
-      guard var entity = name == "source" ? source : name == "item" ? item : nil, let last = path.last else { return .other }
+      guard var entity = name == "source" ? source : name == "item" ? item : nil, let last = path.last else {
+        return .other
+      }
       for step in path.dropLast() {
         guard let relationship = model.relationship(step, of: entity) else { return .other }
         entity = relationship.destinationEntity

@@ -95,7 +95,8 @@ struct ModelComparison {
     _ facets: (Declared<Property>, Declared<Property>) -> [FacetChange]
   ) -> [PropertyDifference] {
     let match = PropertyMatch(
-      source: Declared.all(properties, of: old, in: source), destination: Declared.all(properties, of: new, in: destination))
+      source: Declared.all(properties, of: old, in: source),
+      destination: Declared.all(properties, of: new, in: destination))
     var found: [PropertyDifference] = []
     for target in match.destination {
       let origin = match.origin(of: target)
@@ -123,7 +124,8 @@ struct ModelComparison {
     let (from, to) = (old.property.name, new.property.name)
     var difference = PropertyDifference(
       property: kind, kind: isMoved ? .moved : from == to ? .changed : .renamed,
-      source: isMoved ? "\(old.owner).\(from)" : from, destination: isMoved ? "\(new.owner).\(to)" : to, changes: changes,
+      source: isMoved ? "\(old.owner).\(from)" : from, destination: isMoved ? "\(new.owner).\(to)" : to,
+      changes: changes,
       changesVersionHash: changes.contains(where: \.changesVersionHash))
     difference.condition = condition(new.property, from: old.property)
     return difference

@@ -1,5 +1,5 @@
-/// What changes from one version of a model to another, facet by facet: what that means for version hashes, and whether a
-/// mapping model can be inferred (E.1, E.2).
+/// What changes from one version of a model to another, facet by facet: what that means for version hashes, and whether
+/// a mapping model can be inferred (E.1, E.2).
 ///
 /// The keys of its JSON are the names of the properties here; they stay as they are.
 public struct ModelDifference: Sendable, Equatable, Codable {

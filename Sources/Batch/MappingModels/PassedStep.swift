@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataStore
 import Streams
 
-/// Whether a pass can make the objects of a step on its way to those of a later one: each follows from one row, under its key, and
-/// the table of its version would have the rows in the same order.
+/// Whether a pass can make the objects of a step on its way to those of a later one: each follows from one row, under
+/// its key, and the table of its version would have the rows in the same order.
 package struct PassedStep {
   private let pairs: [(source: String, destination: String, mapping: EntityMapping)]
   private let source: StoreLayout
@@ -47,16 +47,21 @@ package struct PassedStep {
         return "links of \(name) come from several relationships"
       }
       // Places in an order may depend on the links before.
-      guard join.sourceOrderColumn == nil, join.destinationOrderColumn == nil else { return "links of \(name) are ordered" }
+      guard join.sourceOrderColumn == nil, join.destinationOrderColumn == nil else {
+        return "links of \(name) are ordered"
+      }
       let hasFilter = pairs.contains { $0.mapping.filterPredicate != nil }
-      return hasFilter && sides.contains { $0.count > 1 } ? "links of \(name) are filtered by each mapping on its own" : nil
+      return hasFilter && sides.contains { $0.count > 1 }
+        ? "links of \(name) are filtered by each mapping on its own" : nil
     }.first
   }
 
   /// Where mappings take the links of a relationship from, a mapping each.
   private func origins(_ reference: PropertyReference) -> [RelationshipStorage] {
     pairs.filter { destination.model.isKind($0.destination, of: reference.entity) }.compactMap { pair in
-      guard let property = pair.mapping.relationshipMappings.first(where: { $0.name == reference.name }) else { return nil }
+      guard let property = pair.mapping.relationshipMappings.first(where: { $0.name == reference.name }) else {
+        return nil
+      }
       let name = property.valueExpression.map { $0.carriedRelationship?.path } ?? property.name
       return name.flatMap { source.storage(of: $0, entity: pair.source) }
     }

@@ -1,4 +1,5 @@
-/// Pairs what was renamed: a destination's renaming identifier names the source's, which is the name when there is none.
+/// Pairs what was renamed: a destination's renaming identifier names the source's, which is the name when there is
+/// none.
 struct RenamingMatch {
   struct Item: Equatable {
     let name: String

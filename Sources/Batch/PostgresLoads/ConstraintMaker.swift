@@ -1,5 +1,6 @@
-/// Makes what comes after the rows, each in a transaction with its note. What real data do not allow is left out, and noted: keys that
-/// lead nowhere, values that come twice, texts that are too long for an index. No row is changed for it.
+/// Makes what comes after the rows, each in a transaction with its note. What real data do not allow is left out, and
+/// noted: keys that lead nowhere, values that come twice, texts that are too long for an index. No row is changed for
+/// it.
 struct ConstraintMaker {
   let book: LoadBook
 
@@ -15,7 +16,9 @@ struct ConstraintMaker {
     }
   }
 
-  private func inTransaction(_ constraint: PostgresConstraint, _ number: Int, note: String?, _ body: () throws -> Void) throws {
+  private func inTransaction(_ constraint: PostgresConstraint, _ number: Int, note: String?, _ body: () throws -> Void)
+    throws
+  {
     try session.execute("BEGIN")
     try body()
     try book.note(constraint, number: number, note: note)

@@ -1,9 +1,11 @@
 import RunSupport
 import Streams
 
-/// Rows in PostgreSQL's binary COPY format (PostgreSQL, "COPY", File Formats), in one piece of memory that is used again.
+/// Rows in PostgreSQL's binary COPY format (PostgreSQL, "COPY", File Formats), in one piece of memory that is used
+/// again.
 ///
-/// A row is the number of its fields, 16 bits, and for each field its length, 32 bits, or -1 for NULL, and its bytes; all big-endian.
+/// A row is the number of its fields, 16 bits, and for each field its length, 32 bits, or -1 for NULL, and its bytes;
+/// all big-endian.
 final class CopyBuffer: @unchecked Sendable {
   // Sendable by discipline: the pipeline hands a buffer from one thread to the next and never shares it.
   @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
@@ -123,7 +125,8 @@ final class CopyBuffer: @unchecked Sendable {
   func endRow(from start: Int, firstInsertion: Int, _ name: @autoclosure () -> OutsideRow.Name) {
     rows &+= 1
     guard insertions.count == firstInsertion else {
-      return outsideRows.append(OutsideRow(bytes: start..<count, insertions: firstInsertion..<insertions.count, name: name()))
+      return outsideRows.append(
+        OutsideRow(bytes: start..<count, insertions: firstInsertion..<insertions.count, name: name()))
     }
     let row = UnsafeRawBufferPointer(start: memory + start, count: count &- start)
     digest.add(CopyRow.key(row), row)
@@ -147,7 +150,8 @@ enum OutsideValue {
     }
   }
 
-  /// Values of so many bytes or more go outside the buffer, and the proof reads their SHA-256: so a row has few bytes, whatever it holds.
+  /// Values of so many bytes or more go outside the buffer, and the proof reads their SHA-256: so a row has few bytes,
+  /// whatever it holds.
   static let threshold = MemoryBudget.longValueBytes
   /// The longest value that PostgreSQL takes in a row.
   static let maximum = (1 << 30) - (1 << 16)

@@ -5,8 +5,8 @@ import Streams
 
 /// Encodes rows of a store's table as rows of binary COPY. One thread at a time.
 ///
-/// A value that its column cannot hold ends the load with an error that names object and property: nothing is rounded, cut or
-/// left out. Times go to whole microseconds, which is all that PostgreSQL knows.
+/// A value that its column cannot hold ends the load with an error that names object and property: nothing is rounded,
+/// cut or left out. Times go to whole microseconds, which is all that PostgreSQL knows.
 final class CopyRowEncoder {
   /// What a value's way depends on: nothing that is counted, for this is looked at for every value.
   struct Field {
@@ -64,7 +64,9 @@ final class CopyRowEncoder {
       var entity = 0
       if let entityPosition {
         let number = decoder.integer(entityPosition) ?? 0
-        guard known.contains(number) else { throw damage("a row has the number \(number), which is no entity of its table", key) }
+        guard known.contains(number) else {
+          throw damage("a row has the number \(number), which is no entity of its table", key)
+        }
         guard entities[Int(number)] != nil else { continue }
         entity = Int(number)
       }
@@ -105,14 +107,18 @@ final class CopyRowEncoder {
 
   private func damage(_ what: String, _ key: Int64) -> BatchError {
     BatchError(
-      .badStore, "\(what); what was loaded so far stays, unfinished", hint: "Restore the store from a backup", path: store.path,
+      .badStore, "\(what); what was loaded so far stays, unfinished", hint: "Restore the store from a backup",
+      path: store.path,
       entity: table.subject, key: key)
   }
 
-  private func name(_ entity: Int) -> String { entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject }
+  private func name(_ entity: Int) -> String {
+    entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject
+  }
 
   private func refusal(_ fault: CopyFault, _ column: PostgresColumn, _ key: Int64, _ entity: Int) -> BatchError {
-    fault.error("\(column.property) \(fault.what), which \(column.type.rawValue) cannot hold", store.path, name(entity), key)
+    fault.error(
+      "\(column.property) \(fault.what), which \(column.type.rawValue) cannot hold", store.path, name(entity), key)
   }
 }
 

@@ -13,7 +13,8 @@ struct CopyValues {
 
   /// From 2000-01-01, where PostgreSQL's times begin, to 2001-01-01, where Core Data's do, in microseconds.
   private static let epoch: Double = 31_622_400_000_000
-  /// The first and the last time that PostgreSQL knows: 4714-11-24 BC and the end of 294276 (PostgreSQL, "Date/Time Types").
+  /// The first and the last time that PostgreSQL knows: 4714-11-24 BC and the end of 294276 (PostgreSQL, "Date/Time
+  /// Types").
   private static let times = -211_813_488_000_000_000.0..<9_223_371_331_200_000_000.0
 
   /// Appends the value of a record's column.

@@ -12,7 +12,8 @@ import RunSupport
     /// A descriptor of its own for the connection's socket: libpq closes its one on its own thread.
     private let socket: Int32
 
-    /// Connects. Throws ``PostgresError``, whose text has no part of a password, and `refused` for an address that cannot be read.
+    /// Connects. Throws ``PostgresError``, whose text has no part of a password, and `refused` for an address that
+    /// cannot be read.
     init(_ url: String) throws {
       let address = PostgresAddress(url)
       guard !address.isAmbiguous else { throw Self.unreadable }
@@ -32,7 +33,8 @@ import RunSupport
       _ = pq.PQsetNoticeProcessor(made, { _, _ in }, nil)
     }
 
-    /// A server that went away without a word is noticed within a minute. libpq takes the last of several settings: the URL's own win.
+    /// A server that went away without a word is noticed within a minute. libpq takes the last of several settings: the
+    /// URL's own win.
     private static func open(_ url: String, _ pq: Libpq) -> OpaquePointer? {
       let words = [
         ("application_name", ProgramName.current), ("connect_timeout", "10"), ("keepalives_idle", "20"),
@@ -70,7 +72,8 @@ import RunSupport
       defer { pq.PQclear(result) }
       return (0..<pq.PQntuples(result)).map { row in
         (0..<pq.PQnfields(result)).map { column in
-          pq.PQgetisnull(result, row, column) == 1 ? nil : pq.PQgetvalue(result, row, column).map { String(cString: $0) }
+          pq.PQgetisnull(result, row, column) == 1
+            ? nil : pq.PQgetvalue(result, row, column).map { String(cString: $0) }
         }
       }
     }
@@ -137,9 +140,11 @@ import RunSupport
       let primary = result.flatMap { pq.PQresultErrorField($0, 0x4D) }.map { String(cString: $0) }
       // Values that come twice are user data: the constraint's name is enough.
       let detail =
-        state == "23505" ? "" : result.flatMap { pq.PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
+        state == "23505"
+        ? "" : result.flatMap { pq.PQresultErrorField($0, 0x44) }.map { ": \(String(cString: $0))" } ?? ""
       let message = primary.map { $0 + detail } ?? LibpqText.line(pq.PQerrorMessage(connection))
-      // What has no code was not said by the server. libpq calls a connection good that it could not write to, while there is something to read.
+      // What has no code was not said by the server. libpq calls a connection good that it could not write to, while
+      // there is something to read.
       let isLost = state.isEmpty || pq.PQstatus(connection) != CONNECTION_OK
       return PostgresError(state: state, message: message, isConnectionLost: isLost)
     }

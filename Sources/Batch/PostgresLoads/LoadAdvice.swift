@@ -34,7 +34,8 @@ struct LoadAdvice {
   /// Takes a load's folder away, and nothing on the server.
   static func giveUp(_ folder: String) -> String { "`\(ShellWords.line(["rm", "-r", folder]))`" }
 
-  /// An error of the load itself, with what leads on from a value that the server cannot hold: the rows that are there come of the old one.
+  /// An error of the load itself, with what leads on from a value that the server cannot hold: the rows that are there
+  /// come of the old one.
   func explained(_ error: BatchError) -> BatchError {
     guard error.code == .failed, error.entity != nil, error.hint == nil else { return error }
     var error = error
@@ -58,7 +59,8 @@ struct LoadAdvice {
 }
 
 extension LoadPlan {
-  /// The command that begins the load again; nil if it was not begun by a command, or if another option is among its own.
+  /// The command that begins the load again; nil if it was not begun by a command, or if another option is among its
+  /// own.
   var command: String? {
     guard let arguments, !arguments.isEmpty else { return nil }
     let standard = PostgresOptions()

@@ -8,7 +8,8 @@ extension MigrationJob {
     do { return try body() } catch { throw BatchError(wrapping: error).settled { aftermath(ofLoad: store) } }
   }
 
-  /// What a failed load of a store has left behind. A load is looked for first: the migration in it leads nowhere alone.
+  /// What a failed load of a store has left behind. A load is looked for first: the migration in it leads nowhere
+  /// alone.
   private func aftermath(ofLoad store: String) -> Aftermath {
     guard let folder = try? LoadFolder(store: store, fileSystem), (try? folder.exists()) == true else {
       return aftermath(of: store)
@@ -27,7 +28,8 @@ extension MigrationJob {
     }
     guard (try? RunLife.look(run, fileSystem))?.phase == .failed else {
       return Aftermath(
-        effect: .resumable, text: "The source is untouched. Go on with \(resume), or give the load up with \(advice.givingUp)",
+        effect: .resumable,
+        text: "The source is untouched. Go on with \(resume), or give the load up with \(advice.givingUp)",
         next: [resume, AdvisedCommand(line: advice.givingUpLine)])
     }
     return Aftermath(

@@ -3,8 +3,8 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// How far a load is: a table on the server, beside the ones that are loaded. A row changes in the transaction that brings the rows
-/// which it counts, so that both are there or neither (I14).
+/// How far a load is: a table on the server, beside the ones that are loaded. A row changes in the transaction that
+/// brings the rows which it counts, so that both are there or neither (I14).
 struct LoadBook {
   /// The table's name.
   static let table = "godwit_load"
@@ -13,7 +13,8 @@ struct LoadBook {
   struct Unit: Equatable {
     /// The table, by its place in the schema.
     var table = 0
-    /// The rowid after which the part begins, and the one with which it ends; nil for the table's own beginning and end.
+    /// The rowid after which the part begins, and the one with which it ends; nil for the table's own beginning and
+    /// end.
     var after: Int64?
     var upTo: Int64?
     /// The row of the source after which it continues; nil at the beginning.
@@ -46,7 +47,8 @@ struct LoadBook {
     let found = try session.rows("SELECT name FROM \(name) WHERE unit = -1").first?.first.flatMap(\.self)
     guard found == identity else {
       throw BatchError(
-        .refused, "the schema \(schema.options.schema) has the unfinished load of another store, or one with other options",
+        .refused,
+        "the schema \(schema.options.schema) has the unfinished load of another store, or one with other options",
         hint: "Finish that one, or run \(ProgramName.current) migrate with another --schema", effect: .nothingWritten)
     }
     return true
@@ -69,7 +71,8 @@ struct LoadBook {
       throw BatchError(
         .refused,
         "the schema \(schema.options.schema) has \(taken.count == 1 ? "a table" : "tables") \(taken.joined(separator: ", "))",
-        hint: "Run \(ProgramName.current) migrate with another --schema, or drop or rename what is there", effect: .nothingWritten
+        hint: "Run \(ProgramName.current) migrate with another --schema, or drop or rename what is there",
+        effect: .nothingWritten
       )
     }
   }
@@ -82,7 +85,8 @@ struct LoadBook {
     try session.execute("COMMIT")
   }
 
-  /// Creates everything on the server that will be created, without a row, and undoes it: what the server refuses, it refuses now.
+  /// Creates everything on the server that will be created, without a row, and undoes it: what the server refuses, it
+  /// refuses now.
   func rehearse() throws {
     try refuseTakenNames()
     try session.execute("BEGIN")
@@ -114,11 +118,13 @@ struct LoadBook {
     let rows = try session.rows(
       "SELECT unit, part_of, after, up_to, position, rows, state, is_done FROM \(name) WHERE unit >= 0 ORDER BY unit")
     let units = try rows.enumerated().map { place, row in
-      guard row.count == 8, row[0] == "\(place)", let table = row[1].flatMap({ Int($0) }), schema.tables.indices.contains(table),
+      guard row.count == 8, row[0] == "\(place)", let table = row[1].flatMap({ Int($0) }),
+        schema.tables.indices.contains(table),
         let count = row[5].flatMap({ UInt64($0) })
       else { throw damaged }
       let numbers = row[2...4].map { $0.flatMap { Int64($0) } }
-      var unit = Unit(table: table, after: numbers[0], upTo: numbers[1], position: numbers[2], rows: count, isDone: row[7] == "t")
+      var unit = Unit(
+        table: table, after: numbers[0], upTo: numbers[1], position: numbers[2], rows: count, isDone: row[7] == "t")
       try read(row[6], into: &unit)
       return unit
     }
@@ -152,7 +158,8 @@ struct LoadBook {
       hint: "Drop the tables of the load and \(name), and load again")
   }
 
-  /// Notes how far a unit is, within the transaction that brought it there. Throws `leaseHeld` if the book has other rows by now.
+  /// Notes how far a unit is, within the transaction that brought it there. Throws `leaseHeld` if the book has other
+  /// rows by now.
   func note(_ unit: Unit, _ number: Int, rowsBefore: UInt64) throws {
     let state = State(digest: unit.digest.words.map(String.init), remarks: unit.remarks)
     let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
@@ -162,14 +169,16 @@ struct LoadBook {
     )
     guard changed.count == 1 else {
       throw BatchError(
-        .leaseHeld, "another process goes on with this load", hint: "Look for it; this one has left it alone", entity: self.name)
+        .leaseHeld, "another process goes on with this load", hint: "Look for it; this one has left it alone",
+        entity: self.name)
     }
   }
 
   /// The server has taken another number of rows than it was sent: something there takes rows away, or adds some.
   func miscount(of table: Int, sent: UInt64, taken: UInt64) -> BatchError {
     BatchError(
-      .mismatch, "the server has taken \(taken) of \(sent) rows for \(statements.name(table)); these were not committed",
+      .mismatch,
+      "the server has taken \(taken) of \(sent) rows for \(statements.name(table)); these were not committed",
       hint: "Look for triggers or rules on the table", entity: schema.tables[table].subject)
   }
 

@@ -19,7 +19,9 @@ final class LoadCrew: Sendable {
   init(_ units: [LoadBook.Unit], _ progress: LoadProgress) { (self.units, self.progress) = (units, progress) }
 
   /// The units of a load that begins: large tables fall into as many parts as there are sessions.
-  static func units(_ schema: PostgresSchema, _ store: LoadStore, parts: Int, leastBytes: UInt64) throws -> [LoadBook.Unit] {
+  static func units(_ schema: PostgresSchema, _ store: LoadStore, parts: Int, leastBytes: UInt64) throws -> [LoadBook
+    .Unit]
+  {
     try schema.tables.indices.flatMap { table -> [LoadBook.Unit] in
       let source = store.source(of: schema.tables[table])
       let (snapshot, root) = (store.reader.snapshot, source.rootPage)

@@ -4,8 +4,9 @@ import MigrationJobs
 import RunSupport
 import Streams
 
-/// What a load keeps beside the store that it is of: `.<store>.godwit-postgres`, with a job directory of its own, in which what was asked for
-/// and the model are, and the migrated store if there is one. It goes when the load is finished.
+/// What a load keeps beside the store that it is of: `.<store>.godwit-postgres`, with a job directory of its own, in
+/// which what was asked for and the model are, and the migrated store if there is one. It goes when the load is
+/// finished.
 struct LoadFolder {
   let path: String
   /// The lease, the plan, and what a running load says of itself.
@@ -36,7 +37,8 @@ struct LoadFolder {
     guard let status = try fileSystem.statusOfName(path) else { return false }
     guard status.isDirectory, status.owner == geteuid() else {
       throw BatchError(
-        .refused, "something that is not this user's folder is in the place of the load's", hint: "Look at it, and remove it",
+        .refused, "something that is not this user's folder is in the place of the load's",
+        hint: "Look at it, and remove it",
         path: path)
     }
     return try fileSystem.status(job.plan) != nil
@@ -58,7 +60,8 @@ struct LoadFolder {
     }
   }
 
-  /// Begins a load, durably; what another one left goes. The model is kept as stores keep it, so that every process loads by the same one.
+  /// Begins a load, durably; what another one left goes. The model is kept as stores keep it, so that every process
+  /// loads by the same one.
   func create(_ plan: LoadPlan, _ model: ManagedObjectModel) throws {
     try empty(path, depth: 6, but: job.path)
     try fileSystem.writeDurably(try ModelCache.encode(model).content, to: self.model)
@@ -78,7 +81,8 @@ struct LoadFolder {
       let plan = try JSONDecoder().decode(LoadPlan.self, from: Data(try fileSystem.readAll(job.plan, cap: 1 << 20)))
       guard plan.format == LoadPlan.currentFormat else {
         throw BatchError(
-          .badCheckpoint, "the load was begun by another release of this program", hint: "Finish it with that one", path: job.plan
+          .badCheckpoint, "the load was begun by another release of this program", hint: "Finish it with that one",
+          path: job.plan
         )
       }
       return (plan, try ModelCache.decode(try fileSystem.readAll(model, cap: 16 << 20), name: plan.version))
@@ -97,7 +101,8 @@ struct LoadFolder {
     try write(plan)
   }
 
-  /// The objects that the migration in front set aside, by their list, where a process died before it had noted them; nil if there are none.
+  /// The objects that the migration in front set aside, by their list, where a process died before it had noted them;
+  /// nil if there are none.
   func rejects() throws -> RejectReport? {
     let start = FilePaths.name(of: store) + ".rejects-"
     let name = try fileSystem.list(path).first { $0.hasPrefix(start) && $0.hasSuffix(".jsonl") }
@@ -115,7 +120,8 @@ struct LoadFolder {
   func remove(rejects: String?) throws -> String? {
     var moved: String?
     if let rejects, FilePaths.directory(of: rejects) == path {
-      let target = FilePaths.join(FilePaths.directory(of: path), String(FilePaths.name(of: path).dropFirst()) + ".rejects.jsonl")
+      let target = FilePaths.join(
+        FilePaths.directory(of: path), String(FilePaths.name(of: path).dropFirst()) + ".rejects.jsonl")
       // A process that died here may have done it.
       if try fileSystem.status(rejects) != nil { try fileSystem.rename(rejects, to: target) }
       moved = target
@@ -138,7 +144,9 @@ struct LoadFolder {
   }
 
   private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {
-    guard depth > 0 else { throw BatchError(.refused, "folders are nested deeper than any load makes them", path: folder) }
+    guard depth > 0 else {
+      throw BatchError(.refused, "folders are nested deeper than any load makes them", path: folder)
+    }
     for name in try fileSystem.list(folder) {
       let inner = FilePaths.join(folder, name)
       guard inner != kept else { continue }

@@ -38,14 +38,17 @@ struct LoadPlan: Codable, Equatable {
   var isOnServer = false
   /// What was loaded and proved: then the book on the server is all that is left.
   var outcome: PostgresLoad.Outcome?
-  /// What the named store was when its rows began to be loaded; nil if a migrated one is loaded, which nobody else writes.
+  /// What the named store was when its rows began to be loaded; nil if a migrated one is loaded, which nobody else
+  /// writes.
   var state: StoreState?
   /// Nil as long as the migration is not finished.
   var migrated: Migrated?
   /// Options of the command that began the load: what is migrated to what.
   var arguments: [String]?
 
-  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ options: PostgresOptions, _ server: PostgresServer) throws {
+  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ options: PostgresOptions, _ server: PostgresServer)
+    throws
+  {
     source = try JobDirectory(destination: request.source).destination
     isMigrated = !plan.isUpToDate && request.target != .identity
     (sourceVersion, version) = (plan.sourceVersion.name, plan.targetVersion.name)
@@ -67,7 +70,8 @@ extension StoreState {
   /// Whether it is the state of a store that may have been copied in between. Archives keep whole seconds only.
   func isSame(as earlier: StoreState) -> Bool {
     let second: Int64 = 1_000_000_000
-    let isTime = modified == earlier.modified || (modified % second == 0 && modified / second == earlier.modified / second)
+    let isTime =
+      modified == earlier.modified || (modified % second == 0 && modified / second == earlier.modified / second)
     return fingerprint == earlier.fingerprint && isTime
   }
 }

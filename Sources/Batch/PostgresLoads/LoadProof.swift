@@ -2,8 +2,8 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// Reads tables back from the server and compares what they hold with what was sent: counts and digests. A value that is too long to
-/// come whole comes as its SHA-256. Keeps I14.
+/// Reads tables back from the server and compares what they hold with what was sent: counts and digests. A value that
+/// is too long to come whole comes as its SHA-256. Keeps I14.
 struct LoadProof {
   let book: LoadBook
   /// Each reads a part of a large table.
@@ -18,8 +18,8 @@ struct LoadProof {
   /// The first server that finds a range of rows by their places.
   private static let rangeVersion = 140_000
 
-  /// Throws `mismatch`, naming table and, if one or two rows differ, their keys. `told` hears how many more rows were read, on several
-  /// threads.
+  /// Throws `mismatch`, naming table and, if one or two rows differ, their keys. `told` hears how many more rows were
+  /// read, on several threads.
   func prove(_ unit: LoadBook.Unit, _ told: @escaping @Sendable (UInt64) -> Void) throws {
     let table = unit.table
     let queries = try parts(of: table).map { query(table, unit) + $0 }
@@ -68,7 +68,8 @@ struct LoadProof {
     guard found.count == unit.rows else {
       return BatchError(
         .mismatch, "the table \(name) has \(found.count) rows, and \(unit.rows) were sent",
-        hint: "Did others write to it? The tables stay as they are; drop them and load again", entity: described.subject)
+        hint: "Did others write to it? The tables stay as they are; drop them and load again", entity: described.subject
+      )
     }
     let keys = unit.digest.rows(differingFrom: found, largest: largest)
     return BatchError(
@@ -122,7 +123,9 @@ private final class ProofPart: @unchecked Sendable {
 enum CopyReader {
   /// What follows the header, which comes with the first message.
   static func afterHeader(_ message: UnsafeRawBufferPointer, _ table: String) throws -> UnsafeRawBufferPointer {
-    guard message.count >= CopyFormat.header.count, message.starts(with: CopyFormat.signature) else { throw broken(table) }
+    guard message.count >= CopyFormat.header.count, message.starts(with: CopyFormat.signature) else {
+      throw broken(table)
+    }
     let extra = Int32(bigEndian: message.loadUnaligned(fromByteOffset: 15, as: Int32.self))
     guard extra >= 0, Int(extra) <= message.count - CopyFormat.header.count else { throw broken(table) }
     return UnsafeRawBufferPointer(rebasing: message[(CopyFormat.header.count + Int(extra))...])

@@ -6,8 +6,8 @@ import Streams
 
 // What is asked of loads, and of servers as destinations: nothing of it writes to a server.
 extension MigrationJob {
-  /// The tables that a plan's result would get, as SQL, and what of the model has no counterpart. Nothing is written, and no server is
-  /// asked.
+  /// The tables that a plan's result would get, as SQL, and what of the model has no counterpart. Nothing is written,
+  /// and no server is asked.
   ///
   /// - Throws: ``BatchError``: `refused` for names that a server would not take.
   public func script(_ plan: MigrationPlan, for destination: LoadDestination) throws -> (sql: String, notes: [String]) {

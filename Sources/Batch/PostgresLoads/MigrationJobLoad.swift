@@ -7,14 +7,15 @@ import StoreVerification
 import Streams
 
 extension MigrationJob {
-  /// Migrates a store, if its version is not the target's, and loads the result into a database. The store itself stays as it is.
+  /// Migrates a store, if its version is not the target's, and loads the result into a database. The store itself stays
+  /// as it is.
   ///
-  /// On return all rows, keys and indexes are durable on the server and, except for ``VerificationMode/none``, read back and compared; its
-  /// path in the report names server and schema. What is interrupted is finished by
+  /// On return all rows, keys and indexes are durable on the server and, except for ``VerificationMode/none``, read
+  /// back and compared; its path in the report names server and schema. What is interrupted is finished by
   /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``.
   ///
-  /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be reached or has such tables, before
-  ///   anything is done; and `badCheckpoint` where the store was written since its load began.
+  /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be reached or has
+  ///   such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
   public func load(
     _ request: Request, to destination: LoadDestination, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
@@ -66,7 +67,8 @@ extension MigrationJob {
     let resume = ProgramName.command("resume", store)
     let advice = LoadAdvice(folder)
     throw BatchError(
-      .refused, "an interrupted load of this store exists", hint: "Go on with it: \(resume). To give it up: \(advice.givingUp)",
+      .refused, "an interrupted load of this store exists",
+      hint: "Go on with it: \(resume). To give it up: \(advice.givingUp)",
       effect: .nothingWritten, next: [resume.line, advice.givingUpLine], path: request.source)
   }
 
@@ -76,8 +78,8 @@ extension MigrationJob {
     return try folder.migration().map { try !isBegun($0) } ?? true
   }
 
-  /// Resumes an interrupted load; nil if there is none of this store. `server` has a password that the first command's had, too;
-  /// without it libpq asks its environment.
+  /// Resumes an interrupted load; nil if there is none of this store. `server` has a password that the first command's
+  /// had, too; without it libpq asks its environment.
   ///
   /// - Throws: ``BatchError`` with its effect, as ``load(_:to:monitor:)`` and
   ///   ``resume(_:memory:takeOver:rejects:consent:history:monitor:)`` do.
@@ -122,7 +124,9 @@ extension MigrationJob {
   }
 
   /// What a run may take when libpq is in memory, with the libraries that it brings.
-  private static func besideServer(_ memory: MemoryBudget) -> MemoryBudget { MemoryBudget(total: memory.total - (16 << 20)) }
+  private static func besideServer(_ memory: MemoryBudget) -> MemoryBudget {
+    MemoryBudget(total: memory.total - (16 << 20))
+  }
 
   /// Asks the server before any work is done.
   private func refuseServer(_ plan: LoadPlan, _ found: MigrationPlan, _ server: PostgresServer) throws {
@@ -178,7 +182,8 @@ extension MigrationJob {
     }
   }
 
-  /// Refuses a store that was written since its load began: its rows would be of two states. The first time it notes what the store is.
+  /// Refuses a store that was written since its load began: its rows would be of two states. The first time it notes
+  /// what the store is.
   private func checkSource(_ plan: inout LoadPlan, _ folder: LoadFolder) throws {
     guard !plan.isMigrated else { return }
     let found = try StoreState(plan.source, fileSystem)

@@ -1,5 +1,6 @@
-/// A decimal number as PostgreSQL's binary numeric has it: digits to the base of 10,000 (PostgreSQL, src/backend/utils/adt/numeric.c,
-/// `numeric_send`): their number, the first one's weight, the sign, and the decimal digits after the point, 16 bits each.
+/// A decimal number as PostgreSQL's binary numeric has it: digits to the base of 10,000 (PostgreSQL,
+/// src/backend/utils/adt/numeric.c, `numeric_send`): their number, the first one's weight, the sign, and the decimal
+/// digits after the point, 16 bits each.
 struct NumericText {
   private(set) var groups: [Int16] = []
   private(set) var weight: Int16 = 0

@@ -79,7 +79,8 @@ final class OutsideSender {
       let target = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, bytes - place)])
       let count = try file.read(into: target, at: UInt64(place))
       guard count > 0 else {
-        throw BatchError(.badStore, "the file became shorter while it was read", hint: "End what changes the store", path: path)
+        throw BatchError(
+          .badStore, "the file became shorter while it was read", hint: "End what changes the store", path: path)
       }
       try body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
       place += count

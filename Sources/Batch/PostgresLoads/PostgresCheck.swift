@@ -13,14 +13,16 @@ struct PostgresCheck {
 
   func run() throws {
     let found = try session.rows(
-      "SELECT current_setting('server_version_num'), current_setting('server_encoding'), current_setting('server_version')")
+      "SELECT current_setting('server_version_num'), current_setting('server_encoding'), current_setting('server_version')"
+    )
     guard let row = found.first, row.count == 3, let version = row[0].flatMap({ Int($0) }) else {
       throw BatchError(
         .refused, "the server does not say which version it is", hint: "Is it PostgreSQL?", effect: .nothingWritten)
     }
     guard version >= Self.leastVersion else {
       throw BatchError(
-        .refused, "the server is PostgreSQL \(row[2] ?? "")", hint: "It takes version 11 or later", effect: .nothingWritten)
+        .refused, "the server is PostgreSQL \(row[2] ?? "")", hint: "It takes version 11 or later",
+        effect: .nothingWritten)
     }
     guard row[1] == "UTF8" else {
       throw BatchError(

@@ -67,8 +67,8 @@ struct PostgresIndexPlanner {
     case .links(let join):
       guard layout.joinTables[join].name == index.table else { return nil }
       found = index.columns.map { column in table.columns.firstIndex { $0.source == .link(column.name) } }
-      // The primary key leads from the first column to the second: the index is the way back. Where a relationship is its own inverse the
-      // store has the two the other way round.
+      // The primary key leads from the first column to the second: the index is the way back. Where a relationship is
+      // its own inverse the store has the two the other way round.
       if found == [0, 1] { return [1, 0] }
     }
     return found.contains(nil) ? nil : found.compactMap(\.self)

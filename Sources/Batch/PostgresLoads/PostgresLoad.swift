@@ -5,8 +5,8 @@ import MigrationJobs
 import RunSupport
 import Streams
 
-/// Loads a store into PostgreSQL: tables, rows in transactions, keys and indexes, and the proof. All of it can be resumed where it stopped: what is
-/// done is noted on the server in the transaction that did it.
+/// Loads a store into PostgreSQL: tables, rows in transactions, keys and indexes, and the proof. All of it can be
+/// resumed where it stopped: what is done is noted on the server in the transaction that did it.
 struct PostgresLoad {
   let schema: PostgresSchema
   let store: LoadStore
@@ -61,7 +61,8 @@ struct PostgresLoad {
   private static var otherServer: BatchError {
     BatchError(
       .refused, "the server has nothing of this load",
-      hint: "Is it the one that the load was begun with, and its database? Name it with --to-postgres", effect: .nothingWritten)
+      hint: "Is it the one that the load was begun with, and its database? Name it with --to-postgres",
+      effect: .nothingWritten)
   }
 
   /// The load's own name: its store's bytes, and its statements.
@@ -70,13 +71,15 @@ struct PostgresLoad {
     return PlanFingerprint.hex(SHA256.hash(text))
   }
 
-  /// Loads what is not loaded yet. On return all rows, keys and indexes are durable on the server, and proved; the book of the load is
-  /// there still: see ``finish()``.
+  /// Loads what is not loaded yet. On return all rows, keys and indexes are durable on the server, and proved; the book
+  /// of the load is there still: see ``finish()``.
   ///
-  /// Throws ``BatchError``: `refused` for a server that does not let anybody in or has such tables, `stopped` if the load can be resumed
-  /// later, `mismatch`, `failed` for a value that does not fit, `leaseHeld`.
+  /// Throws ``BatchError``: `refused` for a server that does not let anybody in or has such tables, `stopped` if the
+  /// load can be resumed later, `mismatch`, `failed` for a value that does not fit, `leaseHeld`.
   func run() throws -> Outcome {
-    try withSession { session, absence in try attempt(LoadBook(session: session, schema: schema, identity: identity), absence) }
+    try withSession { session, absence in
+      try attempt(LoadBook(session: session, schema: schema, identity: identity), absence)
+    }
   }
 
   /// Refuses what would be refused later: a server that cannot be reached, tables that are there. Nothing is written.
@@ -97,7 +100,8 @@ struct PostgresLoad {
       }
       guard try book.units().allSatisfy(\.isDone) else {
         throw BatchError(
-          .mismatch, "the server has lost rows that it had confirmed", hint: "Is fsync off there? Drop the tables and load again")
+          .mismatch, "the server has lost rows that it had confirmed",
+          hint: "Is fsync off there? Drop the tables and load again")
       }
       try book.remove()
     }
@@ -125,7 +129,8 @@ struct PostgresLoad {
     }
   }
 
-  /// A session that ends at once when a stop is asked for, whatever its server is at: what was not committed is loaded again.
+  /// A session that ends at once when a stop is asked for, whatever its server is at: what was not committed is loaded
+  /// again.
   private func open() throws -> OpenSession {
     let open = OpenSession(session: try connect(server))
     open.watch = monitor.onStop { open.session.close() }
@@ -152,7 +157,8 @@ struct PostgresLoad {
     case "28P01", "28000", "3D000", "42501":
       return BatchError(
         .refused, "\(name) does not let this user do that: \(error.message)",
-        hint: "Give user and password in the URL, by PGPASSWORD or in ~/.pgpass, and look at the user's rights", effect: effect)
+        hint: "Give user and password in the URL, by PGPASSWORD or in ~/.pgpass, and look at the user's rights",
+        effect: effect)
     case _ where error.isOutOfRoom:
       return BatchError(.stopped, "\(name) has no room: \(error.message)", hint: "Make room there")
     case _ where isFirst:
@@ -162,7 +168,8 @@ struct PostgresLoad {
     case _ where error.isPassing:
       return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "Wait until it is back")
     case _ where !isBegun:
-      return BatchError(.refused, "\(name) refused a statement: \(error)", hint: "Mend what it says", effect: .nothingWritten)
+      return BatchError(
+        .refused, "\(name) refused a statement: \(error)", hint: "Mend what it says", effect: .nothingWritten)
     default:
       return BatchError(.failed, "\(name) refused a statement: \(error)", hint: "Mend what it says")
     }

@@ -36,7 +36,8 @@ enum PostgresNames {
   /// A text in SQL. Not for servers with standard_conforming_strings off, which a session turns on.
   static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
 
-  /// Words that cannot be names of tables or columns (PostgreSQL, Appendix C: reserved, also where functions and types may be named so).
+  /// Words that cannot be names of tables or columns (PostgreSQL, Appendix C: reserved, also where functions and types
+  /// may be named so).
   private static let reserved = Set(
     """
     all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column \
@@ -58,8 +59,8 @@ struct PostgresNameBook {
   /// Gives out none of `used`.
   init(used: Set<String> = []) { self.used = used }
 
-  /// `wanted`, or the first of `others` that is free, or one with a number after it; of a name that is too long, its beginning and a
-  /// hash of the whole.
+  /// `wanted`, or the first of `others` that is free, or one with a number after it; of a name that is too long, its
+  /// beginning and a hash of the whole.
   mutating func take(_ wanted: String, or others: [String] = []) -> String {
     for name in ([wanted] + others).map(Self.shortened) where used.insert(name).inserted { return name }
     var number = 2

@@ -39,7 +39,8 @@ struct PostgresColumn: Sendable, Equatable {
     case entityName
     /// Its number, Z_ENT.
     case entityNumber
-    /// A column of the entity's table, by its place in ``EntityTable/columns``; with bytes that may lie in a file (B.4).
+    /// A column of the entity's table, by its place in ``EntityTable/columns``; with bytes that may lie in a file
+    /// (B.4).
     case column(Int, isExternal: Bool)
     /// A column of the join table, by its name there.
     case link(String)

@@ -39,12 +39,16 @@ struct PostgresSchemaPlanner {
     let foreignKeys = tables.enumerated().flatMap { place, table in
       table.columns.indices.filter { table.columns[$0].references != nil }.map { (place, $0) }
     }.map { place, column in
-      (table: place, column: column, name: names.take("\(tables[place].name)_\(tables[place].columns[column].name)_fkey"))
+      (
+        table: place, column: column,
+        name: names.take("\(tables[place].name)_\(tables[place].columns[column].name)_fkey")
+      )
     }
     var planner = PostgresIndexPlanner(layout: layout, tables: tables, names: names)
     planner.add()
     return PostgresSchema(
-      options: options, tables: tables, indexes: planner.indexes, foreignKeys: foreignKeys, notes: notes + planner.notes)
+      options: options, tables: tables, indexes: planner.indexes, foreignKeys: foreignKeys, notes: notes + planner.notes
+    )
   }
 
   private mutating func addTables(of table: EntityTable, _ place: Int) {
@@ -56,7 +60,8 @@ struct PostgresSchemaPlanner {
       for entity in options.inheritance == .root ? family : [name] { homes[entity] = tables.count }
       tables.append(
         PostgresTable(
-          name: names.take(wanted), rows: .objects(table: place, entities: kinds.compactMap { layout.entityNumbers[$0] }),
+          name: names.take(wanted),
+          rows: .objects(table: place, entities: kinds.compactMap { layout.entityNumbers[$0] }),
           subject: name, columns: columns(of: name, table, hasKinds: family.count > 1)))
     }
   }
@@ -67,12 +72,15 @@ struct PostgresSchemaPlanner {
     let wanted = table.columns.enumerated().filter { belongs($1.role, to: entity) }
     let own = Set(wanted.map { snakeCase($1.role) })
     let keyName = isSnakeCase ? (own.contains("id") ? "pk" : "id") : "Z_PK"
-    var columns = [PostgresColumn(name: book.take(keyName), type: .bigint, source: .key, property: "key", isRequired: true)]
+    var columns = [
+      PostgresColumn(name: book.take(keyName), type: .bigint, source: .key, property: "key", isRequired: true)
+    ]
     if hasKinds, entity == table.rootEntity {
       let name = isSnakeCase ? (own.contains("entity") ? "entity_name" : "entity") : "Z_ENT"
       columns.append(
         PostgresColumn(
-          name: book.take(name), type: isSnakeCase ? .text : .integer, source: isSnakeCase ? .entityName : .entityNumber,
+          name: book.take(name), type: isSnakeCase ? .text : .integer,
+          source: isSnakeCase ? .entityName : .entityNumber,
           property: "entity", isRequired: true))
     }
     for (place, column) in wanted {
@@ -87,7 +95,8 @@ struct PostgresSchemaPlanner {
 
   private func declarer(_ role: ColumnRole) -> String? {
     switch role {
-    case .attribute(let entity, _), .toOne(let entity, _), .toOneEntity(let entity, _), .orderingKey(let entity, _): entity
+    case .attribute(let entity, _), .toOne(let entity, _), .toOneEntity(let entity, _), .orderingKey(let entity, _):
+      entity
     case .inverselessOwner(let owner, let name), .inverselessOrder(let owner, let name):
       model.relationship(name, of: owner)?.destinationEntity
     case .primaryKey, .entity, .optimisticLock, .unknown: nil
@@ -113,9 +122,12 @@ struct PostgresSchemaPlanner {
   /// Nil for what a foreign key and the other table show: the entity of a to-one's object.
   private func column(_ column: Column, _ place: Int, of entity: String) -> PostgresColumn? {
     let name = isSnakeCase ? snakeCase(column.role) : column.name
-    func made(_ type: PostgresType, _ property: String, isExternal: Bool = false, isRequired: Bool = false) -> PostgresColumn {
+    func made(_ type: PostgresType, _ property: String, isExternal: Bool = false, isRequired: Bool = false)
+      -> PostgresColumn
+    {
       PostgresColumn(
-        name: name, type: type, source: .column(place, isExternal: isExternal), property: property, isRequired: isRequired)
+        name: name, type: type, source: .column(place, isExternal: isExternal), property: property,
+        isRequired: isRequired)
     }
     switch column.role {
     case .attribute(let declarer, let path):
@@ -128,7 +140,8 @@ struct PostgresSchemaPlanner {
     case .toOne(let declarer, let name):
       let isOptional = model.relationship(name, of: declarer)?.isOptional ?? true
       return made(.bigint, name, isRequired: !isOptional && declarer == entity)
-    case .orderingKey(_, let name), .inverselessOwner(_, let name), .inverselessOrder(_, let name): return made(.bigint, name)
+    case .orderingKey(_, let name), .inverselessOwner(_, let name), .inverselessOrder(_, let name):
+      return made(.bigint, name)
     case .primaryKey, .entity, .optimisticLock, .toOneEntity, .unknown: return nil
     }
   }

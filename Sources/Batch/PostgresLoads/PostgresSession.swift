@@ -12,7 +12,8 @@ protocol PostgresSession: AnyObject {
   func endCopy() throws -> UInt64
   /// Runs a COPY … TO STDOUT and gives its data message by message.
   func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
-  /// Ends the connection, on any thread: a call that is under way on another one fails. What was not committed is undone by the server.
+  /// Ends the connection, on any thread: a call that is under way on another one fails. What was not committed is
+  /// undone by the server.
   func close()
 }
 
@@ -26,9 +27,11 @@ struct PostgresError: Error, CustomStringConvertible {
 
   var description: String { state.isEmpty ? message : "\(message) (\(state))" }
 
-  /// Whether the same work may succeed a little later without anybody's help: the server restarts, or is full of others.
+  /// Whether the same work may succeed a little later without anybody's help: the server restarts, or is full of
+  /// others.
   var isPassing: Bool {
-    isConnectionLost || ["57P01", "57P02", "57P03", "53300", "40001", "40P01", "55P03"].contains(state) || state.hasPrefix("08")
+    isConnectionLost || ["57P01", "57P02", "57P03", "53300", "40001", "40P01", "55P03"].contains(state)
+      || state.hasPrefix("08")
   }
   /// Whether the server is short of room: disk or memory.
   var isOutOfRoom: Bool { ["53100", "53200", "53000"].contains(state) }
@@ -48,6 +51,7 @@ enum SessionSettings {
     try session.execute(all.map { "SET \($0)" }.joined(separator: "; "))
     // Nor does it stay for long with a statement that nobody waits for, if it can look: from 14 on, not on all systems.
     _ = try? session.rows(
-      "SELECT set_config(name, '5s', false) FROM pg_catalog.pg_settings WHERE name = 'client_connection_check_interval'")
+      "SELECT set_config(name, '5s', false) FROM pg_catalog.pg_settings WHERE name = 'client_connection_check_interval'"
+    )
   }
 }

@@ -46,7 +46,9 @@ struct PostgresStatements {
 
   private func index(_ index: PostgresIndex) -> PostgresConstraint {
     let name = PostgresNames.quoted(index.name)
-    let columns = zip(index.columns, index.descending).map { column(index.table, $0) + ($1 && !index.isUnique ? " DESC" : "") }
+    let columns = zip(index.columns, index.descending).map {
+      column(index.table, $0) + ($1 && !index.isUnique ? " DESC" : "")
+    }
     let list = columns.joined(separator: ", ")
     let sql =
       index.isUnique
@@ -77,7 +79,8 @@ struct PostgresStatements {
 
   /// All statements as a script that psql runs.
   var script: String {
-    let all = [createSchema] + schema.tables.indices.map(createTable) + constraints.filter { $0.kind != .statistics }.map(\.sql)
+    let all =
+      [createSchema] + schema.tables.indices.map(createTable) + constraints.filter { $0.kind != .statistics }.map(\.sql)
     return all.map { $0 + ";\n" }.joined(separator: "\n")
   }
 }

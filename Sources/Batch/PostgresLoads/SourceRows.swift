@@ -21,8 +21,8 @@ struct SourceRows: Sendable {
       rowLimit: rowLimit, longValuesFrom: OutsideValue.threshold)
   }
 
-  /// Whether that is also the first row after another one when it is looked up, nil at the end. Damaged keys of interior pages would hide rows
-  /// where a part or another attempt begins. Throws `badStore`.
+  /// Whether that is also the first row after another one when it is looked up, nil at the end. Damaged keys of
+  /// interior pages would hide rows where a part or another attempt begins. Throws `badStore`.
   func expect(_ row: Int64?, after last: Int64?) throws {
     let page = RowPage()
     let found = try scan(after: last).next(into: page) ? page.rowid(0) : nil
@@ -31,7 +31,8 @@ struct SourceRows: Sendable {
     throw BatchError(
       .badStore,
       "the pages of a table are out of order: behind \(last.map { "row \($0)" } ?? "the beginning") comes \(rows[0]) or \(rows[1])",
-      hint: "Look at the store with PRAGMA integrity_check; what was loaded stays on the server", path: store.path, entity: entity
+      hint: "Look at the store with PRAGMA integrity_check; what was loaded stays on the server", path: store.path,
+      entity: entity
     )
   }
 }

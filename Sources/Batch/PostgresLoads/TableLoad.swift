@@ -1,8 +1,8 @@
 import RunSupport
 import Streams
 
-/// Loads the rows of one unit: a thread reads pages of rows, the caller's encodes them, another one sends them and commits. After an
-/// interruption it continues after the last row that was committed (I14).
+/// Loads the rows of one unit: a thread reads pages of rows, the caller's encodes them, another one sends them and
+/// commits. After an interruption it continues after the last row that was committed (I14).
 struct TableLoad {
   let store: LoadStore
   let book: LoadBook
@@ -19,9 +19,11 @@ struct TableLoad {
     var bytesRead: UInt64
   }
 
-  /// Loads all rows after the unit's position; all of them are durable on return. `told` hears how many more bytes of the source were
-  /// read and rows sent, on another thread.
-  func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void) throws {
+  /// Loads all rows after the unit's position; all of them are durable on return. `told` hears how many more bytes of
+  /// the source were read and rows sent, on another thread.
+  func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void)
+    throws
+  {
     let source = SourceRows(store, book.schema.tables[unit.table], rowLimit: rowLimit)
     if let position = unit.position { try source.expect(position, after: position == .min ? nil : position - 1) }
     let scan = Handed(value: try PartScan(source, after: unit.position ?? unit.after, upTo: unit.upTo))
@@ -109,7 +111,9 @@ private final class TableWriter {
     guard let before = rowsBefore else { return }
     try CopyFormat.trailer.withUnsafeBytes { try book.session.send($0) }
     let taken = try book.session.endCopy()
-    guard taken == unit.rows - before else { throw book.miscount(of: unit.table, sent: unit.rows - before, taken: taken) }
+    guard taken == unit.rows - before else {
+      throw book.miscount(of: unit.table, sent: unit.rows - before, taken: taken)
+    }
     try book.note(unit, number, rowsBefore: before)
     try book.session.execute("COMMIT")
     rowsBefore = nil

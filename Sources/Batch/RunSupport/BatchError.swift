@@ -2,8 +2,8 @@ import Streams
 
 /// An error of a migration: a small document for the person who has to act on it, and data for a program that has to.
 ///
-/// Every public function of the library that fails throws one of these. Codes and effects are open: a `switch` over them needs a `default`.
-/// Values of attributes appear only where a caller asked for them.
+/// Every public function of the library that fails throws one of these. Codes and effects are open: a `switch` over
+/// them needs a `default`. Values of attributes appear only where a caller asked for them.
 public struct BatchError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure; it decides the exit code of the command.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -49,16 +49,18 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
     public let description: String
     /// Makes an effect; names are lower case words joined by hyphens.
     public init(_ description: String) { self.description = description }
-    /// The call has left nothing: every store is as it was, and the call has begun no run. A run of an earlier call may wait; then
-    /// ``BatchError/next`` leads on from that one.
+    /// The call has left nothing: every store is as it was, and the call has begun no run. A run of an earlier call may
+    /// wait; then ``BatchError/next`` leads on from that one.
     public static let nothingWritten = Effect("nothing-written")
-    /// A run or a load is kept with what it has done, and the old store is whole. The first command of ``BatchError/next`` leads on: it goes
-    /// on from the last checkpoint, or begins anew if going on would end with the same error.
+    /// A run or a load is kept with what it has done, and the old store is whole. The first command of
+    /// ``BatchError/next`` leads on: it goes on from the last checkpoint, or begins anew if going on would end with the
+    /// same error.
     public static let resumable = Effect("resumable")
-    /// The result is durable under its name. If files of the run are left, the first command of ``BatchError/next`` puts them away.
+    /// The result is durable under its name. If files of the run are left, the first command of ``BatchError/next``
+    /// puts them away.
     public static let done = Effect("done")
-    /// What is left cannot be said: the files of the run cannot be read, another process has the run, or somebody has replaced
-    /// the result. Look before you write.
+    /// What is left cannot be said: the files of the run cannot be read, another process has the run, or somebody has
+    /// replaced the result. Look before you write.
     public static let unknown = Effect("unknown")
   }
 
@@ -68,10 +70,11 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
   public var message: String
   /// What a person can do about it.
   public var hint: String?
-  /// What the call has left behind. Nil from functions that only read, and until a public function that writes has looked.
+  /// What the call has left behind. Nil from functions that only read, and until a public function that writes has
+  /// looked.
   public var effect: Effect?
-  /// Whole commands that lead on, as lines for a POSIX shell: the best one first, each of them enough. ``hint`` or ``aftermath`` says what
-  /// they do, and what has to be mended before. Empty if no command leads on.
+  /// Whole commands that lead on, as lines for a POSIX shell: the best one first, each of them enough. ``hint`` or
+  /// ``aftermath`` says what they do, and what has to be mended before. Empty if no command leads on.
   public var next: [String]
   /// The effect and what leads on in words, if ``hint`` does not have them.
   public var aftermath: String?
@@ -88,7 +91,8 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
 
   /// Makes an error.
   public init(
-    _ code: Code, _ message: String, hint: String? = nil, effect: Effect? = nil, next: [String] = [], path: String? = nil,
+    _ code: Code, _ message: String, hint: String? = nil, effect: Effect? = nil, next: [String] = [],
+    path: String? = nil,
     entity: String? = nil, key: Int64? = nil, cause: (any Error)? = nil
   ) {
     self.code = code
@@ -142,8 +146,8 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
 }
 
 extension BatchError {
-  /// An error as it leaves the library: one of a lower layer becomes the ``cause`` of one that says the same. The code of an error of the
-  /// page engine keeps its name.
+  /// An error as it leaves the library: one of a lower layer becomes the ``cause`` of one that says the same. The code
+  /// of an error of the page engine keeps its name.
   public init(wrapping error: any Error) {
     switch error {
     case let error as BatchError: self = SystemCause.told(error)
@@ -169,7 +173,9 @@ extension BatchError {
 
   /// The same for a function that calls one of its caller's: what that throws leaves as it is, see ``CallersError``.
   package static func borderOfCaller<Result>(_ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch let callers as CallersError { throw callers.error } catch { throw BatchError(wrapping: error) }
+    do { return try body() } catch let callers as CallersError { throw callers.error } catch {
+      throw BatchError(wrapping: error)
+    }
   }
 
   /// The same for a function that only looks: whatever happens to it, nothing was written.

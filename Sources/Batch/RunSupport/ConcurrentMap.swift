@@ -13,9 +13,11 @@ package func concurrently<First: Sendable, Second: Sendable>(
 }
 
 extension Array where Element: Sendable {
-  /// As `map`, on all processors: for work that takes milliseconds an element. Throws the error of the first element that has one.
+  /// As `map`, on all processors: for work that takes milliseconds an element. Throws the error of the first element
+  /// that has one.
   package func concurrentMap<Result: Sendable>(_ body: @Sendable (Element) throws -> Result) throws -> [Result] {
-    let results = Mutex<[Swift.Result<Result, any Error>?]>(Array<Swift.Result<Result, any Error>?>(repeating: nil, count: count))
+    let results = Mutex<[Swift.Result<Result, any Error>?]>(
+      Array<Swift.Result<Result, any Error>?>(repeating: nil, count: count))
     withoutActuallyEscaping(body) { body in
       DispatchQueue.concurrentPerform(iterations: count) { place in
         let result = Swift.Result<Result, any Error> { try body(self[place]) }

@@ -10,7 +10,8 @@ public struct MigrationProgress: Sendable, Equatable {
   public var entities: [String] = []
   /// Objects of these entities that were read, those of an interrupted run before included.
   public var objects: UInt64 = 0
-  /// Rows of these entities' table where the number is known: in steps after the first. Nobody counts a store beforehand.
+  /// Rows of these entities' table where the number is known: in steps after the first. Nobody counts a store
+  /// beforehand.
   public var objectsInAll: UInt64?
   /// What is being done, in a few words.
   public var activity = ""
@@ -53,7 +54,9 @@ public struct MigrationProgress: Sendable, Equatable {
   }
 
   /// A part of the work is done up to a fraction.
-  package mutating func advance(_ part: ProgressEstimate.Part, to done: Double) { estimate.advance(part, to: done, at: seconds) }
+  package mutating func advance(_ part: ProgressEstimate.Part, to done: Double) {
+    estimate.advance(part, to: done, at: seconds)
+  }
 
   /// Brings to a time what depends on time.
   mutating func tell(at now: Double) {

@@ -7,7 +7,9 @@ public enum ProgramName {
   package static func command(_ words: String...) -> AdvisedCommand { command(words) }
 
   /// A command of the program.
-  public static func command(_ words: [String]) -> AdvisedCommand { AdvisedCommand(line: ShellWords.line([current] + words)) }
+  public static func command(_ words: [String]) -> AdvisedCommand {
+    AdvisedCommand(line: ShellWords.line([current] + words))
+  }
 }
 
 /// A whole command that advice names: pasted into a POSIX shell it does what the message says.

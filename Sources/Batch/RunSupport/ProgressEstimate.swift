@@ -1,7 +1,8 @@
 /// What a run has to do, part by part, and how long the rest of it takes: a pure account of work and time.
 ///
-/// Work is measured in seconds that a part is estimated to take, from bytes and rows that it has to read or to write. The fraction
-/// follows from work alone, so that it is true of what was done; the time that is left follows from how long work really took.
+/// Work is measured in seconds that a part is estimated to take, from bytes and rows that it has to read or to write.
+/// The fraction follows from work alone, so that it is true of what was done; the time that is left follows from how
+/// long work really took.
 package struct ProgressEstimate: Sendable, Equatable {
   /// What takes its time.
   package enum Part: Hashable, Sendable {
@@ -52,8 +53,8 @@ package struct ProgressEstimate: Sendable, Equatable {
     if let index = index(part), entries[index].work == 0 { foresee(part, work: work) }
   }
 
-  /// A part is done up to a fraction; all parts before it are done altogether. Those that this process did not see beginning were
-  /// done before it.
+  /// A part is done up to a fraction; all parts before it are done altogether. Those that this process did not see
+  /// beginning were done before it.
   mutating func advance(_ part: Part, to fraction: Double, at seconds: Double) {
     guard let index = index(part), index >= current ?? 0 else { return }
     if index != current { begin(index, at: seconds, from: fraction) }
@@ -76,8 +77,8 @@ package struct ProgressEstimate: Sendable, Equatable {
     current = index
   }
 
-  /// So much of the time that a part took so far is its own affair, as that of look-ups which do not fit into memory: other parts are
-  /// estimated without it.
+  /// So much of the time that a part took so far is its own affair, as that of look-ups which do not fit into memory:
+  /// other parts are estimated without it.
   package mutating func setAside(_ seconds: Double, of part: Part) {
     guard let index = index(part) else { return }
     entries[index].aside = max(entries[index].aside, seconds)

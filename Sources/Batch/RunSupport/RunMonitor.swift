@@ -26,7 +26,9 @@ public final class RunMonitor: Sendable {
   public let interval: Interval
 
   /// Makes a monitor. `onChange` is called from the migrating thread, a few hundred times a second at most.
-  public init(interval: Interval = RunMonitor.standardInterval, onChange: (@Sendable (MigrationProgress) -> Void)? = nil) {
+  public init(
+    interval: Interval = RunMonitor.standardInterval, onChange: (@Sendable (MigrationProgress) -> Void)? = nil
+  ) {
     self.interval = interval
     self.onChange = onChange
   }
@@ -41,8 +43,8 @@ public final class RunMonitor: Sendable {
     // Under the lock, so that whoever ends its watch knows that nobody is about to call it.
     watches.withLock { for body in $0.values { body() } }
   }
-  /// Hands a stop that came too late for this run on to the one that follows it. One that was meant for this run alone, as it had lost
-  /// its lease, ends with it.
+  /// Hands a stop that came too late for this run on to the one that follows it. One that was meant for this run alone,
+  /// as it had lost its lease, ends with it.
   public func handStop(to next: RunMonitor) {
     guard isStopRequested else { return }
     let reason = reason.withLock { $0 }
@@ -128,8 +130,8 @@ extension RunMonitor {
   /// Makes the run work less, down to a sixteenth of its time, as long as others want the machine; nil for not at all.
   public func giveWay(to load: SystemLoad?) { pace.giveWay(to: load) }
 
-  /// Stops the run when that time has come, so that it can be resumed. It takes a moment to publish its last checkpoint: give an
-  /// earlier time than the one at which it must have ended. `what` names the time in the error.
+  /// Stops the run when that time has come, so that it can be resumed. It takes a moment to publish its last
+  /// checkpoint: give an earlier time than the one at which it must have ended. `what` names the time in the error.
   public func stop(at date: Date, _ what: String) { deadline.withLock { $0 = (date, what) } }
 
   /// Looks at clock and load. Whoever runs a migration has this called about twice a second.

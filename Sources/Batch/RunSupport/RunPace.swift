@@ -46,7 +46,8 @@ final class RunPace: Sendable {
 
   private func activate() { isActive.store(state.withLock { $0.bucket != nil || $0.load != nil }, ordering: .relaxed) }
 
-  /// Looks at the load: called about twice a second. A busy machine halves the share of time at work, an idle one doubles it.
+  /// Looks at the load: called about twice a second. A busy machine halves the share of time at work, an idle one
+  /// doubles it.
   func lookAtLoad() {
     guard let load = state.withLock({ $0.load }) else { return }
     let isBusy = load.isBusy

@@ -22,10 +22,12 @@ public struct RunRate: Sendable, Equatable, CustomStringConvertible {
     let digits = text.prefix { $0.isNumber || $0 == "." }
     let factors: [String: (Double, Unit)] = [
       "B": (1, .bytes), "kB": (1e3, .bytes), "MB": (1e6, .bytes), "GB": (1e9, .bytes), "KiB": (0x1p10, .bytes),
-      "MiB": (0x1p20, .bytes), "GiB": (0x1p30, .bytes), "rows": (1, .rows), "krows": (1e3, .rows), "Mrows": (1e6, .rows),
+      "MiB": (0x1p20, .bytes), "GiB": (0x1p30, .bytes), "rows": (1, .rows), "krows": (1e3, .rows),
+      "Mrows": (1e6, .rows),
     ]
     let name = String(text.dropFirst(digits.count).dropLast(2))
-    guard let number = Double(digits), let (factor, unit) = factors[name], number * factor >= 1, number * factor < 1e15 else {
+    guard let number = Double(digits), let (factor, unit) = factors[name], number * factor >= 1, number * factor < 1e15
+    else {
       return nil
     }
     self.init(number * factor, unit)

@@ -21,7 +21,8 @@ public struct MemoryBudget: Sendable, Equatable {
   package var lookupBytes: Int { min(free / 6, 1 << 30) }
   /// For pages of each table from which single rows are fetched.
   package var lookupCacheBytes: Int { min(max(1 << 20, free / 16), 1 << 28) }
-  /// The largest row that is put together in memory, without its long values; and the largest of those that is looked into.
+  /// The largest row that is put together in memory, without its long values; and the largest of those that is looked
+  /// into.
   public var rowLimit: Int { free / 8 }
   /// Texts and blobs of that many bytes and more go from file to file, page by page.
   package static let longValueBytes = 16 << 10
@@ -36,7 +37,8 @@ package struct StepFiles: Sendable {
   package var throwIfStopped: @Sendable () throws -> Void = {}
 
   package init(
-    prefix: String, fileSystem: any FileSystem, budget: MemoryBudget, throwIfStopped: @escaping @Sendable () throws -> Void = {}
+    prefix: String, fileSystem: any FileSystem, budget: MemoryBudget,
+    throwIfStopped: @escaping @Sendable () throws -> Void = {}
   ) {
     self.prefix = prefix
     self.fileSystem = fileSystem

@@ -1,7 +1,8 @@
 import Glibc
 import Streams
 
-/// How busy the machine is, for a run that gives way: by the kernel's pressure stall information, or by the load where it has none.
+/// How busy the machine is, for a run that gives way: by the kernel's pressure stall information, or by the load where
+/// it has none.
 public struct SystemLoad: Sendable {
   private static let stallLimit = 25.0
   private let read: @Sendable (String) -> String?

@@ -16,7 +16,9 @@ package enum ExportDate {
     var text: [UInt8] = []
     text.reserveCapacity(27)
     append(date.year, 4, &text)
-    for (mark, part) in [(0x2D, date.month), (0x2D, date.day), (0x54, time / 3600), (0x3A, time / 60 % 60), (0x3A, time % 60)] {
+    for (mark, part) in [
+      (0x2D, date.month), (0x2D, date.day), (0x54, time / 3600), (0x3A, time / 60 % 60), (0x3A, time % 60),
+    ] {
       text.append(UInt8(mark))
       append(part, 2, &text)
     }

@@ -3,7 +3,8 @@ import CoreDataStore
 import Migrations
 import Streams
 
-/// What an export writes of the objects of one entity, prepared: everything that does not depend on a row is text already.
+/// What an export writes of the objects of one entity, prepared: everything that does not depend on a row is text
+/// already.
 struct ExportEntity {
   /// One value of an object.
   struct Part {
@@ -49,7 +50,8 @@ struct ExportPlanner {
 
   private var layout: StoreLayout { graph.binding.layout }
 
-  /// Attributes that are stored, elements of composite attributes as `composite.element`, sorted by the attribute's name.
+  /// Attributes that are stored, elements of composite attributes as `composite.element`, sorted by the attribute's
+  /// name.
   private func leaves(_ entity: String) -> [(path: String, attribute: AttributeDescription)] {
     let own = layout.model.attributes(of: entity).filter { !$0.isTransient }
     var seen: Set<String> = []
@@ -68,7 +70,9 @@ struct ExportPlanner {
     return column.flatMap { table.layout.columns.firstIndex(of: $0) }.map { table.positions[$0] }
   }
 
-  private func attribute(_ path: String, _ attribute: AttributeDescription, _ entity: SourceEntity) -> ExportEntity.Content? {
+  private func attribute(_ path: String, _ attribute: AttributeDescription, _ entity: SourceEntity) -> ExportEntity
+    .Content?
+  {
     position(layout.column(forAttribute: path, ofEntity: entity.name), entity).map {
       .attribute(position: $0, kind: ExportKind(attribute))
     }
@@ -101,7 +105,9 @@ extension ExportPlanner {
       guard let content = attribute(path, description, entity) else { continue }
       let names = path.split(separator: ".").map(String.init)
       let shared = zip(open, names.dropLast()).prefix { $0 == $1 }.count
-      if !attributes.isEmpty { attributes[attributes.count - 1].end = Array(repeating: 0x7D, count: open.count - shared) }
+      if !attributes.isEmpty {
+        attributes[attributes.count - 1].end = Array(repeating: 0x7D, count: open.count - shared)
+      }
       var label: [UInt8] = attributes.isEmpty ? [] : [0x2C]
       for (depth, name) in names.enumerated() where depth >= shared {
         label += quoted(name) + [0x3A] + (depth < names.count - 1 ? [0x7B] : [])
@@ -113,7 +119,8 @@ extension ExportPlanner {
     var related: [ExportEntity.Part] = []
     for description in relationships(entity.name) {
       guard let content = relationship(description.name, entity) else { continue }
-      related.append(.init(label: (related.isEmpty ? [] : [0x2C]) + quoted(description.name) + [0x3A], content: content))
+      related.append(
+        .init(label: (related.isEmpty ? [] : [0x2C]) + quoted(description.name) + [0x3A], content: content))
     }
     return ExportEntity(
       source: entity, beforeKey: Array("{\"entity\":".utf8) + quoted(entity.name) + Array(",\"key\":".utf8),
@@ -123,7 +130,9 @@ extension ExportPlanner {
   }
 
   /// The columns of CSV for an entity and its sub-entities: every property that one of them has, by name.
-  func csvColumns(_ entities: [SourceEntity]) -> (attributes: [String], relationships: [String], entityColumns: Set<String>) {
+  func csvColumns(_ entities: [SourceEntity]) -> (
+    attributes: [String], relationships: [String], entityColumns: Set<String>
+  ) {
     var (attributes, related, entityColumns): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     for entity in entities {
       for (path, description) in leaves(entity.name) where attribute(path, description, entity) != nil {
@@ -138,8 +147,8 @@ extension ExportPlanner {
     return (attributes.sorted(by: NameOrder.codeUnits), related.sorted(by: NameOrder.codeUnits), entityColumns)
   }
 
-  /// The first line: `@entity`, `@key`, `@uri`, attributes, relationships; `name@entity` holds the entity of a to-one's object
-  /// where it may be a sub-entity.
+  /// The first line: `@entity`, `@key`, `@uri`, attributes, relationships; `name@entity` holds the entity of a to-one's
+  /// object where it may be a sub-entity.
   func csvHeader(_ entities: [SourceEntity]) -> [UInt8] {
     let columns = csvColumns(entities)
     let names =

@@ -19,7 +19,8 @@ final class ExportRows {
   private(set) var counts: [Int64: UInt64] = [:]
 
   init(
-    graph: SourceGraph, text: ExportText, values: ExportValueWriter, table: Int, entities: [ExportEntity], links: ExportLinks
+    graph: SourceGraph, text: ExportText, values: ExportValueWriter, table: Int, entities: [ExportEntity],
+    links: ExportLinks
   ) {
     self.graph = graph
     self.text = text
@@ -150,8 +151,8 @@ final class ExportRows {
   }
 }
 
-/// To-many relationships of one table as sorted runs on disk, made when they are first asked for. Their files have no name any
-/// more as soon as they are open.
+/// To-many relationships of one table as sorted runs on disk, made when they are first asked for. Their files have no
+/// name any more as soon as they are open.
 final class ExportLinks {
   private let graph: SourceGraph
   private let files: StepFiles

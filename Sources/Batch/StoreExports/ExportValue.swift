@@ -1,8 +1,8 @@
 import CoreDataModel
 import Streams
 
-/// How the values of an attribute are written. A value of another storage class than its attribute's is written as it is
-/// stored: numbers as numbers, text as text, bytes in base64.
+/// How the values of an attribute are written. A value of another storage class than its attribute's is written as it
+/// is stored: numbers as numbers, text as text, bytes in base64.
 enum ExportKind: Sendable {
   /// As it is stored: whole numbers, decimals, strings, URIs, bytes.
   case stored
@@ -22,7 +22,8 @@ enum ExportKind: Sendable {
     case .date: self = .date
     case .uuid: self = .uuid
     case .binaryData where attribute.allowsExternalBinaryDataStorage: self = .external
-    case .undefined, .integer16, .integer32, .integer64, .decimal, .string, .binaryData, .uri, .transformable, .objectID,
+    case .undefined, .integer16, .integer32, .integer64, .decimal, .string, .binaryData, .uri, .transformable,
+      .objectID,
       .composite:
       self = .stored
     }

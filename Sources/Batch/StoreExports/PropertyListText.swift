@@ -25,8 +25,8 @@ extension PropertyListValue {
     }
   }
 
-  /// The text of a value that is no container: dates in ISO 8601 (UTC), data in base64. What has no such text, as a date
-  /// beyond year 9999, is a number. Nil for containers.
+  /// The text of a value that is no container: dates in ISO 8601 (UTC), data in base64. What has no such text, as a
+  /// date beyond year 9999, is a number. Nil for containers.
   public var scalarText: String? {
     switch self {
     case .string(let text): text

@@ -5,8 +5,8 @@ import Migrations
 import RunSupport
 import Streams
 
-/// Writes the objects of a store as text that people and other programs read: table after table, in the order of their keys.
-/// The store is read page by page; memory does not grow with the number of objects.
+/// Writes the objects of a store as text that people and other programs read: table after table, in the order of their
+/// keys. The store is read page by page; memory does not grow with the number of objects.
 public struct StoreExport: Sendable {
   /// What is exported.
   public struct Options: Sendable {
@@ -43,8 +43,8 @@ public struct StoreExport: Sendable {
 
   /// Prepares an export. The model is that of the store.
   ///
-  /// - Throws: ``BatchError``: `badStore` when the store's tables are not those of the model, `refused` when the model has no such
-  ///   entity or CSV is asked for without one.
+  /// - Throws: ``BatchError``: `badStore` when the store's tables are not those of the model, `refused` when the model
+  ///   has no such entity or CSV is asked for without one.
   public init(_ reader: StoreReader, model: ManagedObjectModel, options: Options, fileSystem: any FileSystem) throws {
     do {
       binding = try StoreBinding(reader, model: model)
@@ -58,7 +58,8 @@ public struct StoreExport: Sendable {
       }
       guard options.format == .jsonLines || options.entity != nil else {
         throw BatchError(
-          .refused, "CSV has one header, so it needs one entity", hint: "Name an entity, or export as jsonl", path: reader.path)
+          .refused, "CSV has one header, so it needs one entity", hint: "Name an entity, or export as jsonl",
+          path: reader.path)
       }
     } catch { throw BatchError(wrapping: error) }
   }
@@ -75,8 +76,8 @@ public struct StoreExport: Sendable {
     }
   }
 
-  /// Writes everything. `sink` takes the text in pieces; `progress` is called now and then with the objects written and the
-  /// part of the tables that is read, from 0 to 1.
+  /// Writes everything. `sink` takes the text in pieces; `progress` is called now and then with the objects written and
+  /// the part of the tables that is read, from 0 to 1.
   ///
   /// - Throws: ``BatchError``, and what `sink` throws.
   public func run(
@@ -157,7 +158,8 @@ private struct ExportRun {
   }
 
   mutating func write(
-    _ table: Int, _ entities: [ExportEntity], _ graph: SourceGraph, _ links: ExportLinks, _ progress: (UInt64, Double) -> Void
+    _ table: Int, _ entities: [ExportEntity], _ graph: SourceGraph, _ links: ExportLinks,
+    _ progress: (UInt64, Double) -> Void
   ) throws {
     let limit = options.limit ?? .max
     guard written < limit else { return }

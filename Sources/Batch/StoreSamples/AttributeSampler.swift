@@ -90,7 +90,8 @@ final class AttributeSampler {
       Self.append(Double((number >> 2) % 788_918_400) + (number & 3 == 0 ? 0 : fraction), to: encoder)
     case .decimal: Self.append(Double(number % 10_000_000) / 100, to: encoder)
     case .float: Self.append(Double(Int64(bitPattern: number) >> 44) / 8, to: encoder)
-    case .undefined, .integer16, .integer32, .integer64, .double, .string, .boolean, .binaryData, .uuid, .uri, .transformable,
+    case .undefined, .integer16, .integer32, .integer64, .double, .string, .boolean, .binaryData, .uuid, .uri,
+      .transformable,
       .objectID, .composite:
       Self.append(Double(Int64(bitPattern: number) >> 24) / 1024, to: encoder)
     }

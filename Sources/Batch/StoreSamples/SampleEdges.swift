@@ -21,7 +21,8 @@ enum SampleEdges {
       case .date: [-1_000_000_000, 0, 63_113_904_000, 0.000_000_5]
       case .decimal: [0.01, -99_999_999.99, 9_007_199_254_740_992, -0.000_001]
       case .float: [Double(Float.greatestFiniteMagnitude), Double(Float.leastNormalMagnitude), -0.5, 16_777_216]
-      case .undefined, .integer16, .integer32, .integer64, .double, .string, .boolean, .binaryData, .uuid, .uri, .transformable,
+      case .undefined, .integer16, .integer32, .integer64, .double, .string, .boolean, .binaryData, .uuid, .uri,
+        .transformable,
         .objectID, .composite:
         [.greatestFiniteMagnitude, .leastNonzeroMagnitude, -1e-300, 9_007_199_254_740_992]
       }
@@ -31,7 +32,8 @@ enum SampleEdges {
   /// The length of a text that does not fit one page.
   private static let longLength = 6_000
 
-  /// Nothing, what quoting goes wrong with, letters beyond the first plane and in two forms, and more than a page of text.
+  /// Nothing, what quoting goes wrong with, letters beyond the first plane and in two forms, and more than a page of
+  /// text.
   static func text(_ number: UInt64, to bytes: inout [UInt8]) {
     switch number % 8 {
     case 0: break

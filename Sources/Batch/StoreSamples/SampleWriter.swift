@@ -31,7 +31,9 @@ struct SampleWriter {
     ).write(to: database)
     let pass = IndexPass(StoreIndex.all(plan.layout), database: database, header: header, files: files)
     try pass.run(from: 0) { progress.finishIndex($0 - 1) }
-    try RTreePass(plan.layout.rtrees, layout: plan.layout, database: database, header: header, files: files).run { _, _ in }
+    try RTreePass(plan.layout.rtrees, layout: plan.layout, database: database, header: header, files: files).run {
+      _, _ in
+    }
     try database.finish()
   }
 

@@ -11,8 +11,8 @@ import Streams
 /// `godwit.sample.distinct` (number of different values), `godwit.sample.prefix` (what every text begins with),
 /// `godwit.sample.null` = `never` and `godwit.sample.edges` = `never`.
 ///
-/// One value in 64 lies at a border of its type: the least and greatest numbers, empty and long texts, letters of every kind.
-/// Optional attributes and to-ones are NULL in one row of 16, required ones only if nothing can stand there: the
+/// One value in 64 lies at a border of its type: the least and greatest numbers, empty and long texts, letters of every
+/// kind. Optional attributes and to-ones are NULL in one row of 16, required ones only if nothing can stand there: the
 /// destination has no object, none is left in a one-to-one, or distinct values have run out. Derived attributes are
 /// NULL.
 public struct StoreSampler: Sendable {
@@ -23,8 +23,8 @@ public struct StoreSampler: Sendable {
 
   /// Prepares a sample. `rows` is the number of objects of all entities together, at most 4,294,967,295.
   ///
-  /// `intoLog`: all objects lie in the store's `-wal` file, as in a store that was never checkpointed; the main file is that of
-  /// an empty store.
+  /// `intoLog`: all objects lie in the store's `-wal` file, as in a store that was never checkpointed; the main file is
+  /// that of an empty store.
   public init(model: ManagedObjectModel, rows: UInt64, seed: UInt64, intoLog: Bool = false) {
     self.intoLog = intoLog
     self.model = model
@@ -34,11 +34,11 @@ public struct StoreSampler: Sendable {
 
   /// Writes the store with all indexes, durable on return; in rollback-journal mode, or in WAL mode with its log.
   ///
-  /// `progress` is called now and then with the part that is done, from 0 to 1. The file is written as `path` + `.sample` and
-  /// renamed at the end; after an error nothing of it is left.
+  /// `progress` is called now and then with the part that is done, from 0 to 1. The file is written as `path` +
+  /// `.sample` and renamed at the end; after an error nothing of it is left.
   ///
-  /// - Throws: ``BatchError`` (`refused` when the output or a journal of its name exists, or `rows` is too large; `badModel`), and a full
-  ///   disk by the page engine's `diskFull`.
+  /// - Throws: ``BatchError`` (`refused` when the output or a journal of its name exists, or `rows` is too large;
+  ///   `badModel`), and a full disk by the page engine's `diskFull`.
   public func write(
     to path: String, fileSystem: any FileSystem, budget: MemoryBudget = .standard, progress: (Double) -> Void
   ) throws {

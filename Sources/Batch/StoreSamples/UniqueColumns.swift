@@ -40,7 +40,8 @@ struct UniqueColumns {
     case .boolean: return (column.role, 5)
     case .integer16: return (column.role, 4)
     case .float: return (column.role, 3)
-    case .undefined, .integer32, .integer64, .decimal, .double, .string, .date, .binaryData, .uuid, .uri, .transformable,
+    case .undefined, .integer32, .integer64, .decimal, .double, .string, .date, .binaryData, .uuid, .uri,
+      .transformable,
       .objectID, .composite:
       return (column.role, attribute.userInfo[SampleSettings.Key.distinct] == nil ? 0 : 1)
     }

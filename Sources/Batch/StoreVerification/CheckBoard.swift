@@ -48,7 +48,8 @@ final class CheckBoard: Sendable {
 
   private let path: String
   private let monitor: RunMonitor?
-  /// Whether every cell of the file was found to lie within its page, so that SQLite need not look again at each page that it reads.
+  /// Whether every cell of the file was found to lie within its page, so that SQLite need not look again at each page
+  /// that it reads.
   private let knowsCells: Bool
   private let checks: [StoreCheck]
   private let order: [Int]

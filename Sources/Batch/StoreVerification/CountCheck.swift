@@ -3,10 +3,11 @@ import CoreDataStore
 
 /// Counts the objects that each owner has in a to-many relationship, where the model says how many it may have.
 ///
-/// An optional relationship may be empty. One that is not optional may be so, too, where the least number is 0: in 22 real stores Core
-/// Data saved 906 such objects.
+/// An optional relationship may be empty. One that is not optional may be so, too, where the least number is 0: in 22
+/// real stores Core Data saved 906 such objects.
 ///
-/// Links are counted in the order of the owner's key, which their index has; owners are not gone through, as their number is known.
+/// Links are counted in the order of the owner's key, which their index has; owners are not gone through, as their
+/// number is known.
 struct CountCheck: Sendable {
   let property: PropertyReference
   let relationship: RelationshipDescription
@@ -25,7 +26,8 @@ struct CountCheck: Sendable {
     var (few, many) = (KeyTally(), KeyTally())
     var owning: UInt64 = 0
     let key = StoreConnection.quoted(column)
-    try connection.rows("SELECT \(key), count(*) FROM \(links.quoted) WHERE \(key) IS NOT NULL GROUP BY \(key)") { row in
+    try connection.rows("SELECT \(key), count(*) FROM \(links.quoted) WHERE \(key) IS NOT NULL GROUP BY \(key)") {
+      row in
       owning += 1
       let count = row.integer(1)
       if count < Int64(relationship.minCount) { few.add(row.integerIfAny(0)) }
@@ -43,7 +45,8 @@ struct CountCheck: Sendable {
     ] {
       findings.add(
         Violation(
-          kind: .objectCount, entity: property.entity, property: property.name, table: owners.table.schema.name, message: message,
+          kind: .objectCount, entity: property.entity, property: property.name, table: owners.table.schema.name,
+          message: message,
           count: tally.count, examples: tally.examples), asWarning: true)
     }
     return findings
@@ -67,15 +70,17 @@ struct CountCheck: Sendable {
 }
 
 extension CheckPlan {
-  /// Counts in the to-many relationships that the model limits; `objects` says how many there are of each entity. A relationship
-  /// that is its own inverse is left out: which column its owners are in is not known.
+  /// Counts in the to-many relationships that the model limits; `objects` says how many there are of each entity. A
+  /// relationship that is its own inverse is left out: which column its owners are in is not known.
   func countChecks(_ objects: [String: UInt64]) -> [StoreCheck] {
     layout.entityNames.flatMap { entity in
       (layout.model.entity(entity)?.relationships ?? []).compactMap { count($0, of: entity, objects) }
     }
   }
 
-  private func count(_ relationship: RelationshipDescription, of entity: String, _ objects: [String: UInt64]) -> StoreCheck? {
+  private func count(_ relationship: RelationshipDescription, of entity: String, _ objects: [String: UInt64])
+    -> StoreCheck?
+  {
     let isLimited = relationship.minCount > (relationship.isOptional ? 1 : 0) || relationship.maxCount > 1
     guard relationship.isToMany, isLimited, let owners = target(entity),
       let (links, column) = links(relationship.name, of: entity)

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Proves parts of a store while the rest of it is being written, on a thread that works when no other wants to.
 ///
-/// What it finds is only ever used when it looked for exactly what the proof of the finished store looks for; whatever goes wrong here
-/// is left to that proof, which then looks at everything itself and reports what it meets.
+/// What it finds is only ever used when it looked for exactly what the proof of the finished store looks for; whatever
+/// goes wrong here is left to that proof, which then looks at everything itself and reports what it meets.
 package final class EarlyVerification: PartWatcher {
   /// What belongs to the thread while it runs.
   private final class Work: @unchecked Sendable {

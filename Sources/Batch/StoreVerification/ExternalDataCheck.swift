@@ -54,7 +54,8 @@ struct ExternalDataCheck: Sendable {
     let lost = "the file of a value outside the store is missing"
     findings.add(table.fault(.externalData, lost, missing, property))
     findings.add(table.fault(.externalData, lost + ", and was in the source", before, property), asWarning: true)
-    findings.add(table.fault(.externalData, "the file of a value outside the store is not the source's", different, property))
+    findings.add(
+      table.fault(.externalData, "the file of a value outside the store is not the source's", different, property))
     return findings
   }
 
@@ -99,7 +100,9 @@ struct ExternalDataCheck: Sendable {
 
 extension CheckPlan {
   /// One check for every column whose values may lie outside the store.
-  func externalChecks(_ places: ExternalDataPlaces, _ fileSystem: any FileSystem, _ monitor: RunMonitor?) -> [StoreCheck] {
+  func externalChecks(_ places: ExternalDataPlaces, _ fileSystem: any FileSystem, _ monitor: RunMonitor?)
+    -> [StoreCheck]
+  {
     binding.tables.flatMap { bound in
       bound.layout.columns.compactMap { column in
         guard case .attribute(let entity, let name) = column.role,

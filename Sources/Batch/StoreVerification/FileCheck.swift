@@ -1,6 +1,8 @@
-/// SQLite's own judgement of the file: pages, cells, the order of rows, the free list, pointer maps, and every row in every index.
+/// SQLite's own judgement of the file: pages, cells, the order of rows, the free list, pointer maps, and every row in
+/// every index.
 ///
-/// The latter it looks up at random: 11 s on a store of 2 million books with four indexes, on one thread, while the other does all else.
+/// The latter it looks up at random: 11 s on a store of 2 million books with four indexes, on one thread, while the
+/// other does all else.
 enum FileCheck {
   private static let lineLimit = 20
 

@@ -6,7 +6,8 @@ import RunSupport
 struct FixedTableCheck {
   let layout: StoreLayout
   let path: String
-  /// Whether the store was built just now. Then nothing may deviate; in one that Core Data migrated, Z_NAME may be an old one.
+  /// Whether the store was built just now. Then nothing may deviate; in one that Core Data migrated, Z_NAME may be an
+  /// old one.
   let isNew: Bool
 
   /// Checks Z_METADATA.

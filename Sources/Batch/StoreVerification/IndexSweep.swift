@@ -17,8 +17,8 @@ struct SweptIndex: Sendable {
   }
 }
 
-/// Walks an index from end to end without its table: whether it is in order, whether unique values are unique, and the sum of its
-/// entries? If the sum equals the one that ``TableSweep`` found, the index holds what its table asks for.
+/// Walks an index from end to end without its table: whether it is in order, whether unique values are unique, and the
+/// sum of its entries? If the sum equals the one that ``TableSweep`` found, the index holds what its table asks for.
 struct IndexSweep: Sendable {
   let table: SweptTable
   let index: SweptIndex
@@ -33,8 +33,8 @@ struct IndexSweep: Sendable {
     return "SELECT \(list) FROM \(table.quoted) INDEXED BY \(StoreConnection.quoted(index.name))"
   }
 
-  /// Whether SQLite reads the index alone. Of a column beyond the 63rd it takes the value from the table, and a walk would
-  /// prove nothing.
+  /// Whether SQLite reads the index alone. Of a column beyond the 63rd it takes the value from the table, and a walk
+  /// would prove nothing.
   static func isPossible(_ table: SweptTable, _ index: SweptIndex, on connection: StoreConnection) throws -> Bool {
     var plan: [String] = []
     try connection.rows("EXPLAIN QUERY PLAN " + sql(table, index)) { plan.append($0.text(3) ?? "") }
@@ -56,8 +56,8 @@ struct IndexSweep: Sendable {
       count: rows.count, examples: rows.examples)
   }
 
-  /// Finds the entries that make an index differ from its table, by look-ups in both directions. Slow, and run only once
-  /// it is known that there are some.
+  /// Finds the entries that make an index differ from its table, by look-ups in both directions. Slow, and run only
+  /// once it is known that there are some.
   func differences(on connection: StoreConnection) throws -> CheckFindings {
     let name = StoreConnection.quoted(index.name)
     let same = index.columns.map { "t.\(StoreConnection.quoted($0)) IS i.\(StoreConnection.quoted($0))" }

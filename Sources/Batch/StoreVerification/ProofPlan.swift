@@ -132,7 +132,9 @@ struct ProofPlan {
   // MARK: Indexes and other trees
 
   private func index(_ index: IndexSchema, of table: TableSchema) -> ProofIndex {
-    let comparisons: [String: ProofIndexColumn.Comparison] = ["BINARY": .binary, "NOCASE": .noCase, "RTRIM": .rightTrim]
+    let comparisons: [String: ProofIndexColumn.Comparison] = [
+      "BINARY": .binary, "NOCASE": .noCase, "RTRIM": .rightTrim,
+    ]
     let columns = index.columns.compactMap { key -> ProofIndexColumn? in
       guard let place = key.column.flatMap(table.position), let comparison = comparisons[key.collation.uppercased()],
         !table.columns[place].hasUnknownDefault
@@ -140,7 +142,8 @@ struct ProofPlan {
       return ProofIndexColumn(column: place, isDescending: key.isDescending, collation: comparison)
     }
     let isKnown = columns.count == index.columns.count && !columns.isEmpty
-    return ProofIndex(name: index.name, root: index.rootPage, columns: isKnown ? columns : nil, isUnique: index.isUnique)
+    return ProofIndex(
+      name: index.name, root: index.rootPage, columns: isKnown ? columns : nil, isUnique: index.isUnique)
   }
 
   /// Everything else that has pages.

@@ -64,7 +64,8 @@ struct ProofResult {
     let keys = digest.rows(differingFrom: expected, largest: max(plan.largestKey(of: name), 1) &* 2 &+ 1000)
     let what =
       digest.count < expected.count
-      ? "rows are missing" : digest.count > expected.count ? "there are rows that were not written" : "rows are not as written"
+      ? "rows are missing"
+      : digest.count > expected.count ? "there are rows that were not written" : "rows are not as written"
     let table = plan.table(name)
     findings.add(
       Violation(
@@ -80,7 +81,8 @@ struct ProofResult {
     for (table, rows) in zip(wanted.tables, found.rows) {
       for (number, index) in table.indexes.enumerated() {
         defer { position += 1 }
-        guard let entries = found.entries[position], let rows, let swept = plan.table(table.name), index.columns != nil else {
+        guard let entries = found.entries[position], let rows, let swept = plan.table(table.name), index.columns != nil
+        else {
           continue
         }
         var findings = CheckFindings()
@@ -113,7 +115,8 @@ struct ProofResult {
     return try CheckBoard.findings(of: check, on: connection)
   }
 
-  /// Whether there is a key that leads nowhere, or a one-to-one relationship whose sides differ. SQLite finds which rows they are.
+  /// Whether there is a key that leads nowhere, or a one-to-one relationship whose sides differ. SQLite finds which
+  /// rows they are.
   private var hasDoubtfulKeys: Bool { hasBadKeys || hasUnequalSides }
 
   private var hasBadKeys: Bool { !found.dangling.isEmpty || found.rows.contains { ($0?.badReferences ?? 0) > 0 } }
@@ -129,7 +132,9 @@ struct ProofResult {
 
   /// What SQLite found of the keys that the proof doubts; it must not have found less.
   private func keys(_ findings: [CheckFindings]) -> [CheckFindings] {
-    guard !found.dangling.isEmpty, wanted.followsKeys(memory), findings.allSatisfy(\.violations.isEmpty) else { return findings }
+    guard !found.dangling.isEmpty, wanted.followsKeys(memory), findings.allSatisfy(\.violations.isEmpty) else {
+      return findings
+    }
     let message = "a key leads to no row, or to one of a wrong entity, and SQLite does not find it"
     return findings + [CheckFindings(violations: [Violation(kind: .dangling, message: message)])]
   }

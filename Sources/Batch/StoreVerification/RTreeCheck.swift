@@ -1,14 +1,15 @@
 import CoreDataStore
 
-/// Holds an R-tree against its table: every object of its entity is in it, within bounds that enclose the object's values and are
-/// hardly wider, and nothing else is. SQLite judges the tree itself.
+/// Holds an R-tree against its table: every object of its entity is in it, within bounds that enclose the object's
+/// values and are hardly wider, and nothing else is. SQLite judges the tree itself.
 struct RTreeCheck: Sendable {
   let tree: RTreeLayout
   let table: SweptTable
   /// The table's columns, as the store calls them: those that are indexed, and that of the entity's number.
   let columns: [String]
   let entityColumn: String
-  /// Whether the store was written just now. Core Data's own may treat objects without value in another way, and is not at fault.
+  /// Whether the store was written just now. Core Data's own may treat objects without value in another way, and is not
+  /// at fault.
   let isWritten: Bool
 
   func check(weight: Double) -> StoreCheck {
@@ -30,7 +31,8 @@ struct RTreeCheck: Sendable {
     ) { strange.add($0.integerIfAny(0)) }
     var findings = CheckFindings()
     for (what, tally) in [
-      ("lacks objects", lost), ("has bounds that are not those of the objects", wrong), ("has rows without objects", strange),
+      ("lacks objects", lost), ("has bounds that are not those of the objects", wrong),
+      ("has rows without objects", strange),
     ] {
       findings.add(fault("the R-tree \(tree.name) \(what)", tally), asWarning: !isWritten)
     }
@@ -47,8 +49,8 @@ struct RTreeCheck: Sendable {
     return "o.\(StoreConnection.quoted(entityColumn)) IN (\(numbers.map(String.init).joined(separator: ", ")))"
   }
 
-  /// SQLite rounds outwards to floats, by two steps at most. Beyond the largest float, and closer to 0 than the least one, it does not
-  /// reach that far; of NULL it makes 0.
+  /// SQLite rounds outwards to floats, by two steps at most. Beyond the largest float, and closer to 0 than the least
+  /// one, it does not reach that far; of NULL it makes 0.
   private func bounds(_ column: Int) -> String {
     let stored = "o.\(StoreConnection.quoted(columns[column]))"
     let value = "CAST(ifnull(\(stored), 0) AS REAL)"
@@ -58,7 +60,9 @@ struct RTreeCheck: Sendable {
     return "(abs(\(value)) > 3.4e38 OR \(isNear)\(isWritten ? "" : " OR \(stored) IS NULL"))"
   }
 
-  private func bound(_ column: Int, _ end: String) -> String { "r.\(StoreConnection.quoted(tree.columns[column] + end))" }
+  private func bound(_ column: Int, _ end: String) -> String {
+    "r.\(StoreConnection.quoted(tree.columns[column] + end))"
+  }
 
   /// What SQLite finds wrong with the tree; nil for nothing, and if this SQLite cannot check it.
   private func damage(on connection: StoreConnection) throws -> String? {
@@ -72,7 +76,8 @@ struct RTreeCheck: Sendable {
 
   private func fault(_ message: String, _ tally: KeyTally) -> Violation {
     Violation(
-      kind: .index, entity: tree.entity, table: table.schema.name, message: message, count: tally.count, examples: tally.examples)
+      kind: .index, entity: tree.entity, table: table.schema.name, message: message, count: tally.count,
+      examples: tally.examples)
   }
 }
 

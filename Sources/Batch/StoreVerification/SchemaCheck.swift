@@ -5,7 +5,8 @@ struct SchemaCheck {
   let layout: StoreLayout
   let binding: StoreBinding
   let schema: StoreSchema
-  /// Whether the store was built just now. Then names must be the model's own; otherwise they may be those of an earlier version.
+  /// Whether the store was built just now. Then names must be the model's own; otherwise they may be those of an
+  /// earlier version.
   let isNew: Bool
   /// Other tables that are meant to be there, folded.
   let expected: Set<String>

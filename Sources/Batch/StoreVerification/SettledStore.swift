@@ -3,8 +3,9 @@ import Foundation
 import RunSupport
 import Streams
 
-/// A store as one file, for those who read one file alone: the store itself, or a private copy in the temporary directory, where its last
-/// changes are in a log beside it, or an unfinished one is to be taken back. Nothing is written to the store or beside it.
+/// A store as one file, for those who read one file alone: the store itself, or a private copy in the temporary
+/// directory, where its last changes are in a log beside it, or an unfinished one is to be taken back. Nothing is
+/// written to the store or beside it.
 public final class SettledStore: Sendable {
   /// The store's own path.
   public let original: String
@@ -18,7 +19,8 @@ public final class SettledStore: Sendable {
 
   /// Looks at a store, and copies it where that must be, while nobody may write to it.
   ///
-  /// - Throws: ``BatchError``: `noSuchFile`, `refused` where there is no room, `badStore`, and the page engine's `locked`.
+  /// - Throws: ``BatchError``: `noSuchFile`, `refused` where there is no room, `badStore`, and the page engine's
+  ///   `locked`.
   public init(_ path: String, _ fileSystem: any FileSystem = LocalFileSystem()) throws {
     do {
       (original, self.fileSystem) = (path, fileSystem)
@@ -54,7 +56,8 @@ public final class SettledStore: Sendable {
       let free = try fileSystem.availableSpace(folder)
       guard free >= needed else {
         throw BatchError(
-          .refused, "a copy with the changes of the -wal file needs \(needed >> 20) MiB in \(folder), \(free >> 20) MiB are free",
+          .refused,
+          "a copy with the changes of the -wal file needs \(needed >> 20) MiB in \(folder), \(free >> 20) MiB are free",
           hint: "Set TMPDIR to a folder on a larger disk", effect: .nothingWritten, path: path)
       }
       let file = try fileSystem.open(copy(in: folder), .create)

@@ -42,7 +42,8 @@ package enum StoreCell {
   }
 }
 
-/// The entries of an index, or what a table says they should be: how many, and a sum that does not depend on their order.
+/// The entries of an index, or what a table says they should be: how many, and a sum that does not depend on their
+/// order.
 struct EntrySum: Equatable {
   var count: UInt64 = 0
   var sum: UInt64 = 0

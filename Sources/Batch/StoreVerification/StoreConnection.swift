@@ -5,7 +5,8 @@ import RunSupport
 /// A read-only connection to a finished store, over SQLite's own functions: the judge shares no code with the engine
 /// that built the file, and a scan of millions of rows has no time for boxed values.
 ///
-/// `immutable=1`: no lock is taken and no -wal or -shm appears, even for a file marked as WAL. Only one thread at a time.
+/// `immutable=1`: no lock is taken and no -wal or -shm appears, even for a file marked as WAL. Only one thread at a
+/// time.
 package final class StoreConnection {
   /// Bytes of page cache. Scans and merges run in order, so more does not help; two connections and their sorters stay
   /// well below the budget of a run (I7): 40 MiB of RSS at most, on a store of 2 GB.

@@ -3,11 +3,11 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// Checks a finished store by a decoder of its own, or through SQLite, too. Neither shares code with the engine that reads and builds
-/// pages, so that a mistake there cannot hide itself here (I12).
+/// Checks a finished store by a decoder of its own, or through SQLite, too. Neither shares code with the engine that
+/// reads and builds pages, so that a mistake there cannot hide itself here (I12).
 ///
-/// The file is opened read-only and unchanged by anyone: no lock is taken, no -wal or -shm is made. Two threads work, each
-/// with a small cache; sorting keys that have no index may use SQLite's temporary files.
+/// The file is opened read-only and unchanged by anyone: no lock is taken, no -wal or -shm is made. Two threads work,
+/// each with a small cache; sorting keys that have no index may use SQLite's temporary files.
 public struct StoreVerifier: Sendable {
   /// What is known of a store that was built just now.
   public struct Expectation: Sendable {
@@ -17,8 +17,8 @@ public struct StoreVerifier: Sendable {
     public var rows: [String: UInt64]
     /// Tables that may be there although neither the model nor ``rows`` has them.
     public var otherTables: Set<String>
-    /// Whether names are exactly the model's, and tables or columns beyond them violations. Otherwise they are warnings, as stores
-    /// that Core Data migrated have them.
+    /// Whether names are exactly the model's, and tables or columns beyond them violations. Otherwise they are
+    /// warnings, as stores that Core Data migrated have them.
     public var hasModelNames: Bool
     /// What the tables must be found to hold, by name; others are not compared.
     public var digests: [String: ProofDigest]
@@ -61,8 +61,9 @@ public struct StoreVerifier: Sendable {
   ///   - external: where values outside the store lie, and lay in its source; without it beside the store.
   ///   - progress: fraction done and what was finished last; called on the caller's thread.
   /// - Returns: what was found. A damaged file is a finding, not an error.
-  /// - Throws: ``BatchError``: `no-such-file` when there is no file; `bad-model` or `refused` for a model without layout; `failed` when
-  ///   the disk fails. A store with a -wal, or the rollback journal of an unfinished change, is read on a private copy: ``SettledStore``.
+  /// - Throws: ``BatchError``: `no-such-file` when there is no file; `bad-model` or `refused` for a model without
+  ///   layout; `failed` when the disk fails. A store with a -wal, or the rollback journal of an unfinished change, is
+  ///   read on a private copy: ``SettledStore``.
   public func verify(
     _ expectation: Expectation? = nil, mode: VerificationMode = .full, memory: MemoryBudget = .standard,
     monitor: RunMonitor? = nil, external: ExternalDataPlaces? = nil,
@@ -89,7 +90,8 @@ public struct StoreVerifier: Sendable {
   ) throws -> VerificationReport {
     let layout = try StoreLayout(model: model, purpose: .reading)
     var run = VerificationRun(
-      path: settled.path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory, monitor: monitor,
+      path: settled.path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory,
+      monitor: monitor,
       places: places)
     do {
       try run.run(mode, progress: progress)

@@ -55,8 +55,8 @@ struct RowRules: Sendable {
   var keyColumn: String?
 }
 
-/// Walks a table once, in the order of its keys: counts rows, applies the rules to each, and sums up the entries that its
-/// indexes must hold.
+/// Walks a table once, in the order of its keys: counts rows, applies the rules to each, and sums up the entries that
+/// its indexes must hold.
 struct TableSweep: Sendable {
   let table: SweptTable
   let rules: RowRules
@@ -71,8 +71,8 @@ struct TableSweep: Sendable {
     }
   }
 
-  /// The longest value that is read to learn that it is not NULL. In a table that has longer ones SQLite is asked for types: that
-  /// takes longer for short values.
+  /// The longest value that is read to learn that it is not NULL. In a table that has longer ones SQLite is asked for
+  /// types: that takes longer for short values.
   private static let longest: Int32 = 64 << 10
 
   private func run(readsLongValues: Bool, on connection: StoreConnection) throws -> CheckFindings {

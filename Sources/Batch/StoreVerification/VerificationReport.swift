@@ -36,7 +36,8 @@ public struct VerificationReport: Sendable, Codable, Equatable {
 
   /// `accepted` lets kinds pass that the source was found to have too, as keys that lead to no row.
   ///
-  /// - Throws: ``BatchError`` (`verification-mismatch`) naming the first violation's entity and key, unless there is none.
+  /// - Throws: ``BatchError`` (`verification-mismatch`) naming the first violation's entity and key, unless there is
+  ///   none.
   public func throwIfViolated(accepting accepted: Set<Violation.Kind> = []) throws {
     let violations = violations.filter { !accepted.contains($0.kind) }
     guard let first = violations.first else { return }
@@ -100,7 +101,8 @@ public struct Violation: Sendable, Codable, Equatable, CustomStringConvertible {
     public static let objectCount = Kind("object-count")
     /// An object of an ordered relationship has no place in it (a warning).
     public static let missingOrder = Kind("missing-order")
-    /// A file with a value outside the store is missing (a warning where the source lacked it, too), or is not the source's.
+    /// A file with a value outside the store is missing (a warning where the source lacked it, too), or is not the
+    /// source's.
     public static let externalData = Kind("external-data")
   }
 

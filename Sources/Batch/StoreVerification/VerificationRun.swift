@@ -18,7 +18,8 @@ struct VerificationRun {
   private var entityRows: [String: UInt64] = [:]
 
   init(
-    path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, fileSystem: any FileSystem, memory: MemoryBudget,
+    path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, fileSystem: any FileSystem,
+    memory: MemoryBudget,
     monitor: RunMonitor?, places: ExternalDataPlaces
   ) {
     self.places = places
@@ -68,7 +69,8 @@ struct VerificationRun {
     var keys: [StoreReader.PrimaryKey] = []
     try connection.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY") { row in
       keys.append(
-        .init(entityNumber: row.integer(0), name: row.text(1) ?? "", superNumber: row.integer(2), maximum: row.integer(3)))
+        .init(
+          entityNumber: row.integer(0), name: row.text(1) ?? "", superNumber: row.integer(2), maximum: row.integer(3)))
     }
     do {
       let numbering = try StoreNumbers(model: layout.model, keys: keys, path: path).numbering()
@@ -142,7 +144,8 @@ struct VerificationRun {
     }
   }
 
-  /// Rows of a table that is not the model's and cannot be swept, as one with generated columns; nil when there is no such table.
+  /// Rows of a table that is not the model's and cannot be swept, as one with generated columns; nil when there is no
+  /// such table.
   private func count(_ name: String, on connection: StoreConnection) throws -> UInt64? {
     var isThere = false
     let quoted = StoreConnection.quoted(name)

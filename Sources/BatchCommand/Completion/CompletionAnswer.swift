@@ -54,12 +54,14 @@ enum CompletionAnswer {
     }
   }
 
-  /// bash takes a word without quotation marks apart at : and =, and replaces what is after the last of them. It does not quote what
-  /// it would expand.
+  /// bash takes a word without quotation marks apart at : and =, and replaces what is after the last of them. It does
+  /// not quote what it would expand.
   private static func bash(_ text: String, _ found: LineCompletion) -> String? {
     guard text.hasPrefix(found.typed), !text.contains(where: "$`".contains) else { return nil }
     guard !found.isQuoted else { return text }
-    let kept = found.typed.lastIndex { ":=".contains($0) }.map { found.typed.distance(from: found.typed.startIndex, to: $0) + 1 }
+    let kept = found.typed.lastIndex { ":=".contains($0) }.map {
+      found.typed.distance(from: found.typed.startIndex, to: $0) + 1
+    }
     return String(text.dropFirst(kept ?? 0))
   }
 }

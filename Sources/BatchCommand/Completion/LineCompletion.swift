@@ -47,7 +47,9 @@ struct LineCompletion {
       return .words(positionals > 0 ? [] : subcommands.map { Word(text: $0.commandName, meaning: $0.abstract) })
     }
     let all = command.positionals
-    if let next = positionals < all.count ? all[positionals] : all.last(where: \.isRepeating) { return values(of: next) }
+    if let next = positionals < all.count ? all[positionals] : all.last(where: \.isRepeating) {
+      return values(of: next)
+    }
     return .words(isAfterTerminator ? [] : options)
   }
 

@@ -2,7 +2,8 @@ import Batch
 import Foundation
 import Streams
 
-/// The models, mapping models and stores that a command line names, and the names in them. What cannot be read has none.
+/// The models, mapping models and stores that a command line names, and the names in them. What cannot be read has
+/// none.
 struct LineContents {
   static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
   static let mappingExtensions = ["xcmappingmodel", "yaml", "yml", "json"]
@@ -10,7 +11,9 @@ struct LineContents {
   private let words: [String]
 
   /// `current` is the place of the word that is completed.
-  init(_ words: [String], current: Int) { self.words = words.enumerated().filter { $0.offset != current }.map(\.element) }
+  init(_ words: [String], current: Int) {
+    self.words = words.enumerated().filter { $0.offset != current }.map(\.element)
+  }
 
   /// In their order; those of several models with one name as `Model/Version`.
   var versions: [String] {
@@ -31,7 +34,9 @@ struct LineContents {
     guard let dot = typed.firstIndex(of: ".") else { return entities }
     let name = String(typed[..<dot])
     let found = models.compactMap { $0.entity(name) }
-    return Self.sorted(found.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }).map { "\(name).\($0)" }
+    return Self.sorted(found.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) }).map {
+      "\(name).\($0)"
+    }
   }
 
   /// Mapping models and their entity mappings, which stand for the parts that have them.
@@ -46,7 +51,8 @@ struct LineContents {
 
   private var modelPaths: [String] {
     let named = values(of: "--models")
-    return named.isEmpty ? words.filter { Self.modelExtensions.contains(($0 as NSString).pathExtension) }.map(Self.path) : named
+    return named.isEmpty
+      ? words.filter { Self.modelExtensions.contains(($0 as NSString).pathExtension) }.map(Self.path) : named
   }
 
   /// By the names of files where they are enough: a model may have a hundred versions.
@@ -76,7 +82,8 @@ struct LineContents {
   }
 
   private static func isDatabase(_ path: String) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path), !FileManager.default.fileExists(atPath: path + "-journal") else {
+    guard let file = FileHandle(forReadingAtPath: path), !FileManager.default.fileExists(atPath: path + "-journal")
+    else {
       return false
     }
     defer { try? file.close() }
@@ -99,5 +106,7 @@ struct LineContents {
 
   private static func path(_ word: String) -> String { (word as NSString).expandingTildeInPath }
 
-  private static func sorted(_ names: [String]) -> [String] { Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+  private static func sorted(_ names: [String]) -> [String] {
+    Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
 }

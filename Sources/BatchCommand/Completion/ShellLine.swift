@@ -1,4 +1,5 @@
-/// A command line as words: blanks separate, quotation marks of both kinds and backslashes keep them. Nothing is expanded.
+/// A command line as words: blanks separate, quotation marks of both kinds and backslashes keep them. Nothing is
+/// expanded.
 struct ShellLine {
   /// The words that are finished.
   private(set) var words: [String] = []

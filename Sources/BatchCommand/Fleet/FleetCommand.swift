@@ -4,7 +4,8 @@ import Foundation
 
 struct FleetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fleet", abstract: "Migrates many stores on many machines: each ends once, as done, rejected, or failed.",
+    commandName: "fleet",
+    abstract: "Migrates many stores on many machines: each ends once, as done, rejected, or failed.",
     discussion: """
       You make a plan once, and tasks carry it out: an array job of Slurm, an indexed job of Kubernetes, an array job of AWS Batch, or \
       tasks that you start. How each store ended is recorded beside the plan, or in --state, which all tasks must share.
@@ -26,11 +27,14 @@ struct FleetPlanCommand: ParsableCommand {
       "A list of stores, one a line and its output after a tab; or a folder to search for stores.", valueName: "path"),
     completion: .file())
   var manifest: String
-  @Option(name: .long, help: ArgumentHelp("The number of tasks to balance the stores over.", valueName: "count")) var tasks: Int
+  @Option(name: .long, help: ArgumentHelp("The number of tasks to balance the stores over.", valueName: "count"))
+  var tasks: Int
   @OptionGroup var migration: FleetMigrationOptions
 
   func validate() throws {
-    guard (1...FleetPlan.mostTasks).contains(tasks) else { throw ValidationError("--tasks is from 1 to \(FleetPlan.mostTasks)") }
+    guard (1...FleetPlan.mostTasks).contains(tasks) else {
+      throw ValidationError("--tasks is from 1 to \(FleetPlan.mostTasks)")
+    }
   }
 
   func run() throws {
@@ -59,14 +63,17 @@ struct FleetPlanCommand: ParsableCommand {
     let found = try survey.stores(in: FleetArguments.absolute(manifest))
     guard !found.isEmpty else {
       throw BatchError(
-        .refused, "there is no Core Data store in it", hint: "Name another folder", effect: .nothingWritten, path: manifest)
+        .refused, "there is no Core Data store in it", hint: "Name another folder", effect: .nothingWritten,
+        path: manifest)
     }
     return found.map { $0.problem == nil ? Self.store(Manifest.Entry(store: $0.path)) : $0 }
   }
 
   /// Without symbolic links: two names of one store are one.
   private static func store(_ entry: Manifest.Entry) -> FleetPlan.Store {
-    func whole(_ path: String) -> String { (try? JobDirectory(destination: path).destination) ?? FleetArguments.absolute(path) }
+    func whole(_ path: String) -> String {
+      (try? JobDirectory(destination: path).destination) ?? FleetArguments.absolute(path)
+    }
     return FleetPlan.Store(path: whole(entry.store), output: entry.output.map(whole))
   }
 

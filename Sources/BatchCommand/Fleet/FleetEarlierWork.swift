@@ -2,7 +2,8 @@ import Batch
 import Foundation
 import Streams
 
-/// What others did to a store of a fleet since its first attempt began: an attempt that died after its cut-over, or a person.
+/// What others did to a store of a fleet since its first attempt began: an attempt that died after its cut-over, or a
+/// person.
 ///
 /// Known from the stores and from the records of runs beside them; clocks of machines are not compared.
 struct FleetEarlierWork {
@@ -23,8 +24,8 @@ struct FleetEarlierWork {
       owner, foundNoResult: isFree, found: try? StoreIdentity(store.path), record: job.finishedRun(store.target))
   }
 
-  /// How the store ended meanwhile; nil if its migration is still to be done. Without an earlier attempt nothing but a run of others that
-  /// leads elsewhere ends it. Nothing is written.
+  /// How the store ended meanwhile; nil if its migration is still to be done. Without an earlier attempt nothing but a
+  /// run of others that leads elsewhere ends it. Nothing is written.
   func ending(since first: FleetAttempt?) throws -> Ending? {
     guard try job.status(store.target).state == .none else { return foreignRun() }
     guard let first else { return nil }
@@ -54,7 +55,9 @@ struct FleetEarlierWork {
   }
 
   private static func ended(_ report: RunReport) -> Ending {
-    guard report.outcome == .doneWithRejects else { return (0, "an earlier attempt finished it before it was killed", .done) }
+    guard report.outcome == .doneWithRejects else {
+      return (0, "an earlier attempt finished it before it was killed", .done)
+    }
     return (ExitCodes.rejects, FleetStoreRun.rejected(report.rejects?.count, report.rejects?.path), .rejected)
   }
 
@@ -86,15 +89,18 @@ struct FleetEarlierWork {
       let ours = try? job.plan(request(store.path)).targetVersion.name, ours != theirs
     else { return nil }
     let resume = ProgramName.command(["resume", store.target])
-    let reason = "somebody else began a migration to version \(theirs), which is not finished; the plan's version is \(ours)"
+    let reason =
+      "somebody else began a migration to version \(theirs), which is not finished; the plan's version is \(ours)"
     return (ExitCodes.refused, "\(store.path): \(reason). Finish it with \(resume)", .failed)
   }
 
   /// What it is, and how the store is migrated nevertheless, when somebody has looked.
   private func failed(_ what: String) -> Ending {
-    let migrate = ProgramName.command(["migrate", store.path] + plan.options + (store.output.map { ["--output", $0] } ?? []))
+    let migrate = ProgramName.command(
+      ["migrate", store.path] + plan.options + (store.output.map { ["--output", $0] } ?? []))
     let first =
-      store.output.map { "Move \(ShellWords.quoted($0)) away, then migrate it with" } ?? "To migrate it nevertheless, run"
+      store.output.map { "Move \(ShellWords.quoted($0)) away, then migrate it with" }
+      ?? "To migrate it nevertheless, run"
     return (ExitCodes.refused, "\(store.path): \(what). \(first) \(migrate)", .failed)
   }
 

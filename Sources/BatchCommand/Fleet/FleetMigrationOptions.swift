@@ -28,11 +28,13 @@ struct FleetMigrationOptions: ParsableArguments {
       .map { URL(fileURLWithPath: $0).standardizedFileURL.path }
   }
 
-  /// Those of a plan. Throws `refused` if the plan has others, or if the files that they name changed since it was made.
+  /// Those of a plan. Throws `refused` if the plan has others, or if the files that they name changed since it was
+  /// made.
   init(of plan: FleetPlan, path: String) throws {
     guard let options = try? Self.parse(plan.options), options.words == plan.options else {
       throw BatchError(
-        .refused, "the plan has options that no plan of a fleet has", hint: "Make it with fleet plan", effect: .nothingWritten,
+        .refused, "the plan has options that no plan of a fleet has", hint: "Make it with fleet plan",
+        effect: .nothingWritten,
         path: path)
     }
     guard try FleetInputs.digest(options.paths) == plan.models else {
@@ -64,7 +66,8 @@ extension BackupLimit {
 
 /// A plan with the folder of its state, as commands name them.
 struct FleetArguments: ParsableArguments {
-  @Option(name: .long, help: ArgumentHelp("The plan that `fleet plan` printed.", valueName: "path"), completion: .file())
+  @Option(
+    name: .long, help: ArgumentHelp("The plan that `fleet plan` printed.", valueName: "path"), completion: .file())
   var plan: String
   @Option(
     name: .long,

@@ -16,7 +16,9 @@ enum FleetPage {
       <p>\(HTML.escaped(FleetStatusCommand.headline(status)))</p><div class="bar"><i style="width:\(max(0, min(100, width)))%"></i></div></header>
       """,
       section("Stores", counts(status)),
-      stores("Running", status.all(.running)) { "\($0.path): \(FleetStatusCommand.percent($0.progress)), \($0.owner ?? "")" },
+      stores("Running", status.all(.running)) {
+        "\($0.path): \(FleetStatusCommand.percent($0.progress)), \($0.owner ?? "")"
+      },
       stores("Unreadable", status.all(.unreadable), FleetStatusCommand.why),
       stores("Failed", status.all(.failed)) { "\($0.exitCode ?? 1), \(FleetStatusCommand.why($0))" },
       stores("With rejects", status.all(.rejected), FleetStatusCommand.why),
@@ -50,7 +52,9 @@ enum FleetPage {
     return "<dl>\(rows.joined())</dl>"
   }
 
-  private static func stores(_ title: String, _ stores: [FleetStatus.Store], _ what: (FleetStatus.Store) -> String) -> String {
+  private static func stores(_ title: String, _ stores: [FleetStatus.Store], _ what: (FleetStatus.Store) -> String)
+    -> String
+  {
     guard !stores.isEmpty else { return "" }
     let rows = stores.prefix(mostRows).map(what)
     let rest = stores.count > mostRows ? ["and \(stores.count - mostRows) more"] : []

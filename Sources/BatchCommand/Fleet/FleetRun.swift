@@ -46,7 +46,9 @@ final class FleetRun: Sendable {
     _ plan: FleetPlan, _ state: FleetState, task: Int, jobs: Int, patience: Double, tells: Bool, deadline: Date?,
     options: [String]
   ) {
-    (self.plan, self.state, self.task, self.jobs, self.patience, self.tells) = (plan, state, task, jobs, patience, tells)
+    (self.plan, self.state, self.task, self.jobs, self.patience, self.tells) = (
+      plan, state, task, jobs, patience, tells
+    )
     store = FleetStoreRun(plan: plan, state: state, processes: processes, deadline: deadline, options: options)
   }
 
@@ -59,11 +61,13 @@ final class FleetRun: Sendable {
     } catch let error where ExitCodes.code(of: error) == 1 {
       // Nothing that became of a store: whoever comes next may find the storage as it was.
       throw BatchError(
-        .stopped, "the fleet's state cannot be used now", hint: "Start the task again", path: state.directory, cause: error)
+        .stopped, "the fleet's state cannot be used now", hint: "Start the task again", path: state.directory,
+        cause: error)
     }
     let ended = try state.ended()
     return Summary(
-      plan: plan.id, task: task, stores: shared.withLock(\.results), open: plan.shard(task).count { !ended.contains($0) },
+      plan: plan.id, task: task, stores: shared.withLock(\.results),
+      open: plan.shard(task).count { !ended.contains($0) },
       seconds: ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000)
   }
 
@@ -80,10 +84,12 @@ final class FleetRun: Sendable {
     try tasks.takeOverDead { if !processes.isStopped { try work(off: plan.shard($0)) } }
   }
 
-  /// 75 as long as a store of the task has not ended; otherwise the worst code of those that failed: rejects are what was allowed.
+  /// 75 as long as a store of the task has not ended; otherwise the worst code of those that failed: rejects are what
+  /// was allowed.
   func code(_ summary: Summary) throws -> Int32 {
     guard summary.open == 0 else { return ExitCodes.stopped }
-    return ExitCodes.worst(try plan.shard(task).compactMap { try state.end($0) }.map { $0.outcome == .failed ? $0.exitCode : 0 })
+    return ExitCodes.worst(
+      try plan.shard(task).compactMap { try state.end($0) }.map { $0.outcome == .failed ? $0.exitCode : 0 })
   }
 
   private func work(off numbers: [Int]) throws {
@@ -118,7 +124,8 @@ final class FleetRun: Sendable {
     }
     guard tells else { return }
     let reason = result.reason.map { ": \($0)" } ?? ""
-    Console.error("[\(count)/\(total)] \(result.store): \(result.outcome)\(reason), \(Console.duration(result.seconds))")
+    Console.error(
+      "[\(count)/\(total)] \(result.store): \(result.outcome)\(reason), \(Console.duration(result.seconds))")
   }
 
   /// Replaces owners on other machines that have given no sign of life since they were first seen.
@@ -132,7 +139,8 @@ final class FleetRun: Sendable {
     }
   }
 
-  /// Waits until a sign would have come, and says whether none has. An owner that lives here, as the kernel says, is not waited for.
+  /// Waits until a sign would have come, and says whether none has. An owner that lives here, as the kernel says, is
+  /// not waited for.
   private func isSilent(_ watched: Watched, _ name: String) throws -> Bool {
     if watched.sign.owner?.isOnThisMachine == true, try state.claims.isLocked(name) { return false }
     while ContinuousClock.now - watched.since < .seconds(patience) {
@@ -196,7 +204,8 @@ struct FleetRunCommand: ParsableCommand {
     let counts = ["done", "rejected", "failed", "open"].map { outcome in
       "\(summary.stores.count { $0.outcome == outcome }) \(outcome)"
     }
-    return "task \(summary.task) of \(plan.tasks): \(counts.joined(separator: ", ")), in \(Console.duration(summary.seconds))"
+    return
+      "task \(summary.task) of \(plan.tasks): \(counts.joined(separator: ", ")), in \(Console.duration(summary.seconds))"
       + (summary.open == 0 ? "" : "; \(summary.open) of its stores have not ended: start the task again")
   }
 }

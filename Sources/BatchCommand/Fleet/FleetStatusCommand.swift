@@ -16,7 +16,9 @@ struct FleetStatusCommand: ParsableCommand {
   @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
 
   func validate() throws {
-    guard html.map({ $0.hasSuffix(".html") }) ?? true else { throw ValidationError("--html takes a file that ends in .html") }
+    guard html.map({ $0.hasSuffix(".html") }) ?? true else {
+      throw ValidationError("--html takes a file that ends in .html")
+    }
   }
 
   func run() throws {

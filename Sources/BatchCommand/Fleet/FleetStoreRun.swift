@@ -69,7 +69,8 @@ struct FleetStoreRun {
   }
 
   /// Writes down how an attempt ended, and with it the store, if that has.
-  private func close(_ ending: Ending, _ number: Int, _ ledger: inout FleetLedger, _ claim: FleetClaim) throws -> Ending {
+  private func close(_ ending: Ending, _ number: Int, _ ledger: inout FleetLedger, _ claim: FleetClaim) throws -> Ending
+  {
     let reason = ending.reason.map { String($0.prefix(Self.longestReason)) }
     guard let outcome = ending.outcome else {
       ledger.attempts[ledger.attempts.count - 1].end(ending.code, reason)
@@ -84,8 +85,10 @@ struct FleetStoreRun {
 
   /// Folders that are not there are this machine's fault, and not the store's.
   private func checkMounted(_ store: FleetPlan.Store) throws {
-    for path in [store.path, store.target] where !FileManager.default.fileExists(atPath: FilePaths.directory(of: path)) {
-      throw BatchError(.stopped, "its folder is not there on this machine", hint: "Mount it", effect: .nothingWritten, path: path)
+    for path in [store.path, store.target] where !FileManager.default.fileExists(atPath: FilePaths.directory(of: path))
+    {
+      throw BatchError(
+        .stopped, "its folder is not there on this machine", hint: "Mount it", effect: .nothingWritten, path: path)
     }
   }
 
@@ -96,7 +99,8 @@ struct FleetStoreRun {
     let state = try job.status(store.target).state
     // Who has the claim may replace whoever still runs it.
     let words =
-      state == .none ? command.migrate : command.resume(store.target, takeOver: state == .running || claim.isFromElsewhere)
+      state == .none
+      ? command.migrate : command.resume(store.target, takeOver: state == .running || claim.isFromElsewhere)
     return try processes.run(words, number, deadline: deadline)
   }
 
@@ -123,7 +127,8 @@ struct FleetStoreRun {
     }
   }
 
-  /// Whether the run waits for another process that has the store open: an owner that may not be replaced there, or one that keeps the cut-over.
+  /// Whether the run waits for another process that has the store open: an owner that may not be replaced there, or one
+  /// that keeps the cut-over.
   private func isHeldUp(_ store: FleetPlan.Store) -> Bool {
     guard let status = try? job.status(store.target) else { return false }
     return [.running, .cutOver, .finished].contains(status.state) || status.phase == "finished"

@@ -18,14 +18,18 @@ struct FleetSubmitCommand: ParsableCommand {
   @OptionGroup var fleet: FleetArguments
   @Option(name: .long, help: ArgumentHelp("slurm, k8s, aws or local.", valueName: "engine")) var engine: Engine
   @Option(
-    name: .long, help: ArgumentHelp("The folder to write the files to. Default: that of the fleet's state.", valueName: "path"),
+    name: .long,
+    help: ArgumentHelp("The folder to write the files to. Default: that of the fleet's state.", valueName: "path"),
     completion: .directory)
   var output: String?
   @Flag(name: .long, help: "Write the files, and start nothing.") var dryRun = false
-  @Option(name: .long, help: ArgumentHelp("How many tasks at a time. Default: all.", valueName: "count")) var limit: Int?
-  @Option(name: .long, help: ArgumentHelp("How long a task may run: 30min, 12h.", valueName: "duration")) var time: TimeSpan?
+  @Option(name: .long, help: ArgumentHelp("How many tasks at a time. Default: all.", valueName: "count")) var limit:
+    Int?
+  @Option(name: .long, help: ArgumentHelp("How long a task may run: 30min, 12h.", valueName: "duration")) var time:
+    TimeSpan?
   @Option(
-    name: .long, help: ArgumentHelp("How many seconds before that time a task is stopped in good order.", valueName: "seconds"))
+    name: .long,
+    help: ArgumentHelp("How many seconds before that time a task is stopped in good order.", valueName: "seconds"))
   var grace = 60
   @Option(name: .long, help: ArgumentHelp("How often a stopped task is started again.", valueName: "count"))
   var retries = 20
@@ -42,7 +46,8 @@ struct FleetSubmitCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "k8s, aws: the volume with stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.", valueName: "volume"))
+      "k8s, aws: the volume with stores, plan and state, and where it is mounted: CLAIM:/path, fs-…:/path.",
+      valueName: "volume"))
   var volume: String?
   @Option(name: .long, help: ArgumentHelp("aws: the job queue.", valueName: "queue")) var queue: String?
 
@@ -58,7 +63,9 @@ struct FleetSubmitCommand: ParsableCommand {
     let isImage = engine == .k8s || engine == .aws
     guard !isImage || image != nil else { throw ValidationError("--engine \(engine.rawValue) needs --image") }
     guard engine != .aws || queue != nil else { throw ValidationError("--engine aws needs --queue") }
-    guard volume == nil || mount != nil else { throw ValidationError("--volume takes a name and a path, as CLAIM:/path") }
+    guard volume == nil || mount != nil else {
+      throw ValidationError("--volume takes a name and a path, as CLAIM:/path")
+    }
   }
 
   func run() throws {
@@ -82,7 +89,8 @@ struct FleetSubmitCommand: ParsableCommand {
   }
 
   private var mount: KubernetesJob.Volume? {
-    guard let parts = volume?.split(separator: ":", maxSplits: 1).map(String.init), parts.count == 2, parts[1].hasPrefix("/"),
+    guard let parts = volume?.split(separator: ":", maxSplits: 1).map(String.init), parts.count == 2,
+      parts[1].hasPrefix("/"),
       !parts[0].isEmpty
     else { return nil }
     return KubernetesJob.Volume(claim: parts[0], path: parts[1])
@@ -91,7 +99,10 @@ struct FleetSubmitCommand: ParsableCommand {
   private func job(_ plan: FleetPlan, _ state: FleetState) -> FleetJob {
     let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
     let words =
-      ["fleet", "run", "--plan", fleet.planPath, "--state", state.directory, "--jobs", "\(jobs)", "--memory", "\(memory.bytes)"]
+      [
+        "fleet", "run", "--plan", fleet.planPath, "--state", state.directory, "--jobs", "\(jobs)", "--memory",
+        "\(memory.bytes)",
+      ]
       + (workers.map { ["--workers", "\($0)"] } ?? [])
     return FleetJob(
       id: String(plan.id.prefix(12)), tasks: plan.tasks, limit: min(limit ?? plan.tasks, plan.tasks),
@@ -118,7 +129,8 @@ struct FleetSubmitCommand: ParsableCommand {
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw BatchError(
-        .failed, "sbatch did not take the job", hint: "Its script is written: correct the reason, and hand it to sbatch",
+        .failed, "sbatch did not take the job",
+        hint: "Its script is written: correct the reason, and hand it to sbatch",
         path: path)
     }
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// Which task of a fleet this process is: by `--shard`, or by what Slurm, Kubernetes or AWS Batch put into the environment.
+/// Which task of a fleet this process is: by `--shard`, or by what Slurm, Kubernetes or AWS Batch put into the
+/// environment.
 struct FleetTask: Equatable {
   /// From 0.
   var index: Int
@@ -11,7 +12,8 @@ struct FleetTask: Equatable {
       index = try Self.shard(shard, tasks)
     } else if let id = environment["SLURM_ARRAY_TASK_ID"] {
       index = try Self.slurm(id, tasks, environment)
-    } else if let name = ["JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"].first(where: { environment[$0] != nil }) {
+    } else if let name = ["JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"].first(where: { environment[$0] != nil })
+    {
       index = try Self.number(environment[name] ?? "", name)
     } else {
       guard tasks == 1 else {
@@ -20,7 +22,8 @@ struct FleetTask: Equatable {
       index = 0
     }
     guard index < tasks else {
-      throw ValidationError("this is task \(index), and the plan is for \(tasks), from 0: start as many, or make a plan for more")
+      throw ValidationError(
+        "this is task \(index), and the plan is for \(tasks), from 0: start as many, or make a plan for more")
     }
   }
 
@@ -48,7 +51,9 @@ struct FleetTask: Equatable {
   }
 
   private static func number(_ text: String, _ name: String) throws -> Int {
-    guard !text.isEmpty, text.utf8.count < 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else {
+    guard !text.isEmpty, text.utf8.count < 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let number = Int(text)
+    else {
       throw ValidationError("\(name) is to be a number from 0, and not \(text.prefix(40))")
     }
     return number

@@ -58,7 +58,8 @@ struct PathDrawing {
   private mutating func version(_ name: String) {
     let short = Self.short(name, 34)
     let size = max(120, 28 + 9 * short.count)
-    body.append("<rect class=\"box\" rx=\"6\" x=\"2\" y=\"\(y)\" width=\"\(min(size, Self.width - 4))\" height=\"32\"/>")
+    body.append(
+      "<rect class=\"box\" rx=\"6\" x=\"2\" y=\"\(y)\" width=\"\(min(size, Self.width - 4))\" height=\"32\"/>")
     body.append("<text class=\"title\" x=\"14\" y=\"\(y + 21)\">\(HTML.escaped(short))</text>")
     y += 32
   }

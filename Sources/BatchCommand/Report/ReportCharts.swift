@@ -1,6 +1,7 @@
 import Batch
 
-/// Throughput and memory over the time at work, drawn without text: a drawing is stretched to the width of the page, and text is not.
+/// Throughput and memory over the time at work, drawn without text: a drawing is stretched to the width of the page,
+/// and text is not.
 struct ReportCharts {
   /// What is shown of every point, one below the other.
   private struct Trace {

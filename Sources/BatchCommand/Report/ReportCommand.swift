@@ -26,7 +26,9 @@ struct ReportCommand: StoreCommand {
   func validate() throws {
     guard !text || !json else { throw ValidationError("--text and --json exclude each other") }
     // The path of a store in its place would be the end of that store.
-    guard html.map({ $0.hasSuffix(".html") }) ?? true else { throw ValidationError("--html takes a file that ends in .html") }
+    guard html.map({ $0.hasSuffix(".html") }) ?? true else {
+      throw ValidationError("--html takes a file that ends in .html")
+    }
   }
 
   func run() throws {
@@ -47,7 +49,8 @@ enum ReportFile {
     try OutputPath("--html", path).check()
     do { try page.write(toFile: path, atomically: true, encoding: .utf8) } catch {
       throw BatchError(
-        .failed, "the page cannot be written", hint: "Name a file in a folder that is there; the report itself is as it was",
+        .failed, "the page cannot be written",
+        hint: "Name a file in a folder that is there; the report itself is as it was",
         path: path, cause: error)
     }
   }

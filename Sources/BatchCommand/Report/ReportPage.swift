@@ -26,7 +26,8 @@ struct ReportPage {
     [
       head, section("Path", PathDrawing.svg(report.path)), section("Entities", entities), section("Over time", over),
       section("Rows", table(words.tallies)), section("Rejects", rejects), section("Verification", proof),
-      section("Settings", table(report.settings.map { ($0.name, $0.value) })), section("Notes", HTML.list(report.notes)),
+      section("Settings", table(report.settings.map { ($0.name, $0.value) })),
+      section("Notes", HTML.list(report.notes)),
       section("Problems", HTML.list(report.problems)), foot,
     ]
   }
@@ -62,7 +63,8 @@ struct ReportPage {
         return size == nil ? "" : "<div class=\"size \(name)\"><i style=\"width:\(width)%\"></i></div>"
       }
       return "<tr><th scope=\"row\">\(HTML.escaped(entity.name))\(sides.joined())</th>"
-        + pair(words.rows(entity.before), words.rows(entity.after)) + pair(words.bytes(entity.before), words.bytes(entity.after))
+        + pair(words.rows(entity.before), words.rows(entity.after))
+        + pair(words.bytes(entity.before), words.bytes(entity.after))
         + "</tr>"
     }
     return """

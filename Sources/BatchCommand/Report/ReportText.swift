@@ -47,7 +47,9 @@ struct ReportText {
       report.path.enumerated().flatMap { index, step in
         let passed = step.passed.isEmpty ? "" : " over \(step.passed.count) versions"
         let kind = step.isInferred ? "inferred" : "mapped"
-        return ["\(index + 1). \(ReportWords.plain(step.source)) to \(ReportWords.plain(step.destination))\(passed), \(kind)"]
+        return [
+          "\(index + 1). \(ReportWords.plain(step.source)) to \(ReportWords.plain(step.destination))\(passed), \(kind)"
+        ]
           + step.mappings.filter { _ in !step.isInferred }.map { mapping in
             let policies = mapping.policies.isEmpty ? "" : "; \(mapping.policies.joined(separator: ", "))"
             return ReportWords.plain(

@@ -81,7 +81,8 @@ struct ReportWords {
     if report.peakMemory > 0 {
       add(
         "memory",
-        "\(Console.size(report.peakMemory)) at the peak" + (report.memoryLimit.map { ", \(Console.size($0)) allowed" } ?? ""))
+        "\(Console.size(report.peakMemory)) at the peak"
+          + (report.memoryLimit.map { ", \(Console.size($0)) allowed" } ?? ""))
     }
     add("time left", report.progress?.secondsLeft.map(duration))
     return figures
@@ -138,7 +139,9 @@ struct ReportWords {
   /// What was verified.
   var proof: [String] {
     guard let proof = report.proof else {
-      return [report.ended == nil ? "Nothing is verified yet." : "The verification was turned off, or another process did it."]
+      return [
+        report.ended == nil ? "Nothing is verified yet." : "The verification was turned off, or another process did it."
+      ]
     }
     let reader = proof.mode == "full" ? "A second decoder and SQLite" : "A second decoder"
     var lines = [
@@ -152,7 +155,9 @@ struct ReportWords {
     return lines + [VerificationMode.meaning]
   }
 
-  var interruptions: String { report.interruptions.count == 1 ? "1 interruption" : "\(report.interruptions.count) interruptions" }
+  var interruptions: String {
+    report.interruptions.count == 1 ? "1 interruption" : "\(report.interruptions.count) interruptions"
+  }
 
   func interruption(_ interruption: RunReport.Interruption) -> String {
     let how =

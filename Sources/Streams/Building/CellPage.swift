@@ -1,7 +1,7 @@
 /// A b-tree page that is being filled: cells from the end of the page downwards, their offsets from the header on.
 ///
-/// Remembers for each cell where its overflow chain begins and, on interior pages, its child, because pointer-map entries of
-/// both are set when the page gets its number (I2).
+/// Remembers for each cell where its overflow chain begins and, on interior pages, its child, because pointer-map
+/// entries of both are set when the page gets its number (I2).
 final class CellPage {
   let kind: TreePage.Kind
   let geometry: PageGeometry
@@ -89,7 +89,8 @@ final class CellPage {
 
   private func compose(rightmost: UInt32) {
     let base = buffer.base
-    // What lies between the offsets and the content is unused; it may hold a removed cell, which must not reach the file (I8).
+    // What lies between the offsets and the content is unused; it may hold a removed cell, which must not reach the
+    // file (I8).
     let gap = slot(count)
     if contentStart > gap { (base + gap).clear(contentStart - gap) }
     base.storeBytes(of: kind.rawValue, as: UInt8.self)
@@ -128,7 +129,9 @@ final class CellPage {
     }
     let overflows = try reader.readArray(elementSize: 4) { try $0.readUInt32() }
     let children = try reader.readArray(elementSize: 4) { try $0.readUInt32() }
-    guard overflows.count == cells, children.count == (isInterior ? cells : 0) else { throw reader.damaged("an open page") }
+    guard overflows.count == cells, children.count == (isInterior ? cells : 0) else {
+      throw reader.damaged("an open page")
+    }
     for cell in 0..<cells { links[cell] = (overflows[cell], isInterior ? children[cell] : 0) }
     hasOverflows = overflows.contains { $0 != 0 }
     (count, contentStart) = (cells, start)

@@ -1,7 +1,8 @@
-/// Builds a whole database file: reserves the roots of all tables and indexes, hands out builders, and at the end writes the
-/// schema and page 1.
+/// Builds a whole database file: reserves the roots of all tables and indexes, hands out builders, and at the end
+/// writes the schema and page 1.
 ///
-/// Roots come first in the file, as auto_vacuum wants them; page 1 is written last, so that an unfinished file is no database.
+/// Roots come first in the file, as auto_vacuum wants them; page 1 is written last, so that an unfinished file is no
+/// database.
 public final class DatabaseBuilder {
   /// An entry of the schema, in the order of creation.
   public struct SchemaEntry: Sendable, Equatable {
@@ -34,7 +35,8 @@ public final class DatabaseBuilder {
   /// Begins a file, or continues one whose next page a checkpoint names.
   ///
   /// - Throws: ``StreamsError``: `unsupported` when the header's sizes are not allowed.
-  public init(file: any File, header: DatabaseHeader, schema: [SchemaEntry], resumingAt nextPage: UInt32? = nil) throws {
+  public init(file: any File, header: DatabaseHeader, schema: [SchemaEntry], resumingAt nextPage: UInt32? = nil) throws
+  {
     guard let geometry = header.geometry, header.encoding == .utf8 else {
       throw StreamsError(.unsupported, "a database of this page size or encoding cannot be built", path: file.path)
     }
@@ -51,8 +53,8 @@ public final class DatabaseBuilder {
     entries.firstIndex { $0.hasRoot && $0.name == name }.map { roots[$0] }
   }
 
-  /// Writes the schema and page 1, gives the file its length, and makes it durable. All builders must have finished. Returns what the
-  /// schema's table must be found to hold.
+  /// Writes the schema and page 1, gives the file its length, and makes it durable. All builders must have finished.
+  /// Returns what the schema's table must be found to hold.
   ///
   /// - Throws: ``StreamsError``.
   @discardableResult

@@ -1,7 +1,7 @@
 /// Builds an index's b-tree bottom-up from keys in index order, one open page a level.
 ///
-/// In an index every key stands once, on a leaf or on an interior page. A full page gives its last key up to the page above;
-/// so a page that is written never lacks keys, and the key that follows begins a page that is not empty.
+/// In an index every key stands once, on a leaf or on an interior page. A full page gives its last key up to the page
+/// above; so a page that is written never lacks keys, and the key that follows begins a page that is not empty.
 public final class IndexBuilder {
   /// The page reserved for the root.
   public let root: UInt32

@@ -1,5 +1,5 @@
-/// Index records in order, each after its length, as cells of an index leaf begin: what a sorter hands to an ``IndexBuilder``
-/// in one piece. Reused.
+/// Index records in order, each after its length, as cells of an index leaf begin: what a sorter hands to an
+/// ``IndexBuilder`` in one piece. Reused.
 public final class IndexCells: @unchecked Sendable {
   // Sendable by discipline: one thread hands it to the next and never shares it.
   private static let usualCapacity = 1 << 16

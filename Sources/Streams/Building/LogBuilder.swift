@@ -1,4 +1,5 @@
-/// Writes a database's pages into a write-ahead log: frames up to one commit, as SQLite leaves them when nothing was checkpointed.
+/// Writes a database's pages into a write-ahead log: frames up to one commit, as SQLite leaves them when nothing was
+/// checkpointed.
 ///
 /// Source of the rule: SQLite, "WAL-mode File Format", sections 4.1 and 4.2.
 public struct LogBuilder {
@@ -13,7 +14,8 @@ public struct LogBuilder {
   /// Prepares a log. Its salts need not be secret, only differ from those of an older log of the same file.
   public init(salts: (UInt32, UInt32)) { self.salts = salts }
 
-  /// Writes every page of `database` to `log`, which is empty; page 1 says that the log counts. Not durable before a sync.
+  /// Writes every page of `database` to `log`, which is empty; page 1 says that the log counts. Not durable before a
+  /// sync.
   ///
   /// - Throws: ``StreamsError``.
   public mutating func write(_ database: any File, pageSize: Int, to log: any File) throws {
@@ -29,7 +31,8 @@ public struct LogBuilder {
     while page < pages {
       let count = min(UInt64(Self.framesPerWrite), pages - page)
       for index in 0..<count {
-        let frame = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(index) * frameLength..<Int(index + 1) * frameLength])
+        let frame = UnsafeMutableRawBufferPointer(
+          rebasing: buffer[Int(index) * frameLength..<Int(index + 1) * frameLength])
         try fill(frame, with: page + index, of: pages, from: database, pageSize: pageSize)
       }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<(Int(count) * frameLength)])

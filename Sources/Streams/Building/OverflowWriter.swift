@@ -8,7 +8,8 @@ struct OverflowWriter {
     buffer = PageBuffer(size: writer.geometry.pageSize)
   }
 
-  /// Writes the bytes and returns the first page of the chain; its own pointer-map entry is set with its owner's number.
+  /// Writes the bytes and returns the first page of the chain; its own pointer-map entry is set with its owner's
+  /// number.
   func write(_ bytes: UnsafeRawBufferPointer) throws -> UInt32 {
     guard var source = bytes.baseAddress else { return 0 }
     return try write(bytes.count) { target, count in

@@ -1,8 +1,8 @@
 /// Hands out pages of a new database file in order and writes them, mostly one after the other in large pieces.
 ///
-/// Pages are append-only: once written, only page 1, roots reserved at the start and pointer-map pages are written again
-/// (I2). A pointer-map entry is set exactly once, to a value that depends on row order alone; so an entry that a crashed
-/// run has already set is set to the same value again (I8).
+/// Pages are append-only: once written, only page 1, roots reserved at the start and pointer-map pages are written
+/// again (I2). A pointer-map entry is set exactly once, to a value that depends on row order alone; so an entry that a
+/// crashed run has already set is set to the same value again (I8).
 public final class PageWriter {
   /// How many bytes are gathered before they go to the file.
   private static let regionBytes = 1 << 20
@@ -15,7 +15,8 @@ public final class PageWriter {
   /// The file being written.
   public let file: any File
 
-  /// Hears of parts of trees when their pages are in the file, where they stay as they are. Called by the thread that writes.
+  /// Hears of parts of trees when their pages are in the file, where they stay as they are. Called by the thread that
+  /// writes.
   public var onFinished: (([ProofPart]) -> Void)?
   /// Parts whose last page may still be in the region.
   private var finishedParts: [ProofPart] = []
@@ -75,8 +76,8 @@ public final class PageWriter {
     }
   }
 
-  /// Where a page's bytes are gathered, all of which the caller writes: valid until the next call of any function. Nil for a page
-  /// that lies before those that are gathered.
+  /// Where a page's bytes are gathered, all of which the caller writes: valid until the next call of any function. Nil
+  /// for a page that lies before those that are gathered.
   func slot(_ page: UInt32) throws -> UnsafeMutableRawPointer? {
     guard page >= regionStart else { return nil }
     if page - regionStart >= perRegion { try flushRegion(newStart: page) }

@@ -1,4 +1,5 @@
-/// The payload that a record with references stands for, from its first byte to its last: what a database holds of the row (I8).
+/// The payload that a record with references stands for, from its first byte to its last: what a database holds of the
+/// row (I8).
 final class PayloadStream {
   private enum Part {
     case bytes(UnsafeRawBufferPointer)
@@ -16,8 +17,8 @@ final class PayloadStream {
   private var position = 0
   private var cursor: PayloadCursor?
 
-  /// The record must stay in memory as long as the stream. Throws `damagedDatabase` for one that is none, `tooLarge` for a row that is
-  /// longer than any database holds.
+  /// The record must stay in memory as long as the stream. Throws `damagedDatabase` for one that is none, `tooLarge`
+  /// for a row that is longer than any database holds.
   init(_ record: UnsafeRawBufferPointer, rowid: Int64, _ longValues: LongValueReader) throws {
     (self.rowid, self.longValues) = (rowid, longValues)
     let (decoder, encoder) = (RecordDecoder(), RecordEncoder())
@@ -42,7 +43,9 @@ final class PayloadStream {
 
   deinit { header.deallocate() }
 
-  private func damaged() -> StreamsError { StreamsError(.damagedDatabase, "the references of the new row \(rowid) are damaged") }
+  private func damaged() -> StreamsError {
+    StreamsError(.damagedDatabase, "the references of the new row \(rowid) are damaged")
+  }
 
   /// Copies the next `count` bytes. Throws `damagedDatabase`, and errors of reading.
   func read(into target: UnsafeMutableRawPointer, _ count: Int) throws {

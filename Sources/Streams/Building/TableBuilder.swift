@@ -1,7 +1,7 @@
 /// Builds a table's b-tree bottom-up from rows in ascending rowid order, one open page a level.
 ///
-/// SQLite calls an interior page without cells malformed. So an interior page that is full hands its last child over to its
-/// successor, which therefore always has two; and a leaf is written only when a row follows that does not fit.
+/// SQLite calls an interior page without cells malformed. So an interior page that is full hands its last child over to
+/// its successor, which therefore always has two; and a leaf is written only when a row follows that does not fit.
 public final class TableBuilder {
   /// The page reserved for the root.
   public let root: UInt32
@@ -41,12 +41,15 @@ public final class TableBuilder {
     let local = try beginCell(rowid, payload: record.count)
     var first: UInt32 = 0
     if local < record.count { first = try overflow.write(UnsafeRawBufferPointer(rebasing: record[local...])) }
-    finishCell(rowid, payload: record.count, local: UnsafeRawBufferPointer(rebasing: record[0..<local]), overflow: first)
+    finishCell(
+      rowid, payload: record.count, local: UnsafeRawBufferPointer(rebasing: record[0..<local]), overflow: first)
     sum?.add(rowid, record)
   }
 
   private func append(rowid: Int64, referring record: UnsafeRawBufferPointer, _ longValues: LongValueReader?) throws {
-    guard let longValues else { throw StreamsError(.unsupported, "the long values of row \(rowid) are not at hand here") }
+    guard let longValues else {
+      throw StreamsError(.unsupported, "the long values of row \(rowid) are not at hand here")
+    }
     let stream = try PayloadStream(record, rowid: rowid, longValues)
     let local = try beginCell(rowid, payload: stream.length)
     try withUnsafeTemporaryAllocation(byteCount: max(1, local), alignment: 8) { start in

@@ -1,7 +1,7 @@
 /// Every constant of the checkpoint file, as FORMAT.md has them. Numbers are little-endian.
 ///
-/// The places of magic, version, length and check are the same in every version, so that a damaged file is distinguished from one
-/// that a newer program wrote.
+/// The places of magic, version, length and check are the same in every version, so that a damaged file is
+/// distinguished from one that a newer program wrote.
 public enum CheckpointFormat {
   /// The first bytes of the payload, "GODWITCP".
   public static let magic: [UInt8] = Array("GODWITCP".utf8)

@@ -17,10 +17,11 @@ public struct RejectedCheckpoint: Sendable {
 extension CheckpointStore {
   /// The newest valid checkpoint, or nil when there is no checkpoint file at all (I5, I6).
   ///
-  /// Nothing is written. A file that cannot be read because a system call fails ends the search with that error: it may be sound.
+  /// Nothing is written. A file that cannot be read because a system call fails ends the search with that error: it may
+  /// be sound.
   ///
-  /// - Throws: ``StreamsError``: `damagedCheckpoint` when there are files and none is readable, `foreignCheckpoint` when the newest
-  ///   readable one names another plan or source, `unsupported` when a newer program wrote it.
+  /// - Throws: ``StreamsError``: `damagedCheckpoint` when there are files and none is readable, `foreignCheckpoint`
+  ///   when the newest readable one names another plan or source, `unsupported` when a newer program wrote it.
   public func newestValid(plan: [UInt8], source: [UInt8]) throws -> FoundCheckpoint? {
     guard let found = try newestReadable() else { return nil }
     let path = FilePaths.join(directory, CheckpointFormat.fileName(found.checkpoint.sequence))

@@ -6,7 +6,9 @@ import CLZ4
 enum LZ4Block {
   /// Compresses `bytes` into `target`; 0 where the result would be as large as the bytes, or larger than the target.
   static func compress(_ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Int {
-    guard let from = bytes.baseAddress, let to = target.baseAddress, let count = Int32(exactly: bytes.count) else { return 0 }
+    guard let from = bytes.baseAddress, let to = target.baseAddress, let count = Int32(exactly: bytes.count) else {
+      return 0
+    }
     let room = Int32(clamping: min(target.count, bytes.count - 1))
     guard room > 0 else { return 0 }
     let written = LZ4_compress_fast(

@@ -2,8 +2,8 @@ import CLZ4
 
 /// One standard LZ4 frame around a whole buffer, as `lz4 -d` opens it.
 ///
-/// Source of the rule: LZ4 Frame Format Description 1.6.x. Every frame has the content's size, a checksum of each block and
-/// one of the content; another frame is refused, since its damage could pass unseen.
+/// Source of the rule: LZ4 Frame Format Description 1.6.x. Every frame has the content's size, a checksum of each block
+/// and one of the content; another frame is refused, since its damage could pass unseen.
 public enum LZ4Frame {
   /// FLG: version 01, independent blocks, block checksums, content size, content checksum, no dictionary.
   static let flags: UInt8 = 0b0111_1100

@@ -16,9 +16,9 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
   /// The longest that is tried.
   private static let seconds = 0.3
 
-  /// Found by writing up to `bytes` to a file without a name and waiting for the disk; nothing of it is left, also not by a
-  /// kill. Takes a third of a second, and on a slow disk what four MiB take. Nil if the directory cannot be written, is nearly full, or
-  /// its file system knows no such files.
+  /// Found by writing up to `bytes` to a file without a name and waiting for the disk; nothing of it is left, also not
+  /// by a kill. Takes a third of a second, and on a slow disk what four MiB take. Nil if the directory cannot be
+  /// written, is nearly full, or its file system knows no such files.
   public static func measure(in directory: String, bytes: Int = 32 << 20) -> DiskSpeed? {
     guard let free = try? LocalFileSystem().availableSpace(directory), free / 4 > UInt64(bytes) else { return nil }
     let descriptor = open(directory, nameless | O_RDWR | O_CLOEXEC, 0o600)
@@ -35,7 +35,8 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
     var latency = Double.infinity
     for _ in 0..<4 {
       let begin = ContinuousClock.now
-      guard buffer.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, 4096, 0) }) == 4096, fdatasync(descriptor) == 0 else {
+      guard buffer.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, 4096, 0) }) == 4096, fdatasync(descriptor) == 0
+      else {
         return nil
       }
       latency = min(latency, (ContinuousClock.now - begin) / .seconds(1))

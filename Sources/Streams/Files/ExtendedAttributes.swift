@@ -1,10 +1,13 @@
 import Glibc
 
-/// Extended attributes by the calls of xattr(7), which the headers hide from Swift. None of them follows a symbolic link.
+/// Extended attributes by the calls of xattr(7), which the headers hide from Swift. None of them follows a symbolic
+/// link.
 enum ExtendedAttributes {
   private typealias List = @convention(c) (UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
-  private typealias Get = @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
-  private typealias Set = @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, CInt) -> CInt
+  private typealias Get =
+    @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
+  private typealias Set =
+    @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer?, Int, CInt) -> CInt
 
   private static let list = dlsym(nil, "llistxattr").map { unsafeBitCast($0, to: List.self) }
   private static let get = dlsym(nil, "lgetxattr").map { unsafeBitCast($0, to: Get.self) }

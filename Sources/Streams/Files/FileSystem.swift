@@ -1,4 +1,5 @@
-/// The disk as the engine sees it: every durable write goes through this, so that tests can lose, tear and refuse writes.
+/// The disk as the engine sees it: every durable write goes through this, so that tests can lose, tear and refuse
+/// writes.
 ///
 /// All calls throw ``StreamsError`` with the code `inputOutput`, `diskFull` or `locked` and the path concerned.
 public protocol FileSystem: Sendable {
@@ -6,8 +7,8 @@ public protocol FileSystem: Sendable {
   func open(_ path: String, _ mode: OpenMode) throws -> any File
   /// Replaces `destination` by `source` in one step. Durable only after ``syncDirectory(_:)``.
   func rename(_ source: String, to destination: String) throws
-  /// Gives each of two files the other one's name, in one step. Durable only after ``syncDirectory(_:)``. The code is `unsupported` where the
-  /// file system cannot.
+  /// Gives each of two files the other one's name, in one step. Durable only after ``syncDirectory(_:)``. The code is
+  /// `unsupported` where the file system cannot.
   func exchange(_ path: String, with other: String) throws
   /// Gives the file a second name. Fails when `destination` exists.
   func link(_ source: String, to destination: String) throws
@@ -31,7 +32,8 @@ public protocol FileSystem: Sendable {
   func adoptAttributes(of original: String, on path: String) throws
   /// Removes an empty directory; a missing one is not an error.
   func removeDirectory(_ path: String) throws
-  /// Keeps hold of a directory, so that its files are reached whatever its name leads to later. A symbolic link is refused.
+  /// Keeps hold of a directory, so that its files are reached whatever its name leads to later. A symbolic link is
+  /// refused.
   func hold(_ path: String) throws -> HeldDirectory
 }
 
@@ -114,7 +116,8 @@ public protocol File: AnyObject, Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int
   /// Writes all bytes at `offset`. Not durable before ``sync()``.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws
-  /// Asks for bytes that were written to go to the disk soon, without waiting: the next ``sync()`` has less to do. Promises nothing.
+  /// Asks for bytes that were written to go to the disk soon, without waiting: the next ``sync()`` has less to do.
+  /// Promises nothing.
   func beginSync(at offset: UInt64, length: Int)
   /// Sets the time of the last change to now: a sign of life. Promises nothing.
   func touch()
@@ -124,7 +127,8 @@ public protocol File: AnyObject, Sendable {
   func truncate(to length: UInt64) throws
   /// The length in bytes.
   func size() throws -> UInt64
-  /// Takes an advisory lock on a range of bytes for this open file, without waiting; false when another holder excludes it.
+  /// Takes an advisory lock on a range of bytes for this open file, without waiting; false when another holder excludes
+  /// it.
   func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool
   /// Whether another holder would exclude such a lock. Nothing is taken and nothing changes.
   func isExcluded(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool

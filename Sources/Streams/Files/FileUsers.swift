@@ -1,6 +1,7 @@
 import Glibc
 
-/// Which other processes have a file locked or open, as far as the kernel shows them to this user: for a person who has to end them.
+/// Which other processes have a file locked or open, as far as the kernel shows them to this user: for a person who has
+/// to end them.
 public enum FileUsers {
   private static let textCap = 1 << 20
 
@@ -40,7 +41,9 @@ public enum FileUsers {
   /// Other processes that have a file open to write.
   public static func writing(_ path: String) -> [String] {
     let files = LocalFileSystem()
-    guard let wanted = (try? files.status(path)).flatMap({ $0 }), let names = try? files.list("/proc") else { return [] }
+    guard let wanted = (try? files.status(path)).flatMap({ $0 }), let names = try? files.list("/proc") else {
+      return []
+    }
     return names.compactMap { Int32($0) }.filter { pid in
       guard pid != getpid(), let open = try? files.list("/proc/\(pid)/fd") else { return false }
       return open.contains { number in

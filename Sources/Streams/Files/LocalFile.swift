@@ -131,8 +131,10 @@ public final class LocalFile: File {
   /// Closes the file; its locks end with it. Further calls fail.
   public func close() {
     let last = descriptor.exchange(-1, ordering: .sequentiallyConsistent)
-    // A process that was forked just now and has not begun its program yet holds a copy of the descriptor, and the locks with it.
-    if last >= 0, hasLocks.load(ordering: .relaxed), var all = try? Self.request(.none, start: 0, length: 0, path: path) {
+    // A process that was forked just now and has not begun its program yet holds a copy of the descriptor, and the
+    // locks with it.
+    if last >= 0, hasLocks.load(ordering: .relaxed), var all = try? Self.request(.none, start: 0, length: 0, path: path)
+    {
       _ = fcntl(last, Self.setLock, &all)
     }
     // Not repeated on EINTR: on Linux the descriptor is gone by then, and its number may be another file's.

@@ -40,7 +40,9 @@ public struct LocalFileSystem: FileSystem {
   ///
   /// - Throws: ``StreamsError``.
   public func exchange(_ path: String, with other: String) throws {
-    guard let renameat2 = Self.renameat2 else { throw StreamsError(.unsupported, "names cannot be exchanged here", path: path) }
+    guard let renameat2 = Self.renameat2 else {
+      throw StreamsError(.unsupported, "names cannot be exchanged here", path: path)
+    }
     guard renameat2(AT_FDCWD, path, AT_FDCWD, other, Self.renameExchange) != 0 else { return }
     let number = errno
     var failure = StreamsError.system(number, "exchange the name with \(other)", path: path)
@@ -49,7 +51,8 @@ public struct LocalFileSystem: FileSystem {
   }
 
   private static let renameat2 = dlsym(nil, "renameat2").map {
-    unsafeBitCast($0, to: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32).self)
+    unsafeBitCast(
+      $0, to: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32).self)
   }
   /// RENAME_EXCHANGE.
   private static var renameExchange: UInt32 { 2 }

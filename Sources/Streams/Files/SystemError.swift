@@ -25,7 +25,8 @@ extension StreamsError {
     case ELOOP: "A symbolic link is in the place of the file; remove it or name the file that it leads to"
     case EMFILE, ENFILE: "Too many files are open; raise the limit (ulimit -n) and start again"
     case ENOMEM: "Memory is limited; raise the limit (ulimit -v, or the container's) and start again"
-    case EFBIG: "The file system or a limit (ulimit -f) forbids a file of this size; raise the limit or name another disk"
+    case EFBIG:
+      "The file system or a limit (ulimit -f) forbids a file of this size; raise the limit or name another disk"
     case EIO: "The device reported a fault; look at the system log before trusting this file"
     case ENOLCK, EOPNOTSUPP: "The file system lacks this feature; use a local one"
     case ENAMETOOLONG: "Choose a shorter file name"

@@ -1,6 +1,7 @@
 /// The first 100 bytes of a database file.
 ///
-/// Source of the rule: SQLite, "Database File Format", section 1.3. Reading checks every field that the engine relies on.
+/// Source of the rule: SQLite, "Database File Format", section 1.3. Reading checks every field that the engine relies
+/// on.
 public struct DatabaseHeader: Sendable, Equatable {
   /// How the database holds changes: a rollback journal or a write-ahead log.
   public enum Version: UInt8, Sendable {
@@ -77,7 +78,8 @@ public struct DatabaseHeader: Sendable, Equatable {
     isIncrementalVacuum = autoVacuum == 2
     applicationID = 0
     validFor = 1
-    // Bytes 96-99 are ours to set: a fixed number, so that the finished bytes do not depend on a library's version (I8).
+    // Bytes 96-99 are ours to set: a fixed number, so that the finished bytes do not depend on a library's version
+    // (I8).
     writerVersion = 3_040_001
   }
 

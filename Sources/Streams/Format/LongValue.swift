@@ -1,8 +1,8 @@
 /// A long text or blob that stays in its database's file; stands for the value in a record in memory.
 ///
-/// A record that holds such references begins with a mark, a byte that begins no record of a file: readers refuse one that has it. So
-/// the serial type of a reference, which is reserved on disk, counts after a mark alone. References are never written to a
-/// database: ``TableBuilder`` writes the values themselves.
+/// A record that holds such references begins with a mark, a byte that begins no record of a file: readers refuse one
+/// that has it. So the serial type of a reference, which is reserved on disk, counts after a mark alone. References are
+/// never written to a database: ``TableBuilder`` writes the values themselves.
 public struct LongValue: Sendable {
   /// The first byte of a record that may hold references. In a file it would be the length of a header without a byte.
   static let mark: UInt8 = 0
@@ -37,7 +37,8 @@ extension LongValue {
     func four(_ offset: Int) -> UInt32 { base.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
     func two(_ offset: Int) -> UInt16 { base.loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
     self.init(
-      type: base.loadUnaligned(as: UInt64.self), page: four(8), offset: two(28), count: four(12), next: four(16), rest: four(20),
+      type: base.loadUnaligned(as: UInt64.self), page: four(8), offset: two(28), count: four(12), next: four(16),
+      rest: four(20),
       home: (four(24), two(30)))
     guard type >= 12, SerialType.length(type) != nil, Int(count) <= byteCount else { return nil }
   }

@@ -22,14 +22,15 @@ public final class RecordDecoder {
   @exclusivity(unchecked) private var columns: UnsafeMutablePointer<Column>
   @exclusivity(unchecked) private var base: UnsafeRawPointer?
   @exclusivity(unchecked) private var capacity: Int
-  /// Where the columns lie, and after them the record's end, where others have found that; types are read when they are asked for.
+  /// Where the columns lie, and after them the record's end, where others have found that; types are read when they are
+  /// asked for.
   @exclusivity(unchecked) private var places: UnsafePointer<Place>?
   /// Whether the record decoded last may hold references to long values.
   @exclusivity(unchecked) private(set) var refers = false
   private let longValues: (any LongValues)?
 
-  /// Makes a decoder with room for that many columns; records of more make it grow. Long values that records refer to are read
-  /// through `longValues`; without it they are errors.
+  /// Makes a decoder with room for that many columns; records of more make it grow. Long values that records refer to
+  /// are read through `longValues`; without it they are errors.
   public init(longValues: (any LongValues)? = nil, columns count: Int = 24) {
     self.longValues = longValues
     capacity = max(1, count)
@@ -41,7 +42,8 @@ public final class RecordDecoder {
   /// Releases the record, whose memory may vanish: there are no columns then.
   public func forget() { (count, base, places) = (0, nil, nil) }
 
-  /// Takes a record whose columns were found already, and checked to lie in it. Record and places stay until the next one.
+  /// Takes a record whose columns were found already, and checked to lie in it. Record and places stay until the next
+  /// one.
   func take(_ record: UnsafeRawPointer, _ places: UnsafePointer<Place>, count: Int, refers: Bool) {
     (base, self.places, self.count, self.refers) = (record, places, count, refers)
   }
@@ -70,7 +72,8 @@ public final class RecordDecoder {
   public func body(_ column: Int) -> UnsafeRawBufferPointer {
     guard column < count, let base else { return UnsafeRawBufferPointer(start: nil, count: 0) }
     if let places {
-      return UnsafeRawBufferPointer(start: base + places[column].body, count: places[column + 1].body - places[column].body)
+      return UnsafeRawBufferPointer(
+        start: base + places[column].body, count: places[column + 1].body - places[column].body)
     }
     let found = columns[column]
     return UnsafeRawBufferPointer(start: base + found.offset, count: length(found.type) ?? 0)
@@ -121,7 +124,8 @@ public final class RecordDecoder {
     guard var size = Varint.read(record, at: &position) else { return nil }
     refers = size == 0
     if refers {
-      guard let behindMark = Varint.read(record, at: &position), behindMark >= 1, behindMark < UInt64(record.count) else {
+      guard let behindMark = Varint.read(record, at: &position), behindMark >= 1, behindMark < UInt64(record.count)
+      else {
         return nil
       }
       size = behindMark + 1
@@ -129,7 +133,8 @@ public final class RecordDecoder {
     return size <= UInt64(record.count) ? Int(size) : nil
   }
 
-  /// Decodes the columns whose bodies lie within the beginning of a record of a file; false when not even its header does.
+  /// Decodes the columns whose bodies lie within the beginning of a record of a file; false when not even its header
+  /// does.
   public func decodeBeginning(_ record: UnsafeRawBufferPointer) -> Bool {
     (count, refers, places) = (0, false, nil)
     base = record.baseAddress
@@ -171,8 +176,8 @@ public final class RecordDecoder {
 
   /// The value of a column, copied. Text that is not UTF-8 is repaired with replacement characters.
   ///
-  /// - Throws: ``StreamsError`` only if the record refers to a long value that is larger than may be read, or whose chain is
-  ///   damaged.
+  /// - Throws: ``StreamsError`` only if the record refers to a long value that is larger than may be read, or whose
+  ///   chain is damaged.
   public func value(_ column: Int) throws -> Value {
     let type = type(column)
     let body = body(column)

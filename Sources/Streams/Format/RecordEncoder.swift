@@ -80,7 +80,9 @@ public final class RecordEncoder {
   public func append(type: UInt64, body bytes: UnsafeRawBufferPointer) {
     if type == LongValue.serialType { refers = true }
     add(type)
-    if let base = bytes.baseAddress, bytes.count > 0 { room(bytes.count).copyMemory(from: base, byteCount: bytes.count) }
+    if let base = bytes.baseAddress, bytes.count > 0 {
+      room(bytes.count).copyMemory(from: base, byteCount: bytes.count)
+    }
   }
 
   /// Appends several columns of another record, their types and their bodies each in one piece.

@@ -68,7 +68,8 @@ public enum SerialType {
     case 9: return 1
     case 1: return Int64(body.load(as: Int8.self))
     case 2: return Int64(Int16(bitPattern: body.bigEndian16(0)))
-    case 3: return Int64(Int16(bitPattern: body.bigEndian16(0))) << 8 | Int64(body.load(fromByteOffset: 2, as: UInt8.self))
+    case 3:
+      return Int64(Int16(bitPattern: body.bigEndian16(0))) << 8 | Int64(body.load(fromByteOffset: 2, as: UInt8.self))
     case 4: return Int64(Int32(bitPattern: body.bigEndian32(0)))
     case 5: return Int64(Int32(bitPattern: body.bigEndian32(0))) << 16 | Int64(body.bigEndian16(4))
     default: return Int64(bitPattern: body.bigEndian64(0))

@@ -2,8 +2,8 @@ import Glibc
 
 /// A queue between two threads that holds a few elements at most: the faster side waits (back-pressure).
 ///
-/// One thread pushes, one pops. It ends in one of two ways: ``finish()`` lets the other side take what is left, ``abort(_:)``
-/// makes every waiting and later call throw, on both sides; so no side ever waits for one that is gone.
+/// One thread pushes, one pops. It ends in one of two ways: ``finish()`` lets the other side take what is left,
+/// ``abort(_:)`` makes every waiting and later call throw, on both sides; so no side ever waits for one that is gone.
 public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
   // Sendable: all state is guarded by the mutex.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -1,6 +1,8 @@
-/// Counts records and their NULLs, column by column, in groups: for every row of a table at the price of a few instructions.
+/// Counts records and their NULLs, column by column, in groups: for every row of a table at the price of a few
+/// instructions.
 ///
-/// Eight columns whose types take a byte each are looked at in one word. Sums of bytes are added up before they could run over.
+/// Eight columns whose types take a byte each are looked at in one word. Sums of bytes are added up before they could
+/// run over.
 public final class NullTally {
   // Plain pointers: this runs for every row, and the compiler can prove access to them exclusive.
   private let groups: Int

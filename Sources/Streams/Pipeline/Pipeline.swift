@@ -4,7 +4,8 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
   /// Elements that may wait between two stages.
   public static var depth: Int { 4 }
 
-  /// Runs all three stages to the end. The first error of any stage ends the others and is thrown when all have ended (I10).
+  /// Runs all three stages to the end. The first error of any stage ends the others and is thrown when all have ended
+  /// (I10).
   ///
   /// - Parameters:
   ///   - read: makes the next input; nil at the end. Runs on a thread of its own.

@@ -1,7 +1,7 @@
 /// Finds where the types and bodies of a record's columns begin, for records that have all columns of their table.
 ///
-/// Source of the rule: SQLite, "Database File Format", section 2.1. Made for records that are copied in runs of columns: nothing
-/// is decoded but lengths.
+/// Source of the rule: SQLite, "Database File Format", section 2.1. Made for records that are copied in runs of
+/// columns: nothing is decoded but lengths.
 public final class RecordLocator {
   /// Columns that a record must have.
   @exclusivity(unchecked) public private(set) var columnCount: Int
@@ -47,8 +47,8 @@ public final class RecordLocator {
     lengths.deallocate()
   }
 
-  /// Locates the columns of a record, whose memory must stay until the next call. False when the record has another number of
-  /// columns, is damaged, or has a type that is not written in its shortest form.
+  /// Locates the columns of a record, whose memory must stay until the next call. False when the record has another
+  /// number of columns, is damaged, or has a type that is not written in its shortest form.
   public func locate(_ record: UnsafeRawBufferPointer) -> Bool {
     guard let base = record.baseAddress, record.count > 1 else { return false }
     mayRefer = base.load(as: UInt8.self) == LongValue.mark
@@ -118,11 +118,12 @@ public final class RecordLocator {
   /// Whether the integer in a column has the smallest type that holds it.
   @inline(__always)
   func isShortest(_ column: Int, _ value: Int64) -> Bool {
-    base.map { UInt64($0.load(fromByteOffset: offsets[column].type, as: UInt8.self)) == SerialType.integer(value) } ?? false
+    base.map { UInt64($0.load(fromByteOffset: offsets[column].type, as: UInt8.self)) == SerialType.integer(value) }
+      ?? false
   }
 
-  /// The integer in one of the first columns of another record, found without a look at those after it; nil if the record has
-  /// something else there, or where that takes a longer look.
+  /// The integer in one of the first columns of another record, found without a look at those after it; nil if the
+  /// record has something else there, or where that takes a longer look.
   @inline(__always)
   public func integer(_ column: Int, of record: UnsafeRawBufferPointer) -> Int64? {
     guard let base = record.baseAddress, record.count > column + 1 else { return nil }
@@ -135,12 +136,14 @@ public final class RecordLocator {
       body += Int(lengths[Int(type)])
     }
     let type = UInt64(base.load(fromByteOffset: column + 1, as: UInt8.self))
-    guard SerialType.isInteger(type), let length = SerialType.length(type), body + length <= record.count else { return nil }
+    guard SerialType.isInteger(type), let length = SerialType.length(type), body + length <= record.count else {
+      return nil
+    }
     return SerialType.readInteger(type, base + body)
   }
 
-  /// The text in a column of another record that has all columns, found without a look at those after it; nil if the record has
-  /// something else there, or where that takes a longer look.
+  /// The text in a column of another record that has all columns, found without a look at those after it; nil if the
+  /// record has something else there, or where that takes a longer look.
   public func text(_ column: Int, of record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let base = record.baseAddress, record.count > column + 1, base.load(as: UInt8.self) < 0x80 else { return nil }
     let end = Int(base.load(as: UInt8.self))
@@ -159,7 +162,8 @@ public final class RecordLocator {
       }
       if before == column {
         let isText =
-          first >= 0x80 ? base.load(fromByteOffset: position - 1, as: UInt8.self) & 1 == 1 : first >= 13 && first & 1 == 1
+          first >= 0x80
+          ? base.load(fromByteOffset: position - 1, as: UInt8.self) & 1 == 1 : first >= 13 && first & 1 == 1
         return isText && body + length <= record.count
           ? UnsafeRawBufferPointer(start: base + body, count: length) : nil
       }
@@ -179,8 +183,8 @@ public final class RecordLocator {
     base.map { $0.load(fromByteOffset: offsets[column].type, as: UInt8.self) == 0 } ?? true
   }
 
-  /// The serial types of the record located last, where each takes a byte; nil if one takes more, or if fewer bytes than `padded`
-  /// can be read from there on.
+  /// The serial types of the record located last, where each takes a byte; nil if one takes more, or if fewer bytes
+  /// than `padded` can be read from there on.
   @inline(__always)
   func shortTypes(padded: Int) -> UnsafeRawPointer? {
     guard let base else { return nil }
@@ -198,7 +202,9 @@ public final class RecordLocator {
     var position = 0
     let type = Varint.read(
       UnsafeRawBufferPointer(start: places.base + places.types.lowerBound, count: places.types.count), at: &position)
-    return (type ?? 0, UnsafeRawBufferPointer(start: places.base + places.bodies.lowerBound, count: places.bodies.count))
+    return (
+      type ?? 0, UnsafeRawBufferPointer(start: places.base + places.bodies.lowerBound, count: places.bodies.count)
+    )
   }
 
   /// Where the types and the bodies of some columns of the record located last are, each in one piece.
@@ -207,7 +213,8 @@ public final class RecordLocator {
     // Called only if `hasRecord`.
     let (first, last) = (offsets[column], offsets[column &+ count])
     return (
-      base.unsafelyUnwrapped, Range(uncheckedBounds: (first.type, last.type)), Range(uncheckedBounds: (first.body, last.body))
+      base.unsafelyUnwrapped, Range(uncheckedBounds: (first.type, last.type)),
+      Range(uncheckedBounds: (first.body, last.body))
     )
   }
 }

@@ -75,7 +75,8 @@ public final class RecordPage: @unchecked Sendable {
     }
   }
 
-  /// Puts the records into a page of rows, which is emptied first; they are of one table, in rowid order, and no more than a page takes.
+  /// Puts the records into a page of rows, which is emptied first; they are of one table, in rowid order, and no more
+  /// than a page takes.
   public func copy(to page: RowPage) {
     page.reset()
     forEach { _, rowid, record in page.append(rowid, record) }

@@ -43,7 +43,9 @@ extension RecordRecipe {
   /// Neighbouring runs of columns in one piece.
   static func joined(_ pieces: [Piece]) -> [Piece] {
     pieces.reduce(into: []) { joined, piece in
-      if case .columns(let start, let more) = piece, case .columns(let from, let count)? = joined.last, from + count == start {
+      if case .columns(let start, let more) = piece, case .columns(let from, let count)? = joined.last,
+        from + count == start
+      {
         joined[joined.count - 1] = .columns(from: from, count: count + more)
       } else {
         joined.append(piece)

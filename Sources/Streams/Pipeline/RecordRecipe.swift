@@ -1,7 +1,8 @@
-/// A recipe that makes one record out of another without looking at single values: runs of columns are copied, types and bodies
-/// each in one piece, between constants and integers that are checked or moved.
+/// A recipe that makes one record out of another without looking at single values: runs of columns are copied, types
+/// and bodies each in one piece, between constants and integers that are checked or moved.
 ///
-/// What a recipe does not fit, as an integer out of range, is left to the caller's slower way. Both ways give the same bytes.
+/// What a recipe does not fit, as an integer out of range, is left to the caller's slower way. Both ways give the same
+/// bytes.
 public final class RecordRecipe {
   /// A piece made ready, and where its types and bodies are for the record at hand.
   private struct Part {
@@ -65,8 +66,8 @@ public final class RecordRecipe {
   /// Whether whole records can be made.
   private let appends: Bool
 
-  /// Prepares a recipe. Neighbouring runs of columns are joined. A whole record with NULL in a `required` column does not fit it, and none at
-  /// all does unless it `appends`.
+  /// Prepares a recipe. Neighbouring runs of columns are joined. A whole record with NULL in a `required` column does
+  /// not fit it, and none at all does unless it `appends`.
   public init(_ pieces: [Piece], required: Set<Int> = [], appends: Bool = true) {
     let sources = Self.sources(of: required, pieces)
     self.required = .allocate(capacity: sources?.count ?? 0)
@@ -79,7 +80,8 @@ public final class RecordRecipe {
     count = joined.count
     parts = .allocate(capacity: joined.count)
     memory = .allocate(
-      byteCount: joined.count * Self.integerLength + constants.reduce(0) { $0 + $1.0.count + $1.1.count }, alignment: 16)
+      byteCount: joined.count * Self.integerLength + constants.reduce(0) { $0 + $1.0.count + $1.1.count }, alignment: 16
+    )
     var position = memory + joined.count * Self.integerLength
     func store(_ bytes: [UInt8]) -> UnsafeRawPointer {
       bytes.withUnsafeBytes { if let base = $0.baseAddress { position.copyMemory(from: base, byteCount: $0.count) } }
@@ -104,8 +106,8 @@ public final class RecordRecipe {
     memory.deallocate()
   }
 
-  /// Makes a record out of the one that was located last and appends it to the page; false, and nothing is appended, where the
-  /// recipe does not fit.
+  /// Makes a record out of the one that was located last and appends it to the page; false, and nothing is appended,
+  /// where the recipe does not fit.
   public func append(_ source: RecordLocator, to page: RecordPage, table: Int, rowid: Int64) -> Bool {
     guard appends, source.hasRecord, hasRequired(source) else { return false }
     var (types, bodies) = (0, 0)
@@ -145,9 +147,11 @@ public final class RecordRecipe {
     return true
   }
 
-  /// Makes a record out of the one that was located last, except for the columns whose bits are set in `changed`: those are appended
-  /// by `other`, in order. False, and the encoder's record is not complete, where the recipe does not fit.
-  public func encode(_ source: RecordLocator, to encoder: RecordEncoder, except changed: UInt64, _ other: (Int) -> Void) -> Bool {
+  /// Makes a record out of the one that was located last, except for the columns whose bits are set in `changed`: those
+  /// are appended by `other`, in order. False, and the encoder's record is not complete, where the recipe does not fit.
+  public func encode(_ source: RecordLocator, to encoder: RecordEncoder, except changed: UInt64, _ other: (Int) -> Void)
+    -> Bool
+  {
     guard source.hasRecord else { return false }
     encoder.reset()
     for part in UnsafeMutableBufferPointer(start: parts, count: count) {
@@ -180,7 +184,9 @@ public final class RecordRecipe {
 
   /// Finds where the types and bodies of a piece are.
   @inline(__always)
-  private func prepare(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator) -> Bool {
+  private func prepare(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator)
+    -> Bool
+  {
     let (column, count) = (part.pointee.column, part.pointee.count)
     switch part.pointee.kind {
     case .constant: return true
@@ -203,7 +209,9 @@ public final class RecordRecipe {
 
   /// Writes the integer that a key leads to, and says where it is.
   @inline(__always)
-  private func move(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator) -> Bool {
+  private func move(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator)
+    -> Bool
+  {
     guard let key = number(part, source) else {
       room.storeBytes(of: 0, as: UInt8.self)
       part.pointee.set(room, 0)

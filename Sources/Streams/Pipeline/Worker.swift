@@ -41,7 +41,8 @@ public final class Worker: @unchecked Sendable {
     StreamsError(
       .inputOutput, "a thread cannot be started: \(String(cString: strerror(code)))",
       hint:
-        "Memory or the number of threads is limited; raise it (ulimit -v, ulimit -u, or the container's limits) and start again")
+        "Memory or the number of threads is limited; raise it (ulimit -v, ulimit -u, or the container's limits) and start again"
+    )
   }
 
   /// Starts threads that share one work, so that fewer can do it.
@@ -58,7 +59,8 @@ public final class Worker: @unchecked Sendable {
     return workers
   }
 
-  /// Starts threads all of which are needed. Where one cannot be started, those that could have ended when the error is thrown.
+  /// Starts threads all of which are needed. Where one cannot be started, those that could have ended when the error is
+  /// thrown.
   ///
   /// - Throws: ``StreamsError``.
   public static func startAll(_ bodies: [Body]) throws -> [Worker] {

@@ -1,4 +1,5 @@
-/// A part of a tree whose pages stay as they are: everything below one of the lowest inner pages, which is the last of them.
+/// A part of a tree whose pages stay as they are: everything below one of the lowest inner pages, which is the last of
+/// them.
 public struct ProofPart: Sendable, Hashable {
   /// The root of the tree.
   public var root: UInt32
@@ -19,8 +20,8 @@ public struct ProofPart: Sendable, Hashable {
   }
 }
 
-/// Looks at parts of a file while the rest of it is being written, so that a ``Proof`` of the finished file need not look at them
-/// again. Used by one thread at a time.
+/// Looks at parts of a file while the rest of it is being written, so that a ``Proof`` of the finished file need not
+/// look at them again. Used by one thread at a time.
 public final class EarlyProof {
   /// What was found in a part of an index.
   struct Entries {
@@ -47,8 +48,8 @@ public final class EarlyProof {
   /// What was found in the parts of indexes, by tree and by the part's page.
   private(set) var entries: [Int: [UInt32: Entries]] = [:]
 
-  /// Begins with a file that has no part yet. `tables` and all else are what the finished file's ``Proof`` will be given; what differs
-  /// then is not used.
+  /// Begins with a file that has no part yet. `tables` and all else are what the finished file's ``Proof`` will be
+  /// given; what differs then is not used.
   public init(_ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], sets: Int, window: Int64, limit: Int) {
     (self.file, self.tables, self.limit, self.window) = (file, tables, limit, 0..<window)
     self.trees = tables.flatMap(\.indexes) + trees

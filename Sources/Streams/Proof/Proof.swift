@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Reads a finished database from end to end with a decoder of its own: every page has one owner, every tree is in order, and of
-/// every table and index there is a digest of what it really holds.
+/// Reads a finished database from end to end with a decoder of its own: every page has one owner, every tree is in
+/// order, and of every table and index there is a digest of what it really holds.
 ///
 /// The work comes in jobs that any threads may run at the same time; then ``finish()`` puts the pieces together.
 public final class Proof: Sendable {
@@ -71,16 +71,20 @@ public final class Proof: Sendable {
   ///   - largestKeys: the largest key of each set of keys that tables name.
   ///   - window: the keys that are looked at in this pass; the pass that begins at 0 looks at all else, too.
   ///   - limit: the longest record that is put together in memory.
-  ///   - early: what was looked at while the file was written. It is used if it looked for the very same, and never changed any longer.
+  ///   - early: what was looked at while the file was written. It is used if it looked for the very same, and never
+  ///     changed any longer.
   public init(
-    _ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], largestKeys: [Int64], window: Range<Int64>, limit: Int,
+    _ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], largestKeys: [Int64], window: Range<Int64>,
+    limit: Int,
     early: EarlyProof? = nil
   ) {
     (self.file, self.tables, self.largestKeys) = (file, tables, largestKeys)
     (self.window, self.limit, isFirst) = (window, limit, window.lowerBound == 0)
     self.trees = isFirst ? tables.flatMap(\.indexes) + trees : []
     let all = tables.flatMap(\.indexes) + trees
-    self.early = early.flatMap { $0.tables == tables && $0.trees == all && $0.window == window ? Early(proof: $0) : nil }
+    self.early = early.flatMap {
+      $0.tables == tables && $0.trees == all && $0.window == window ? Early(proof: $0) : nil
+    }
     var state = State(rows: Array(repeating: [:], count: tables.count))
     if let early = self.early?.proof {
       for (table, rows) in early.rows { state.rows[table][-1] = rows }
@@ -89,8 +93,11 @@ public final class Proof: Sendable {
     self.state = Mutex(state)
   }
 
-  /// The number of keys that windows can have when all sets together, on two threads and an early one, may take so many bytes.
-  public static func window(bytes: Int, sets: Int) -> Int64 { max(1 << 16, Int64(bytes) * 8 / Int64(6 * max(1, sets))) & ~63 }
+  /// The number of keys that windows can have when all sets together, on two threads and an early one, may take so many
+  /// bytes.
+  public static func window(bytes: Int, sets: Int) -> Int64 {
+    max(1 << 16, Int64(bytes) * 8 / Int64(6 * max(1, sets))) & ~63
+  }
 
   /// All jobs, the largest indivisible ones first.
   ///

@@ -1,4 +1,5 @@
-// A second way to read the file format, on purpose without a line of the first: what one of them misunderstands, the other finds.
+// A second way to read the file format, on purpose without a line of the first: what one of them misunderstands, the
+// other finds.
 extension UnsafeRawPointer {
   @inline(__always)
   func proofByte(_ offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }

@@ -121,7 +121,9 @@ final class ProofClaims {
       let page = try pages.page(trunk)
       let (next, count) = (page.proof32(0), Int(page.proof32(4)))
       left -= 1 + count
-      guard count <= file.usable / 4 - 2, left >= 0 else { throw file.damage("the list of free pages is damaged", trunk) }
+      guard count <= file.usable / 4 - 2, left >= 0 else {
+        throw file.damage("the list of free pages is damaged", trunk)
+      }
       for index in 0..<count { try claim(page.proof32(8 + 4 * index), .free, from: trunk) }
       (parent, trunk) = (trunk, next)
     }

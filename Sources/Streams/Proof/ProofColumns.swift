@@ -44,7 +44,9 @@ extension ProofRecord {
   /// How a value stands to the same column of the entry before: negative when it comes first, 0 when both are equal.
   @inline(__always)
   func order(_ column: Int, after other: ProofRecord, _ collation: ProofIndexColumn.Comparison) -> Int {
-    if let mine = integer(column), let others = other.integer(column) { return mine < others ? -1 : mine > others ? 1 : 0 }
+    if let mine = integer(column), let others = other.integer(column) {
+      return mine < others ? -1 : mine > others ? 1 : 0
+    }
     return slowOrder(column, other, collation)
   }
 

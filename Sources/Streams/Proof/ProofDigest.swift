@@ -1,7 +1,7 @@
 /// What the rows of a table, or the entries of an index, are, whatever their order: how many, and sums of their hashes.
 ///
-/// Besides the 128 bits of the sum there are three moments, sums of hash times rowid, its square and its cube. Of two digests that
-/// differ in one row or in two rows, they show which ones.
+/// Besides the 128 bits of the sum there are three moments, sums of hash times rowid, its square and its cube. Of two
+/// digests that differ in one row or in two rows, they show which ones.
 public struct ProofDigest: Sendable, Equatable {
   /// Rows.
   public private(set) var count: UInt64 = 0
@@ -54,8 +54,8 @@ public struct ProofDigest: Sendable, Equatable {
     self = ProofDigest(words: zip(words, other.words).map { $0 &+ $1 })
   }
 
-  /// The rowids of the rows in which this digest differs from another, where they are one or two and at most `largest`; empty
-  /// if there are more, or they cannot be found.
+  /// The rowids of the rows in which this digest differs from another, where they are one or two and at most `largest`;
+  /// empty if there are more, or they cannot be found.
   public func rows(differingFrom other: ProofDigest, largest: Int64) -> [Int64] {
     let sums = zip(words, other.words).map { $0 &- $1 }.dropFirst().filter { _ in true }
     let (d0, d1, d2, d3) = (sums[0], sums[2], sums[3], sums[4])

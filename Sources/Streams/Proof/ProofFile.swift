@@ -17,8 +17,8 @@ public final class ProofFile: Sendable {
 
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// Opens a file that nobody changes. `beforeReading` is called before every piece that is read, on any thread, and ends the proof
-  /// by what it throws.
+  /// Opens a file that nobody changes. `beforeReading` is called before every piece that is read, on any thread, and
+  /// ends the proof by what it throws.
   ///
   /// - Throws: ``StreamsError``: `notADatabase`, `damagedDatabase`, `unsupported`.
   public init(
@@ -29,7 +29,8 @@ public final class ProofFile: Sendable {
     self.isDense = isDense
     var header = [UInt8](repeating: 0, count: 100)
     let file = file
-    guard try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == 100, header.starts(with: Self.magic) else {
+    guard try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == 100, header.starts(with: Self.magic)
+    else {
       throw StreamsError(.notADatabase, "this is not an SQLite database file", path: path)
     }
     func word(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
@@ -98,7 +99,9 @@ public final class ProofFile: Sendable {
   /// - Throws: ``StreamsError``.
   public func hasRowids(_ root: UInt32) throws -> Bool {
     var byte: UInt8 = 0
-    let read = try withUnsafeMutableBytes(of: &byte) { try file.read(into: $0, at: UInt64(root - 1) * UInt64(pageSize)) }
+    let read = try withUnsafeMutableBytes(of: &byte) {
+      try file.read(into: $0, at: UInt64(root - 1) * UInt64(pageSize))
+    }
     return read == 1 && (byte == ProofNode.Kind.tableInterior.rawValue || byte == ProofNode.Kind.tableLeaf.rawValue)
   }
 

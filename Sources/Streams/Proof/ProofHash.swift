@@ -1,7 +1,8 @@
 /// A hash of 128 bits over one row: its rowid and the bytes of its record. The same whatever pieces the bytes come in.
 ///
-/// Sixteen bytes a turn are mixed by one multiplication of 64 by 64 bits, two turns a block. A record's last block ends with it, and
-/// may begin within the one before: the length, which goes in first, says how far. It finds faults, not forgeries.
+/// Sixteen bytes a turn are mixed by one multiplication of 64 by 64 bits, two turns a block. A record's last block ends
+/// with it, and may begin within the one before: the length, which goes in first, says how far. It finds faults, not
+/// forgeries.
 public struct ProofHash {
   private static let block = 32
   private var state: (UInt64, UInt64)
@@ -100,7 +101,9 @@ public struct ProofHash {
   /// Mixes all of a record that is shorter than a block.
   @inline(__always)
   private static func short(_ state: inout (UInt64, UInt64), _ bytes: UnsafeRawPointer, _ count: Int) {
-    if count >= 16 { turn(&state, bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
+    if count >= 16 {
+      turn(&state, bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
     if count & 15 != 0 {
       let last = count < 16 ? tail(bytes, count) : tail(endingAt: bytes + count, count - 16)
       turn(&state, last.0, last.1)
@@ -136,7 +139,9 @@ public struct ProofHash {
       let last = UInt64(bytes.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
       return first | last << UInt64(8 * (count - 4))
     }
-    func byte(_ offset: Int) -> UInt64 { UInt64(bytes.load(fromByteOffset: offset, as: UInt8.self)) << UInt64(8 * offset) }
+    func byte(_ offset: Int) -> UInt64 {
+      UInt64(bytes.load(fromByteOffset: offset, as: UInt8.self)) << UInt64(8 * offset)
+    }
     return byte(0) | byte(count >> 1) | byte(count - 1)
   }
 }

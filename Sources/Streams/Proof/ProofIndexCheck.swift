@@ -52,7 +52,9 @@ final class ProofIndexCheck {
       let bytes = try pages.page(page)
       guard bytes.proofByte(0) == ProofNode.Kind.indexInterior.rawValue else { break }
       let node = try ProofNode(bytes, page, .indexInterior, in: file)
-      guard node.cellCount > 0, node.place(0) + 4 <= file.usable else { throw file.damage("an inner page has no cell", page) }
+      guard node.cellCount > 0, node.place(0) + 4 <= file.usable else {
+        throw file.damage("an inner page has no cell", page)
+      }
       (page, depth) = (bytes.proof32(node.place(0)), depth + 1)
     }
     guard depth <= ProofTableWalk.deepest else { throw file.damage("the tree is too deep", page) }
@@ -103,7 +105,9 @@ final class ProofIndexCheck {
       bytes = UnsafeRawPointer(levels[depth - 1])
     }
     let node = try ProofNode(bytes, page, depth > 0 ? .indexInterior : .indexLeaf, in: file)
-    guard node.cellCount > 0 || parent == 0 && depth == 0 else { throw file.damage("a page of an index has no entry", page) }
+    guard node.cellCount > 0 || parent == 0 && depth == 0 else {
+      throw file.damage("a page of an index has no entry", page)
+    }
     var (cellBytes, end) = (0, file.usable)
     for cell in 0..<node.cellCount {
       let start = node.place(cell)

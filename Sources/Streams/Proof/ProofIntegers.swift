@@ -1,4 +1,5 @@
-/// An index entry whose values are all whole numbers, which most entries of a store are: read without a look at anything else.
+/// An index entry whose values are all whole numbers, which most entries of a store are: read without a look at
+/// anything else.
 struct ProofIntegers {
   static let most = 8
   let values = UnsafeMutablePointer<Int64>.allocate(capacity: most)
@@ -9,7 +10,8 @@ struct ProofIntegers {
 
   func free() { values.deallocate() }
 
-  /// Reads an entry that lies in one piece; false for one that is anything else, whose values are then without a meaning.
+  /// Reads an entry that lies in one piece; false for one that is anything else, whose values are then without a
+  /// meaning.
   @inline(__always)
   func read(_ bytes: UnsafeRawPointer, _ length: Int) -> Bool {
     guard count > 0, length > count, Int(bytes.proofByte(0)) == count + 1 else { return false }

@@ -5,7 +5,8 @@ final class ProofRecord {
   static let mostColumns = 32_767
   /// The length of a column by its serial type, where that is one byte; else ``further``.
   private static let lengths: [UInt8] =
-    [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, further, further] + (12..<128).map { ($0 - 12) / 2 } + Array(repeating: further, count: 128)
+    [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, further, further] + (12..<128).map { ($0 - 12) / 2 }
+    + Array(repeating: further, count: 128)
   private static let further: UInt8 = 255
 
   /// Serial types and places of the columns that are wanted.
@@ -51,7 +52,8 @@ final class ProofRecord {
     var nulls: UInt64 = 0
   }
 
-  /// Reads the head of a record of `length` bytes, of which `bytes` has all or the beginning; false for one that is damaged.
+  /// Reads the head of a record of `length` bytes, of which `bytes` has all or the beginning; false for one that is
+  /// damaged.
   @inline(__always)
   func decode(_ bytes: UnsafeRawBufferPointer, length: Int) -> Bool {
     guard let base = bytes.baseAddress else { return false }
@@ -98,8 +100,8 @@ final class ProofRecord {
     return true
   }
 
-  /// Passes up to eight columns of which nothing but their length, and whether they are NULL, is wanted; false where one has a longer type or
-  /// none: then nothing is passed.
+  /// Passes up to eight columns of which nothing but their length, and whether they are NULL, is wanted; false where
+  /// one has a longer type or none: then nothing is passed.
   @inline(__always)
   private func skip(_ base: UnsafeRawPointer, _ progress: inout Progress, _ end: Int) -> Bool {
     let count = min(8, end &- progress.position)
@@ -107,15 +109,16 @@ final class ProofRecord {
     let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: progress.position, as: UInt64.self)) & lanes
     guard let (length, zeros) = Self.lengthOfEight(word) else { return false }
     if progress.column < 64 {
-      progress.nulls |= (zeros & 0xFF &>> UInt64(truncatingIfNeeded: 8 &- count)) &<< UInt64(truncatingIfNeeded: progress.column)
+      progress.nulls |=
+        (zeros & 0xFF &>> UInt64(truncatingIfNeeded: 8 &- count)) &<< UInt64(truncatingIfNeeded: progress.column)
     }
     (progress.offset, progress.position) = (progress.offset &+ length, progress.position &+ count)
     progress.column &+= count
     return true
   }
 
-  /// The length that eight columns have together by their types, a byte each, and a bit for each that is NULL; nil if a type is longer or
-  /// is none.
+  /// The length that eight columns have together by their types, a byte each, and a bit for each that is NULL; nil if a
+  /// type is longer or is none.
   @inline(__always)
   static func lengthOfEight(_ types: UInt64) -> (length: Int, nulls: UInt64)? {
     let (high, ones) = (UInt64(0x8080_8080_8080_8080), UInt64(0x0101_0101_0101_0101))
@@ -172,7 +175,8 @@ final class ProofRecord {
   @inline(__always)
   func isAtHand(_ column: Int) -> Bool {
     let type = types[column]
-    return column >= stored || offsets[column] + (type < 12 ? Int(small[Int(type)]) : Int((type - 12) >> 1)) <= available
+    return column >= stored
+      || offsets[column] + (type < 12 ? Int(small[Int(type)]) : Int((type - 12) >> 1)) <= available
   }
 
   /// A whole number; nil for anything else.

@@ -59,7 +59,9 @@ public struct ProofTable: Sendable, Equatable {
     /// Whether the row's own key comes first.
     public var isForward: Bool
     /// Makes a pair.
-    public init(column: Int, sum: Int, isForward: Bool) { (self.column, self.sum, self.isForward) = (column, sum, isForward) }
+    public init(column: Int, sum: Int, isForward: Bool) {
+      (self.column, self.sum, self.isForward) = (column, sum, isForward)
+    }
   }
 
   /// The name.
@@ -91,8 +93,10 @@ public struct ProofTable: Sendable, Equatable {
 
   /// Columns, from the first, of which more than whether they are NULL is looked at.
   var knownColumns: Int {
-    var columns = [kindColumn, keyColumn].compactMap { $0 } + references.flatMap { [$0.column, $0.helper?.column ?? 0] }
-    columns += places.flatMap { [$0.key, $0.place] } + pairs.map(\.column) + indexes.flatMap { $0.columns ?? [] }.map(\.column)
+    var columns =
+      [kindColumn, keyColumn].compactMap { $0 } + references.flatMap { [$0.column, $0.helper?.column ?? 0] }
+    columns +=
+      places.flatMap { [$0.key, $0.place] } + pairs.map(\.column) + indexes.flatMap { $0.columns ?? [] }.map(\.column)
     // Only of the first 64 the record knows that as a whole.
     return ((columns + required.filter { $0 >= 64 }).max() ?? -1) + 1
   }

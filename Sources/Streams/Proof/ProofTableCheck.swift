@@ -51,7 +51,8 @@ final class ProofTableCheck {
     columnEnds = ProofList(indexes.indices.map { indexes[0...$0].reduce(0) { $0 + $1.count } })
     entries = ProofList(indexes.map { _ in ProofDigest() })
     (references, helperSets) = Self.references(table)
-    kindPlaces = ProofList(Self.byNumber(Dictionary(table.kinds.enumerated().map { ($1.number, Int32($0)) }) { $1 }, none: -1))
+    kindPlaces = ProofList(
+      Self.byNumber(Dictionary(table.kinds.enumerated().map { ($1.number, Int32($0)) }) { $1 }, none: -1))
     kindRows = ProofList(table.kinds.map { _ in 0 })
     let lists = table.kinds.map(\.sets)
     sets = ProofList(Array(lists.joined()))
@@ -90,7 +91,8 @@ final class ProofTableCheck {
       let sets = reference.helper.map { byNumber($0.sets, none: -1) } ?? []
       references.append(
         Reference(
-          column: reference.column, isNeeded: reference.isNeeded, set: reference.set, helper: reference.helper?.column ?? -1,
+          column: reference.column, isNeeded: reference.isNeeded, set: reference.set,
+          helper: reference.helper?.column ?? -1,
           firstSet: all.count, kinds: Int64(sets.count)))
       all += sets
     }
@@ -138,7 +140,9 @@ final class ProofTableCheck {
     return found
   }
 
-  private func long(_ rowid: Int64, _ payload: ProofPayload, _ node: UInt32, _ cell: Int) throws -> UnsafeRawBufferPointer {
+  private func long(_ rowid: Int64, _ payload: ProofPayload, _ node: UInt32, _ cell: Int) throws
+    -> UnsafeRawBufferPointer
+  {
     var hash = ProofHash(rowid: rowid, length: payload.count)
     let bytes = try overflow.read(payload, of: node, cell: cell) { hash.add($0, count: $1) }
     if isFirst { digest.add(rowid, hash.finish()) }
@@ -197,7 +201,9 @@ final class ProofTableCheck {
 
   @inline(never)
   private func missing(_ place: Int, _ rowid: Int64) {
-    for required in table.kinds[place].required where isNull(table.required[required]) { found.missing[required].add(rowid) }
+    for required in table.kinds[place].required where isNull(table.required[required]) {
+      found.missing[required].add(rowid)
+    }
   }
 
   @inline(__always)

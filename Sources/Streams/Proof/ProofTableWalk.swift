@@ -1,4 +1,5 @@
-/// Walks leaves of a table's tree, or of parts of it, and checks them: each page once, rowids ascending within their bounds.
+/// Walks leaves of a table's tree, or of parts of it, and checks them: each page once, rowids ascending within their
+/// bounds.
 final class ProofTableWalk {
   /// A part of the tree: all below one page.
   struct Part: Hashable {
@@ -42,7 +43,9 @@ final class ProofTableWalk {
       depth += 1
       guard depth <= deepest else { throw file.damage("the tree is too deep", page) }
       let node = try ProofNode(bytes, page, .tableInterior, in: file)
-      guard node.cellCount > 0, node.place(0) + 4 <= file.usable else { throw file.damage("an inner page has no cell", page) }
+      guard node.cellCount > 0, node.place(0) + 4 <= file.usable else {
+        throw file.damage("an inner page has no cell", page)
+      }
       page = bytes.proof32(node.place(0))
     }
   }
@@ -60,7 +63,8 @@ final class ProofTableWalk {
         throw file.damage("a cell is damaged", part.page, cell)
       }
       let rowid = Int64(bitPattern: key)
-      guard lower.map({ rowid > $0 }) ?? true, part.upper.map({ rowid <= $0 }) ?? true, !file.isDense || position == end else {
+      guard lower.map({ rowid > $0 }) ?? true, part.upper.map({ rowid <= $0 }) ?? true, !file.isDense || position == end
+      else {
         throw file.damage("an inner page's keys are out of order", part.page, cell)
       }
       parts.append(
@@ -74,7 +78,9 @@ final class ProofTableWalk {
   }
 
   /// Takes a part's page.
-  func claim(_ part: Part) throws { try claims.claim(part.page, part.parent == 0 ? .root : .treeNode, from: part.parent) }
+  func claim(_ part: Part) throws {
+    try claims.claim(part.page, part.parent == 0 ? .root : .treeNode, from: part.parent)
+  }
 
   /// Goes to the next leaf; false after the last. Its bytes stay until the next call.
   func nextLeaf() throws -> Bool {
@@ -124,7 +130,9 @@ final class ProofTableWalk {
     if file.isDense, after != end { throw file.damage("cells overlap, or leave room between them", node.number, cell) }
     end = start
     guard cell + 1 == node.cellCount else { return }
-    if let upper = part.upper, last > upper { throw file.damage("row \(last) belongs to another page", node.number, cell) }
+    if let upper = part.upper, last > upper {
+      throw file.damage("row \(last) belongs to another page", node.number, cell)
+    }
     if !file.isDense { try node.checkSpace(cellBytes, in: file) }
   }
 }

@@ -1,13 +1,13 @@
-/// One consistent state of a database: the main file and the committed frames of its `-wal`, read under locks that SQLite
-/// respects. Nothing is ever written (I1).
+/// One consistent state of a database: the main file and the committed frames of its `-wal`, read under locks that
+/// SQLite respects. Nothing is ever written (I1).
 ///
-/// SQLite's locks are taken on the bytes it uses itself ("File Locking And Concurrency", section 3), as locks of the open
-/// file, so that closing another descriptor in this process does not drop them.
+/// SQLite's locks are taken on the bytes it uses itself ("File Locking And Concurrency", section 3), as locks of the
+/// open file, so that closing another descriptor in this process does not drop them.
 public final class DatabaseSnapshot: Sendable {
   /// How others are kept away while the snapshot is open.
   public enum Locking: Sendable {
-    /// Nobody may write; reading continues. In WAL mode writers continue too, but the snapshot keeps its frames only while no
-    /// checkpoint runs: use it for short looks.
+    /// Nobody may write; reading continues. In WAL mode writers continue too, but the snapshot keeps its frames only
+    /// while no checkpoint runs: use it for short looks.
     case shared
     /// Nobody may write for as long as the snapshot is open. On media that cannot be written a shared lock serves.
     case exclusive
@@ -39,10 +39,13 @@ public final class DatabaseSnapshot: Sendable {
   private let file: any File
   private let log: WriteAheadLog?
 
-  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. `logs` knows the log from an earlier opening.
+  /// Opens a snapshot. Errors name it by `name`, where the file is a copy of another. `logs` knows the log from an
+  /// earlier opening.
   ///
   /// - Throws: ``StreamsError``: `locked`, `notADatabase`, `damagedDatabase`, `unsupported`, `inputOutput`.
-  public init(path: String, fileSystem: any FileSystem, locking: Locking, name: String? = nil, logs: LogMemory? = nil) throws {
+  public init(path: String, fileSystem: any FileSystem, locking: Locking, name: String? = nil, logs: LogMemory? = nil)
+    throws
+  {
     self.path = name ?? path
     let file = try Self.hold(path, fileSystem, locking)
     var bytes = [UInt8](repeating: 0, count: DatabaseHeader.length)
@@ -137,7 +140,8 @@ public final class DatabaseSnapshot: Sendable {
   /// - Throws: ``StreamsError``.
   public func read(page: UInt32, into buffer: UnsafeMutableRawBufferPointer) throws {
     guard page >= 1, page <= pageCount else {
-      throw StreamsError(.damagedDatabase, "a page number is out of range: \(page) of \(pageCount)", path: path, page: page)
+      throw StreamsError(
+        .damagedDatabase, "a page number is out of range: \(page) of \(pageCount)", path: path, page: page)
     }
     let read: Int
     if let log, let offset = log.offset(of: page) {
@@ -154,7 +158,8 @@ public final class DatabaseSnapshot: Sendable {
   func read(run first: UInt32, count: Int, into buffer: UnsafeMutableRawBufferPointer) throws {
     guard first >= 1, UInt64(first) + UInt64(count) - 1 <= UInt64(pageCount) else {
       let wrong = first < 1 ? first : max(first, pageCount &+ 1)
-      throw StreamsError(.damagedDatabase, "a page number is out of range: \(wrong) of \(pageCount)", path: path, page: wrong)
+      throw StreamsError(
+        .damagedDatabase, "a page number is out of range: \(wrong) of \(pageCount)", path: path, page: wrong)
     }
     var done = 0
     while done < count {
@@ -196,7 +201,8 @@ extension DatabaseSnapshot {
   /// Reads a file that is being built and has no header yet: trees whose roots are written can be scanned.
   ///
   /// - Throws: ``StreamsError``.
-  public static func building(path: String, fileSystem: any FileSystem, header: DatabaseHeader, pageCount: UInt32) throws
+  public static func building(path: String, fileSystem: any FileSystem, header: DatabaseHeader, pageCount: UInt32)
+    throws
     -> DatabaseSnapshot
   {
     try DatabaseSnapshot(

@@ -1,9 +1,9 @@
-/// Reads an index's records in index order, a page of rows at a time; also the rows of a WITHOUT ROWID table, which is kept as an
-/// index.
+/// Reads an index's records in index order, a page of rows at a time; also the rows of a WITHOUT ROWID table, which is
+/// kept as an index.
 ///
-/// Rowids of the pages it fills only count the records, from 1. The order is the file's: which collation made it does not matter.
-/// Memory: one database page per level. A tree that loops or is deeper than any real one is an error; so the scan ends for every
-/// file.
+/// Rowids of the pages it fills only count the records, from 1. The order is the file's: which collation made it does
+/// not matter. Memory: one database page per level. A tree that loops or is deeper than any real one is an error; so
+/// the scan ends for every file.
 public final class IndexScan {
   private static let maximumDepth = 24
 
@@ -25,8 +25,8 @@ public final class IndexScan {
   /// Bytes of pages read so far, without overflow pages.
   public var bytesRead: UInt64 { pagesRead * UInt64(snapshot.geometry.pageSize) }
 
-  /// Prepares a scan that leaves out the first `after` records. `rowLimit` is the largest record in bytes that is put together in
-  /// memory.
+  /// Prepares a scan that leaves out the first `after` records. `rowLimit` is the largest record in bytes that is put
+  /// together in memory.
   ///
   /// - Throws: ``StreamsError``: `damagedDatabase`.
   public init(snapshot: DatabaseSnapshot, root: UInt32, after: Int64 = 0, rowLimit: Int) throws {

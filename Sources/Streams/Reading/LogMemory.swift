@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Remembers the `-wal` file that was read last, for a program that opens one database several times: all its frames are checked
-/// when it is read, and it may be large.
+/// Remembers the `-wal` file that was read last, for a program that opens one database several times: all its frames
+/// are checked when it is read, and it may be large.
 ///
-/// It is taken for the same as long as its size, its time of change and its header are the same, the header of its last committed
-/// frame, whose checksum runs over all before it ("WAL-mode File Format", section 4.2), and what stands where the next commit would
-/// begin.
+/// It is taken for the same as long as its size, its time of change and its header are the same, the header of its last
+/// committed frame, whose checksum runs over all before it ("WAL-mode File Format", section 4.2), and what stands where
+/// the next commit would begin.
 public final class LogMemory: Sendable {
   struct Known: Sendable {
     var status: FileStatus

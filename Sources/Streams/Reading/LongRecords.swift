@@ -12,8 +12,8 @@ final class LongRecords {
   private var header: [UInt8] = []
   private var types: [UInt64] = []
 
-  /// Texts and blobs of `threshold` bytes and more become references; texts only where they need no conversion. Nil without a
-  /// threshold.
+  /// Texts and blobs of `threshold` bytes and more become references; texts only where they need no conversion. Nil
+  /// without a threshold.
   init?(_ overflow: OverflowReader, from threshold: Int?, _ encoding: DatabaseHeader.TextEncoding) {
     guard let threshold else { return nil }
     self.overflow = overflow
@@ -26,7 +26,8 @@ final class LongRecords {
       ? withTexts && (type - 13) / 2 >= UInt64(threshold) : type >= 12 && (type - 12) / 2 >= UInt64(threshold)
   }
 
-  /// Makes a record of a cell; false, and nothing is made, where no value is long or the record is not as SQLite writes it.
+  /// Makes a record of a cell; false, and nothing is made, where no value is long or the record is not as SQLite writes
+  /// it.
   func encode(_ cell: TreePage.Cell, page: UInt32) throws -> Bool {
     guard cell.payloadLength > threshold else { return false }
     var (pages, cursor) = overflow.cursor(cell, page: page)
@@ -54,7 +55,8 @@ final class LongRecords {
     return true
   }
 
-  /// Reads the types; false when the payload is not exactly a header in its shortest form and the values that it describes.
+  /// Reads the types; false when the payload is not exactly a header in its shortest form and the values that it
+  /// describes.
   private func readHeader(_ payload: Int, _ pages: OverflowPages, _ cursor: inout PayloadCursor) throws -> Bool {
     header.removeAll(keepingCapacity: true)
     types.removeAll(keepingCapacity: true)

@@ -19,8 +19,10 @@ public final class LongValueReader: LongValues {
   public func bytes(of value: LongValue) throws -> [UInt8] {
     guard value.byteCount <= limit else {
       throw StreamsError(
-        .tooLarge, "a value takes \(value.byteCount) bytes, the memory budget allows \(limit) for one that is looked into",
-        path: snapshot.path, page: value.home.page, cell: Int(value.home.cell), hint: "Run again with a larger --memory")
+        .tooLarge,
+        "a value takes \(value.byteCount) bytes, the memory budget allows \(limit) for one that is looked into",
+        path: snapshot.path, page: value.home.page, cell: Int(value.home.cell), hint: "Run again with a larger --memory"
+      )
     }
     var cursor = try begin(value, rowid: 0)
     return try [UInt8](unsafeUninitializedCapacity: value.byteCount) { bytes, count in

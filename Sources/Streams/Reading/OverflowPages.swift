@@ -19,27 +19,30 @@ extension PayloadCursor {
   /// The first byte of a cell's payload; its page stays in memory as long as the cursor.
   init(_ cell: TreePage.Cell, page: UInt32) {
     self.init(
-      ahead: cell.local, page: page, offset: cell.localOffset, next: cell.overflow, left: cell.payloadLength, rowid: cell.rowid,
+      ahead: cell.local, page: page, offset: cell.localOffset, next: cell.overflow, left: cell.payloadLength,
+      rowid: cell.rowid,
       home: (page, UInt16(truncatingIfNeeded: cell.index)))
   }
 
   /// The first byte of a long value, whose bytes on their first page are `ahead`.
   init(_ value: LongValue, rowid: Int64, ahead: UnsafeRawBufferPointer) {
     self.init(
-      ahead: ahead, page: value.page, offset: Int(value.offset), next: value.next, left: value.byteCount + Int(value.rest),
+      ahead: ahead, page: value.page, offset: Int(value.offset), next: value.next,
+      left: value.byteCount + Int(value.rest),
       rowid: rowid, home: value.home)
   }
 
   /// A reference to the value that begins here.
   func reference(type: UInt64, length: Int) -> LongValue {
     LongValue(
-      type: type, page: page, offset: UInt16(truncatingIfNeeded: offset), count: UInt32(min(length, ahead.count)), next: next,
+      type: type, page: page, offset: UInt16(truncatingIfNeeded: offset), count: UInt32(min(length, ahead.count)),
+      next: next,
       rest: UInt32(left - length), home: home)
   }
 }
 
-/// Pages of overflow chains, read ahead in runs: the pages of a chain mostly are neighbours, as are those of rows that follow
-/// each other.
+/// Pages of overflow chains, read ahead in runs: the pages of a chain mostly are neighbours, as are those of rows that
+/// follow each other.
 final class OverflowPages {
   private static let windowBytes = 256 * 1024
   /// Between neighbouring chains lie leaves and pointer-map pages.
@@ -96,7 +99,8 @@ final class OverflowPages {
     }
   }
 
-  /// Copies the next `count` bytes. A chain that comes back to one of its pages never ends; one that ends with its payload has no loop.
+  /// Copies the next `count` bytes. A chain that comes back to one of its pages never ends; one that ends with its
+  /// payload has no loop.
   func copy(_ count: Int, from cursor: inout PayloadCursor, to target: UnsafeMutableRawPointer) throws {
     var done = 0
     while done < count {

@@ -15,7 +15,8 @@ final class OverflowReader {
     pages = OverflowPages(snapshot)
   }
 
-  /// Copies a cell's payload to `target`, which has room for it: `limit` bytes of it at most, and no more of the chain is read.
+  /// Copies a cell's payload to `target`, which has room for it: `limit` bytes of it at most, and no more of the chain
+  /// is read.
   func copy(_ cell: TreePage.Cell, page: UInt32, to target: UnsafeMutableRawPointer, limit: Int = .max) throws {
     let count = min(limit, cell.payloadLength)
     var cursor = PayloadCursor(cell, page: page)
@@ -37,7 +38,8 @@ final class OverflowReader {
     let bytes = UInt64(cell.payloadLength - cell.local.count)
     guard bytes / perPage <= snapshot.readablePages else {
       throw StreamsError(
-        .damagedDatabase, "\(cell.name) claims to be longer than the file", path: snapshot.path, page: page, cell: cell.index)
+        .damagedDatabase, "\(cell.name) claims to be longer than the file", path: snapshot.path, page: page,
+        cell: cell.index)
     }
     guard let left = pagesLeft else { return }
     let needed = (bytes + perPage - 1) / perPage
@@ -49,7 +51,8 @@ final class OverflowReader {
   func checkSize(_ count: Int, of cell: TreePage.Cell, page: UInt32) throws {
     guard count > limit else { return }
     throw StreamsError(
-      .tooLarge, "\(cell.name) takes \(count) bytes, the memory budget allows \(limit)", path: snapshot.path, page: page,
+      .tooLarge, "\(cell.name) takes \(count) bytes, the memory budget allows \(limit)", path: snapshot.path,
+      page: page,
       cell: cell.index, hint: "Run again with a larger --memory")
   }
 }

@@ -10,8 +10,8 @@ public final class RowLookup {
   private let cache: PageCache
   private var assembled: [UInt8] = []
 
-  /// Prepares look-ups. `cacheBytes` bounds the memory for pages; `rowLimit` is the largest payload put together in memory, and with
-  /// `longValuesFrom` long texts and blobs are no part of it, as in ``TableScan``.
+  /// Prepares look-ups. `cacheBytes` bounds the memory for pages; `rowLimit` is the largest payload put together in
+  /// memory, and with `longValuesFrom` long texts and blobs are no part of it, as in ``TableScan``.
   public init(snapshot: DatabaseSnapshot, root: UInt32, cacheBytes: Int, rowLimit: Int, longValuesFrom: Int? = nil) {
     self.snapshot = snapshot
     self.root = root
@@ -96,7 +96,8 @@ public final class RowLookup {
   }
 
   @inline(__always)
-  private func deliver<R>(_ record: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  private func deliver<R>(_ record: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R
+  {
     guard let utf16 else { return try body(record) }
     return try utf16.withConverted(record, body)
   }

@@ -1,7 +1,9 @@
-/// Reads the rows of a table of either kind, a page of rows at a time: with rowids, or WITHOUT ROWID, which is kept as an index.
+/// Reads the rows of a table of either kind, a page of rows at a time: with rowids, or WITHOUT ROWID, which is kept as
+/// an index.
 ///
-/// Rows of the latter are counted from 1 in the order of their primary key; that number takes the rowid's place, also as the
-/// place to continue from. Its columns stand in the record as ``IndexScan`` finds them: those of the primary key first.
+/// Rows of the latter are counted from 1 in the order of their primary key; that number takes the rowid's place, also
+/// as the place to continue from. Its columns stand in the record as ``IndexScan`` finds them: those of the primary key
+/// first.
 public final class RowScan {
   private enum Kind {
     case table(TableScan)
@@ -10,9 +12,9 @@ public final class RowScan {
 
   private let kind: Kind
 
-  /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory; of a row of the first kind that has
-  /// more than `payloadLimit` only the beginning is delivered, and `longValuesFrom` is for that kind as well, as ``TableScan`` has
-  /// it.
+  /// Prepares a scan. `rowLimit` is the largest record in bytes that is put together in memory; of a row of the first
+  /// kind that has more than `payloadLimit` only the beginning is delivered, and `longValuesFrom` is for that kind as
+  /// well, as ``TableScan`` has it.
   ///
   /// - Throws: ``StreamsError``: `damagedDatabase`.
   public init(

@@ -61,7 +61,8 @@ struct TreePage {
     let child = base.bigEndian32(place)
     guard snapshot.holdsData(child) else {
       throw StreamsError(
-        .damagedDatabase, "the b-tree goes on at page \(child), which cannot be part of it", path: snapshot.path, page: number,
+        .damagedDatabase, "the b-tree goes on at page \(child), which cannot be part of it", path: snapshot.path,
+        page: number,
         cell: index)
     }
     return child
@@ -162,8 +163,8 @@ struct TreePage {
     return low
   }
 
-  /// Checks that no two cells of a leaf, or of an index's page, lie on each other. Readers call this for pages whose cells do
-  /// not simply follow each other downwards, as they do on pages that were filled in order.
+  /// Checks that no two cells of a leaf, or of an index's page, lie on each other. Readers call this for pages whose
+  /// cells do not simply follow each other downwards, as they do on pages that were filled in order.
   func checkPlaces() throws {
     let isTable = kind == .tableLeaf
     var places = try (0..<cellCount).map { index in

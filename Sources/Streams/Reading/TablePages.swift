@@ -25,7 +25,9 @@ public enum TablePages {
     throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
   }
 
-  private static func count(_ snapshot: DatabaseSnapshot, _ number: UInt32, depth: Int, budget: inout UInt64) throws -> UInt64 {
+  private static func count(_ snapshot: DatabaseSnapshot, _ number: UInt32, depth: Int, budget: inout UInt64) throws
+    -> UInt64
+  {
     guard depth < maximumDepth, budget > 0 else {
       throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
     }
@@ -38,13 +40,16 @@ public enum TablePages {
     let first = try count(snapshot, try page.child(0), depth: depth + 1, budget: &budget)
     if first == 1, try isLeaf(snapshot, page.child(0)) { return UInt64(page.cellCount) + 1 }
     var total = first
-    for index in 1..<page.cellCount + 1 { total += try count(snapshot, try page.child(index), depth: depth + 1, budget: &budget) }
+    for index in 1..<page.cellCount + 1 {
+      total += try count(snapshot, try page.child(index), depth: depth + 1, budget: &budget)
+    }
     return total
   }
 
   private static func isLeaf(_ snapshot: DatabaseSnapshot, _ number: UInt32) throws -> Bool {
     let buffer = PageBuffer(size: snapshot.geometry.pageSize)
     try snapshot.read(page: number, into: buffer.bytes)
-    return try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot).kind == .tableLeaf
+    return try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot).kind
+      == .tableLeaf
   }
 }

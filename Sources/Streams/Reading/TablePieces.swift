@@ -2,8 +2,8 @@
 public enum TablePieces {
   private static let maximumDepth = 24
 
-  /// Rowids after which `count` pieces begin, ascending; nil for the table's beginning. Fewer for a table with fewer pages. Reads
-  /// pages of the upper levels alone: those of the first level that has as many.
+  /// Rowids after which `count` pieces begin, ascending; nil for the table's beginning. Fewer for a table with fewer
+  /// pages. Reads pages of the upper levels alone: those of the first level that has as many.
   ///
   /// - Throws: ``StreamsError``: `damagedDatabase`.
   public static func beginnings(_ snapshot: DatabaseSnapshot, root: UInt32, count: Int) throws -> [Int64?] {

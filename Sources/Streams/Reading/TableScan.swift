@@ -1,7 +1,7 @@
 /// Reads a table's rows in rowid order, a page of rows at a time, from the beginning or after a given rowid.
 ///
-/// Memory: one database page per level of the tree and a run of neighbouring leaf pages. A tree that loops, is deeper than
-/// any real one, or is out of order is an error; so the scan ends for every file.
+/// Memory: one database page per level of the tree and a run of neighbouring leaf pages. A tree that loops, is deeper
+/// than any real one, or is out of order is an error; so the scan ends for every file.
 public final class TableScan {
   /// No real tree is deeper: 20 levels of two children exceed any file.
   private static let maximumDepth = 24
@@ -33,10 +33,10 @@ public final class TableScan {
   private let after: Int64?
   @exclusivity(unchecked) private var pagesRead: UInt64 = 0
 
-  /// Prepares a scan. `rowLimit` is the largest payload in bytes that is put together in memory; of a row that has more than
-  /// `payloadLimit` only the beginning is delivered, and no more is read. With `longValuesFrom`, texts and blobs of that many bytes
-  /// or more are not read: the row's record has a ``LongValue`` in their place, and `rowLimit` is for the rest. Texts of a
-  /// database in UTF-16 are always read, as they are converted.
+  /// Prepares a scan. `rowLimit` is the largest payload in bytes that is put together in memory; of a row that has more
+  /// than `payloadLimit` only the beginning is delivered, and no more is read. With `longValuesFrom`, texts and blobs
+  /// of that many bytes or more are not read: the row's record has a ``LongValue`` in their place, and `rowLimit` is
+  /// for the rest. Texts of a database in UTF-16 are always read, as they are converted.
   public init(
     snapshot: DatabaseSnapshot, root: UInt32, after rowid: Int64? = nil, rowLimit: Int, payloadLimit: Int = .max,
     longValuesFrom: Int? = nil
@@ -132,7 +132,8 @@ public final class TableScan {
   }
 
   private func wrongKind(_ page: UInt32) -> StreamsError {
-    StreamsError(.damagedDatabase, "a page of another b-tree stands in a table's b-tree", path: snapshot.path, page: page)
+    StreamsError(
+      .damagedDatabase, "a page of another b-tree stands in a table's b-tree", path: snapshot.path, page: page)
   }
 
   private func start() throws {

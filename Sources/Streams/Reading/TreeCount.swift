@@ -10,7 +10,9 @@ public enum TreeCount {
     return try count(root, snapshot, depth: 0, &budget)
   }
 
-  private static func count(_ number: UInt32, _ snapshot: DatabaseSnapshot, depth: Int, _ budget: inout UInt64) throws -> UInt64 {
+  private static func count(_ number: UInt32, _ snapshot: DatabaseSnapshot, depth: Int, _ budget: inout UInt64) throws
+    -> UInt64
+  {
     guard depth < maximumDepth, budget > 0 else {
       throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
     }

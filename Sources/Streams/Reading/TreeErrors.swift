@@ -1,6 +1,6 @@
 extension StreamsError {
-  /// The same error, with the cell that leads to its page: one that concerns a page as a whole names no cell of its own. `parents` are
-  /// the pages above, from the root on. A root is reached from the schema.
+  /// The same error, with the cell that leads to its page: one that concerns a page as a whole names no cell of its
+  /// own. `parents` are the pages above, from the root on. A root is reached from the schema.
   func reached(through parents: [(number: UInt32, buffer: PageBuffer)], _ snapshot: DatabaseSnapshot) -> StreamsError {
     guard code == .damagedDatabase, cell == nil, let page else { return self }
     for (number, buffer) in parents.reversed() {

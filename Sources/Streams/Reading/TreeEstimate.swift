@@ -1,6 +1,7 @@
 /// How large a table is, estimated from a sample of its pages: a look takes a moment, whatever the table's size.
 ///
-/// Level by level so many pages are read, evenly spread; what they hold stands for the rest. Where all were read the numbers are exact.
+/// Level by level so many pages are read, evenly spread; what they hold stands for the rest. Where all were read the
+/// numbers are exact.
 public struct TreeEstimate: Sendable, Equatable {
   /// Rows.
   public private(set) var rows = 0.0
@@ -11,8 +12,8 @@ public struct TreeEstimate: Sendable, Equatable {
 
   private static let maximumDepth = 24
 
-  /// Looks at a table, or at a table WITHOUT ROWID. `pages` is how many are read of a level, at most. `body` is given the rows of
-  /// the sample: bytes that a row takes, and what of its record lies on its page.
+  /// Looks at a table, or at a table WITHOUT ROWID. `pages` is how many are read of a level, at most. `body` is given
+  /// the rows of the sample: bytes that a row takes, and what of its record lies on its page.
   ///
   /// - Throws: ``StreamsError``: `damagedDatabase`.
   public init(
@@ -46,7 +47,8 @@ public struct TreeEstimate: Sendable, Equatable {
   }
 
   private mutating func look(
-    _ page: TreePage, _ snapshot: DatabaseSnapshot, _ scale: Double, _ body: (Double, UnsafeRawBufferPointer) throws -> Void
+    _ page: TreePage, _ snapshot: DatabaseSnapshot, _ scale: Double,
+    _ body: (Double, UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let room = snapshot.geometry.usableSize - 4
     for index in 0..<page.cellCount {

@@ -1,7 +1,8 @@
-/// Turns the records of a database in UTF-16 into records in UTF-8, so that everything above the readers knows one encoding.
+/// Turns the records of a database in UTF-16 into records in UTF-8, so that everything above the readers knows one
+/// encoding.
 ///
-/// Half a surrogate pair becomes U+FFFD, a single byte at the end is left out. A record that cannot be taken apart stays as it is,
-/// for the caller to find. Not thread-safe: one for each reader.
+/// Half a surrogate pair becomes U+FFFD, a single byte at the end is left out. A record that cannot be taken apart
+/// stays as it is, for the caller to find. Not thread-safe: one for each reader.
 final class UTF16Records {
   private let isBigEndian: Bool
   private let decoder = RecordDecoder()
@@ -35,7 +36,8 @@ final class UTF16Records {
   }
 
   /// Calls `body` with a record's conversion, which is valid during the call.
-  func withConverted<R>(_ original: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  func withConverted<R>(_ original: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R
+  {
     guard encode(original) else { return try body(original) }
     let length = encoder.length
     if record.count < length { record = [UInt8](repeating: 0, count: length) }

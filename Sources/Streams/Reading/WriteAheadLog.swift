@@ -21,7 +21,9 @@ struct WriteAheadLog: Sendable {
   init?(file: any File, pageSize: Int, status: FileStatus, memory: LogMemory?) throws {
     let size = try file.size()
     let header = try Self.bytes(file, Self.headerLength, at: 0)
-    guard size > UInt64(Self.headerLength), let sum = WALChecksum(header: header, pageSize: pageSize) else { return nil }
+    guard size > UInt64(Self.headerLength), let sum = WALChecksum(header: header, pageSize: pageSize) else {
+      return nil
+    }
     self.file = file
     self.pageSize = pageSize
     salts = sum.salts
@@ -97,10 +99,13 @@ struct WriteAheadLog: Sendable {
   var frameLength: Int { Self.frameHeaderLength + pageSize }
 
   /// Reads the pages of consecutive frames, the first of which begins at `offset`, in one call.
-  func read(_ count: Int, at offset: UInt64, into pages: UnsafeMutableRawBufferPointer, path: String, page: UInt32) throws {
+  func read(_ count: Int, at offset: UInt64, into pages: UnsafeMutableRawBufferPointer, path: String, page: UInt32)
+    throws
+  {
     let length = count * frameLength - Self.frameHeaderLength
     try withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { frames in
-      guard try file.read(into: frames, at: offset) == length, let from = frames.baseAddress, let target = pages.baseAddress
+      guard try file.read(into: frames, at: offset) == length, let from = frames.baseAddress,
+        let target = pages.baseAddress
       else {
         throw StreamsError(.damagedDatabase, "the log ends within a page", path: path, page: page)
       }
@@ -138,7 +143,9 @@ private struct WALChecksum {
       let base = $0.baseAddress!
       return (base.bigEndian32(0), base.bigEndian32(4), base.bigEndian32(8), base.bigEndian64(16))
     }
-    guard parsed.magic & ~1 == 0x377f_0682, parsed.version == 3_007_000, parsed.size == UInt32(pageSize) else { return nil }
+    guard parsed.magic & ~1 == 0x377f_0682, parsed.version == 3_007_000, parsed.size == UInt32(pageSize) else {
+      return nil
+    }
     isBigEndian = parsed.magic & 1 == 1
     salts = parsed.salts
     let fits = header.withUnsafeBytes { bytes in

@@ -1,7 +1,7 @@
 /// Sorts the entries of one index: takes the rows of its table, gives records in the order in which SQLite keeps them.
 ///
-/// As long as all values are NULL or integers, an entry is a word a column and one for the rowid. At the first other value the
-/// entries so far become keys of bytes; both ways give the same records.
+/// As long as all values are NULL or integers, an entry is a word a column and one for the rowid. At the first other
+/// value the entries so far become keys of bytes; both ways give the same records.
 public final class IndexSorter {
   private let columns: [SortColumn]
   private let rowidColumn: Int?
@@ -17,7 +17,8 @@ public final class IndexSorter {
 
   /// Prepares for the entries of an index. `path` is its scratch file, made only when needed.
   public init(
-    columns: [SortColumn], rowidColumn: Int?, isUnique: Bool, memory: SortMemory, path: String, fileSystem: any FileSystem
+    columns: [SortColumn], rowidColumn: Int?, isUnique: Bool, memory: SortMemory, path: String,
+    fileSystem: any FileSystem
   ) {
     (self.columns, self.rowidColumn, self.isUnique) = (columns, rowidColumn, isUnique)
     masks = columns.map { $0.isDescending ? .max : 0 }
@@ -35,8 +36,8 @@ public final class IndexSorter {
     places = columns.map { $0.column == rowidColumn ? -1 : row.place(of: $0.column) ?? -1 }
   }
 
-  /// Adds entries of integers for the rows of a batch; returns how many, which is all of them unless one has other values, or a
-  /// batch before had.
+  /// Adds entries of integers for the rows of a batch; returns how many, which is all of them unless one has other
+  /// values, or a batch before had.
   func add(_ batch: RowBatch) throws -> Int {
     guard let integers else { return 0 }
     var first = 0
@@ -73,7 +74,8 @@ public final class IndexSorter {
     }
   }
 
-  /// Adds an entry of any values; false when the row cannot be a key. Throws `tooLarge` for a long value beyond the reader's limit.
+  /// Adds an entry of any values; false when the row cannot be a key. Throws `tooLarge` for a long value beyond the
+  /// reader's limit.
   func add(rowid: Int64, _ row: RecordDecoder, _ longValues: LongValueReader?) throws -> Bool {
     let keys = try keys ?? turnIntoKeys()
     key.removeAll(keepingCapacity: true)
@@ -89,7 +91,8 @@ public final class IndexSorter {
     let made = makeKeys()
     let (row, record) = (RecordDecoder(), IntegerRecord(masks))
     let moved = columns.enumerated().map { SortColumn($0, isDescending: $1.isDescending, collation: $1.collation) }
-    // The keys need memory too, and may take it from the sorter that has most: this one must have none while it is read.
+    // The keys need memory too, and may take it from the sorter that has most: this one must have none while it is
+    // read.
     try integers?.spill()
     try integers?.drain { entry in
       try record.withRecord(entry) { bytes in
@@ -110,8 +113,8 @@ public final class IndexSorter {
 
   /// Puts all records in order into `cells`, then forgets them; returns the cells that were not handed on.
   ///
-  /// `onFull` takes full cells and gives others to continue with. Of a unique index, `onEqual` is called with the rowids of two
-  /// entries with equal values, none of them NULL.
+  /// `onFull` takes full cells and gives others to continue with. Of a unique index, `onEqual` is called with the
+  /// rowids of two entries with equal values, none of them NULL.
   ///
   /// - Throws: ``StreamsError``.
   public func drain(

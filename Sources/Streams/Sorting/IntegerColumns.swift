@@ -1,5 +1,5 @@
-/// Finds some columns of a record, and of those that hold NULL or an integer a word that sorts as SQLite sorts the value: one
-/// walk over the record's header for all indexes of a table.
+/// Finds some columns of a record, and of those that hold NULL or an integer a word that sorts as SQLite sorts the
+/// value: one walk over the record's header for all indexes of a table.
 ///
 /// Source of the rule: SQLite, "Database File Format", section 2.1.
 final class IntegerColumns {
@@ -34,8 +34,8 @@ final class IntegerColumns {
   /// Where a column's word is.
   func place(of column: Int) -> Int? { columns.firstIndex(of: column) }
 
-  /// Reads the columns of a record into as many words, and into `isOther` whether they hold something that has no word. A column
-  /// that the record does not have is NULL. False when the record is damaged before the last of them.
+  /// Reads the columns of a record into as many words, and into `isOther` whether they hold something that has no word.
+  /// A column that the record does not have is NULL. False when the record is damaged before the last of them.
   func read(
     _ record: UnsafeRawBufferPointer, into words: UnsafeMutablePointer<UInt64>, _ isOther: UnsafeMutablePointer<Bool>
   ) -> Bool {

@@ -21,7 +21,9 @@ final class IntegerRecord {
 
   /// Whether two entries have the same values, none of them NULL.
   func isSame(_ left: UnsafePointer<UInt64>, _ right: UnsafePointer<UInt64>) -> Bool {
-    for index in 0..<count where left[index] != right[index] || left[index] ^ masks[index] == IntegerColumns.null { return false }
+    for index in 0..<count where left[index] != right[index] || left[index] ^ masks[index] == IntegerColumns.null {
+      return false
+    }
     return true
   }
 

@@ -1,5 +1,5 @@
-/// Writes sorted entries of words as a run: of each word the difference to the same word of the entry before, as a signed number
-/// of seven bits a byte, the lowest first.
+/// Writes sorted entries of words as a run: of each word the difference to the same word of the entry before, as a
+/// signed number of seven bits a byte, the lowest first.
 final class IntegerRunWriter {
   private let file: RunFile
   private let width: Int
@@ -75,7 +75,8 @@ final class IntegerRuns: MergingRuns {
     words.initialize(repeating: 0, count: count * width)
     places = .allocate(capacity: max(1, count))
     input = .allocate(byteCount: RunFile.headLength + (runs.map(\.largestBlock).max() ?? 0), alignment: 8)
-    places.initialize(repeating: Place(next: UnsafeRawPointer(words), end: UnsafeRawPointer(words)), count: max(1, count))
+    places.initialize(
+      repeating: Place(next: UnsafeRawPointer(words), end: UnsafeRawPointer(words)), count: max(1, count))
   }
 
   deinit {

@@ -1,5 +1,5 @@
-/// Sorts entries of a fixed number of 64-bit words: the fast way for indexes of integers. What does not fit into memory goes to
-/// sorted runs on disk, each word as the difference to the one before it.
+/// Sorts entries of a fixed number of 64-bit words: the fast way for indexes of integers. What does not fit into memory
+/// goes to sorted runs on disk, each word as the difference to the one before it.
 final class IntegerSorter: SortMember {
   /// Words of an entry.
   let width: Int

@@ -4,8 +4,8 @@ struct KeyRun {
   var common: Int
 }
 
-/// Writes sorted keys as a run: of each its length in four bytes of the machine's order, then the key. None is cut by the end of
-/// a block.
+/// Writes sorted keys as a run: of each its length in four bytes of the machine's order, then the key. None is cut by
+/// the end of a block.
 final class KeyRunWriter {
   private let file: RunFile
   private var block: UnsafeMutableRawBufferPointer

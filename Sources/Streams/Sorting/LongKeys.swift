@@ -1,6 +1,6 @@
 extension SortKey {
-  /// Appends the key of a row's columns to `key`, as the plain function does, also where columns refer to long values: those are
-  /// read through `longValues`.
+  /// Appends the key of a row's columns to `key`, as the plain function does, also where columns refer to long values:
+  /// those are read through `longValues`.
   ///
   /// - Throws: ``StreamsError``: `tooLarge` for a value beyond the reader's limit.
   public static func encode(
@@ -13,7 +13,8 @@ extension SortKey {
     let record = try longValues.filled(row) { column in columns.contains { $0.column == column } }
     return record.withUnsafeBytes { bytes in
       let whole = RecordDecoder()
-      return whole.decode(bytes) && encode(columns: columns, of: whole, rowidColumn: rowidColumn, rowid: rowid, to: &key)
+      return whole.decode(bytes)
+        && encode(columns: columns, of: whole, rowidColumn: rowidColumn, rowid: rowid, to: &key)
     }
   }
 }

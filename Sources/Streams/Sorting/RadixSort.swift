@@ -1,4 +1,5 @@
-/// Sorts entries of a fixed number of 64-bit words by some of them, stably, from the last significant digit to the first.
+/// Sorts entries of a fixed number of 64-bit words by some of them, stably, from the last significant digit to the
+/// first.
 ///
 /// Only bits that differ among the entries cost a pass; eleven bits are one.
 struct RadixSort {
@@ -16,8 +17,9 @@ struct RadixSort {
 
   func deallocate() { counts.deallocate() }
 
-  /// Sorts `count` entries by words from the last of `words` to the first; `differing` has for every word of an entry the bits
-  /// in which entries may differ. Returns where the sorted entries are: in `entries` or in `scratch`, which is as large.
+  /// Sorts `count` entries by words from the last of `words` to the first; `differing` has for every word of an entry
+  /// the bits in which entries may differ. Returns where the sorted entries are: in `entries` or in `scratch`, which is
+  /// as large.
   func sort(
     _ entries: UnsafeMutablePointer<UInt64>, _ scratch: UnsafeMutablePointer<UInt64>, count: Int, words: Range<Int>,
     differing: UnsafePointer<UInt64>

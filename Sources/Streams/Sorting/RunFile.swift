@@ -1,8 +1,8 @@
 /// The scratch file of one sorter: sorted runs of blocks, each compressed with LZ4 where that makes it smaller.
 ///
-/// Its name is removed as soon as it is open, so that nothing is left of it however the process ends; it is never synced.
-/// A block: its length, its stored length, four bytes each in the machine's order, then the bytes; equal lengths mean bytes
-/// that are not compressed.
+/// Its name is removed as soon as it is open, so that nothing is left of it however the process ends; it is never
+/// synced. A block: its length, its stored length, four bytes each in the machine's order, then the bytes; equal
+/// lengths mean bytes that are not compressed.
 final class RunFile {
   /// Where a run lies, and the bytes of its largest block.
   struct Run {
@@ -87,8 +87,8 @@ final class RunBlocks {
 
   deinit { block.deallocate() }
 
-  /// The bytes of the next block, valid until the next call; nil at the end of the run. `input` is room to read into, as large
-  /// as the run's largest block with its head.
+  /// The bytes of the next block, valid until the next call; nil at the end of the run. `input` is room to read into,
+  /// as large as the run's largest block with its head.
   func next(_ input: UnsafeMutableRawBufferPointer) throws -> UnsafeRawBufferPointer? {
     guard position < end else { return nil }
     let want = min(input.count, Int(clamping: end - position))

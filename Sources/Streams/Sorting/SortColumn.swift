@@ -27,8 +27,8 @@ public enum Collation: String, Sendable, CaseIterable {
   /// Without spaces at the end.
   case trimmingRight = "RTRIM"
 
-  /// Appends bytes whose plain order is this collation's order of texts. They end with 00 00, or for NOCASE at a NUL with
-  /// 00 FF and the text's length in eight bytes.
+  /// Appends bytes whose plain order is this collation's order of texts. They end with 00 00, or for NOCASE at a NUL
+  /// with 00 FF and the text's length in eight bytes.
   func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
     var count = text.count
     if self == .trimmingRight { while count > 0, text[count - 1] == 0x20 { count -= 1 } }

@@ -2,11 +2,12 @@ import Glibc
 
 /// Index keys as bytes whose plain comparison is SQLite's order of the key, so that one sorter serves every index.
 ///
-/// Bytes of a column: a tag for the storage class (NULL < numbers < text < blob), then for a number the double at or below it
-/// in an order-preserving form and the rest of an integer beyond doubles; for text and blobs the bytes with 00 written as
-/// 00 FF and 00 00 after them. The rowid follows as eight bytes. Last, out of the comparison because rowids differ: the
-/// texts of columns with a collation, which does not give them back, one byte a column that marks integers and doubles, and
-/// with collations the length of those texts. Order of storage classes: SQLite, "Datatypes In SQLite", section 4.1.
+/// Bytes of a column: a tag for the storage class (NULL < numbers < text < blob), then for a number the double at or
+/// below it in an order-preserving form and the rest of an integer beyond doubles; for text and blobs the bytes with 00
+/// written as 00 FF and 00 00 after them. The rowid follows as eight bytes. Last, out of the comparison because rowids
+/// differ: the texts of columns with a collation, which does not give them back, one byte a column that marks integers
+/// and doubles, and with collations the length of those texts. Order of storage classes: SQLite, "Datatypes In SQLite",
+/// section 4.1.
 public struct SortKey {
   private static let nullTag: UInt8 = 0x05
   private static let numberTag: UInt8 = 0x10
@@ -16,9 +17,11 @@ public struct SortKey {
   /// Columns of a key at most.
   static let largestColumnCount = 32
 
-  /// Appends the key of a row's columns to `key`; false when there are more columns than a key has, and where a column refers to a
-  /// long value.
-  public static func encode(columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, to key: inout [UInt8])
+  /// Appends the key of a row's columns to `key`; false when there are more columns than a key has, and where a column
+  /// refers to a long value.
+  public static func encode(
+    columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, to key: inout [UInt8]
+  )
     -> Bool
   {
     var kinds: UInt64 = 0
@@ -114,11 +117,14 @@ public struct SortKey {
         guard append(number, isReal: key[tail.kinds + position] == 1, to: encoder) else { return false }
         offset += 10
       } else if tag == textTag, column.collation != .binary {
-        guard column.collation.skip(key, &offset, mask: mask), let text = tail.text(key, at: &texts) else { return false }
+        guard column.collation.skip(key, &offset, mask: mask), let text = tail.text(key, at: &texts) else {
+          return false
+        }
         encoder.append(type: SerialType.text(length: text.count), body: text)
       } else if let plain = plain(key, from: &offset, mask: mask) {
         encoder.append(
-          type: tag == textTag ? SerialType.text(length: plain.count) : SerialType.blob(length: plain.count), body: plain)
+          type: tag == textTag ? SerialType.text(length: plain.count) : SerialType.blob(length: plain.count),
+          body: plain)
       } else {
         guard let bytes = unescape(key, from: &offset, mask: mask) else { return false }
         let type = tag == textTag ? SerialType.text(length: bytes.count) : SerialType.blob(length: bytes.count)
@@ -130,7 +136,9 @@ public struct SortKey {
     return true
   }
 
-  private static func append(_ number: (bits: UInt64, remainder: UInt16), isReal: Bool, to encoder: RecordEncoder) -> Bool {
+  private static func append(_ number: (bits: UInt64, remainder: UInt16), isReal: Bool, to encoder: RecordEncoder)
+    -> Bool
+  {
     let bits = number.bits
     let double = Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
     if isReal {
@@ -146,7 +154,9 @@ public struct SortKey {
   private static func plain(
     _ key: UnsafeRawBufferPointer, from offset: inout Int, mask: UInt8
   ) -> UnsafeRawBufferPointer? {
-    guard mask == 0, let base = key.baseAddress, let end = memchr(base + offset, 0, key.count - offset) else { return nil }
+    guard mask == 0, let base = key.baseAddress, let end = memchr(base + offset, 0, key.count - offset) else {
+      return nil
+    }
     let length = UnsafeRawPointer(end) - (base + offset)
     guard offset + length + 1 < key.count, key[offset + length + 1] == 0 else { return nil }
     defer { offset += length + 2 }
@@ -201,8 +211,12 @@ public struct SortKey {
   }
 
   /// Whether two keys of a unique index stand for the same values.
-  public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columns: [SortColumn]) -> Bool {
-    guard let length = Tail(left, columns)?.rowid, length == Tail(right, columns)?.rowid, length > 0 else { return false }
+  public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columns: [SortColumn])
+    -> Bool
+  {
+    guard let length = Tail(left, columns)?.rowid, length == Tail(right, columns)?.rowid, length > 0 else {
+      return false
+    }
     let values = UnsafeRawBufferPointer(rebasing: left[0..<length])
     return compareKeys(values, UnsafeRawBufferPointer(rebasing: right[0..<length])) == 0
   }

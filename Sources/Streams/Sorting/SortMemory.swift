@@ -1,7 +1,7 @@
 import Glibc
 
-/// The memory that several sorters share. Each gets it piece by piece as it takes keys; when there is no more, the one that
-/// has most writes a run and gives its memory back. Keeps I7: all sorters together stay within the bytes.
+/// The memory that several sorters share. Each gets it piece by piece as it takes keys; when there is no more, the one
+/// that has most writes a run and gives its memory back. Keeps I7: all sorters together stay within the bytes.
 ///
 /// Not thread-safe: all sorters of one memory are used by one thread at a time.
 public final class SortMemory {
@@ -28,7 +28,8 @@ public final class SortMemory {
   func join(_ sorter: any SortMember) { members.append(Member(sorter: sorter)) }
   func leave(_ sorter: any SortMember) { members.removeAll { $0.sorter === sorter } }
 
-  /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and has none before then.
+  /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and has none before
+  /// then.
   func extend(_ sorter: any SortMember, by needed: Int) throws {
     let more = max(piece, needed)
     if sorter.grantedBytes + more > largestShare { try sorter.spill() }
@@ -50,7 +51,8 @@ public final class SortMemory {
 protocol SortMember: AnyObject {
   /// What it may use, scratch space for sorting included.
   var grantedBytes: Int { get set }
-  /// Writes what it has as a run and gives all of its memory back. Who adds keys elsewhere while a sorter is drained spills it first.
+  /// Writes what it has as a run and gives all of its memory back. Who adds keys elsewhere while a sorter is drained
+  /// spills it first.
   func spill() throws
 }
 

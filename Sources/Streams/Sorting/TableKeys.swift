@@ -15,7 +15,8 @@ public final class TableKeys {
     for sorter in sorters { sorter.find(in: columns) }
   }
 
-  /// Adds a row, whose record stays where it is until ``flush()``; false when it is damaged. Scratch files may be written.
+  /// Adds a row, whose record stays where it is until ``flush()``; false when it is damaged. Scratch files may be
+  /// written.
   ///
   /// - Throws: ``StreamsError``.
   public func add(rowid: Int64, record: UnsafeRawBufferPointer) throws -> Bool {

@@ -1,5 +1,5 @@
-/// Keys that are going to be asked for one after the other, and what is known of them beforehand: looked for together, their
-/// accesses to memory happen at the same time, and two threads can read runs for them.
+/// Keys that are going to be asked for one after the other, and what is known of them beforehand: looked for together,
+/// their accesses to memory happen at the same time, and two threads can read runs for them.
 public final class ForeseenKeys: @unchecked Sendable {
   // Sendable by discipline: threads that look for keys at the same time look for different ones.
   struct Key {
@@ -87,7 +87,8 @@ extension SpillingMap {
     return keys.spilled == spilled ? nil : try findAlone(key, hash: hash)
   }
 
-  /// Looks for some of the open keys in runs; other threads may look for others meanwhile, as long as nothing is inserted.
+  /// Looks for some of the open keys in runs; other threads may look for others meanwhile, as long as nothing is
+  /// inserted.
   ///
   /// - Throws: ``StreamsError``.
   public func foresee(_ keys: ForeseenKeys, open: Range<Int>, _ memory: RunMemory) throws {

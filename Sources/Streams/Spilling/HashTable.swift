@@ -31,8 +31,8 @@ final class HashTable {
   @exclusivity(unchecked) private var arena: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var used = 0
   @exclusivity(unchecked) private var arenaCapacity = 1 << 12
-  /// In the upper half where an entry begins, in units of eight bytes and counted from 1, in the lower half of its hash the upper half:
-  /// most other entries are passed by without a look at them.
+  /// In the upper half where an entry begins, in units of eight bytes and counted from 1, in the lower half of its hash
+  /// the upper half: most other entries are passed by without a look at them.
   @exclusivity(unchecked) private var places: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private var placeCount = 1024
   private let byteLimit: Int
@@ -87,7 +87,8 @@ final class HashTable {
 
   func insert(_ key: TaggedKey, hash: UInt64, _ entry: SpillingEntry) {
     let found = place(key, hash: hash)
-    let head = Slot.Head(hash: hash, key: entry.key, keyLength: UInt32(truncatingIfNeeded: key.count), entity: entry.entity)
+    let head = Slot.Head(
+      hash: hash, key: entry.key, keyLength: UInt32(truncatingIfNeeded: key.count), entity: entry.entity)
     if places[found] != 0 { return slot(places[found]).base.storeBytes(of: head, as: Slot.Head.self) }
     let length = Self.length(key.count)
     if used + length > arenaCapacity {
@@ -128,7 +129,8 @@ final class HashTable {
     }
   }
 
-  /// Calls `body` with every entry in the order of runs: by hash, then by key. Nothing can be found before the table was emptied.
+  /// Calls `body` with every entry in the order of runs: by hash, then by key. Nothing can be found before the table
+  /// was emptied.
   func drain(_ body: (Slot) throws -> Void) throws {
     // The places are no longer needed: they take the upper half of a hash and where the entry begins.
     var next = 0

@@ -23,7 +23,8 @@ public final class RecordLogReader {
     self.length = length
   }
 
-  /// The next record with its head, once its check was compared; nil at the end. `lengthAt` is where the head holds the 32-bit length of the body.
+  /// The next record with its head, once its check was compared; nil at the end. `lengthAt` is where the head holds the
+  /// 32-bit length of the body.
   ///
   /// - Throws: ``StreamsError``.
   public func next(headLength: Int, lengthAt: Int) throws -> [UInt8]? {

@@ -1,6 +1,7 @@
-/// Separates surely absent keys from perhaps present ones: about nine bits a key in blocks of 64 bytes, seven bits of one block for
-/// each key, about one error in sixty. The last four bytes of a block check the others: a bit that was lost would hide a key. A run's blocks come in the order of its hashes, so a run and its filter are written in
-/// one go.
+/// Separates surely absent keys from perhaps present ones: about nine bits a key in blocks of 64 bytes, seven bits of
+/// one block for each key, about one error in sixty. The last four bytes of a block check the others: a bit that was
+/// lost would hide a key. A run's blocks come in the order of its hashes, so a run and its filter are written in one
+/// go.
 enum RunFilter {
   static let blockBytes = 64
 
@@ -12,7 +13,8 @@ enum RunFilter {
 
   /// 0 for a block without bits: a part of a file that was never written reads as such.
   private static func check(_ block: UnsafeRawPointer) -> UInt32 {
-    UInt32(truncatingIfNeeded: hashBytes(UnsafeRawBufferPointer(start: block, count: checkOffset)) >> 32) ^ checkOfNothing
+    UInt32(truncatingIfNeeded: hashBytes(UnsafeRawBufferPointer(start: block, count: checkOffset)) >> 32)
+      ^ checkOfNothing
   }
 
   /// Ends a block that has all of its bits.

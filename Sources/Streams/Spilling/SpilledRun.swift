@@ -44,7 +44,8 @@ final class SpilledRun {
     else { throw damaged() }
     for place in 0..<Int(format.indexEntries) {
       let (hash, number) = (UInt32(littleEndian: index[place].hash), UInt32(littleEndian: index[place].block))
-      guard UInt64(number) < format.blocks, place == 0 || (index[place - 1].hash <= hash && index[place - 1].block < number)
+      guard UInt64(number) < format.blocks,
+        place == 0 || (index[place - 1].hash <= hash && index[place - 1].block < number)
       else { throw damaged() }
       index[place] = (hash, number)
     }
@@ -76,7 +77,9 @@ final class SpilledRun {
     let offset = RunFilter.block(hash, of: format.filterBlocks) * UInt64(RunFilter.blockBytes)
     if let filter { return RunFilter.mayContain(hash, in: filter + Int(offset)) }
     let bytes = UnsafeMutableRawBufferPointer(start: memory.filterBlock, count: RunFilter.blockBytes)
-    guard try file.read(into: bytes, at: Format.filterStart + offset) == bytes.count, RunFilter.isSound(memory.filterBlock) else {
+    guard try file.read(into: bytes, at: Format.filterStart + offset) == bytes.count,
+      RunFilter.isSound(memory.filterBlock)
+    else {
       throw damaged()
     }
     return RunFilter.mayContain(hash, in: memory.filterBlock)
@@ -90,7 +93,8 @@ final class SpilledRun {
     var place = self.place(before: upper)
     while place < blockCount, index[place].hash <= upper {
       let offset = format.bodyStart + number(of: place) * UInt64(Format.blockBytes)
-      guard try file.read(into: block, at: offset) == block.count, let start = block.baseAddress, Format.isSound(start) else {
+      guard try file.read(into: block, at: offset) == block.count, let start = block.baseAddress, Format.isSound(start)
+      else {
         throw damaged()
       }
       var entries = BlockEntries(UnsafeRawBufferPointer(block))
@@ -103,8 +107,8 @@ final class SpilledRun {
     return nil
   }
 
-  /// The last block that begins before a hash; it may hold the hash, as may those after it. Hashes are spread evenly, so the place
-  /// is guessed first.
+  /// The last block that begins before a hash; it may hold the hash, as may those after it. Hashes are spread evenly,
+  /// so the place is guessed first.
   private func place(before upper: UInt32) -> Int {
     var place = Int(upper.multipliedFullWidth(by: UInt32(truncatingIfNeeded: blockCount)).high)
     while place > 0, index[place].hash >= upper { place -= 1 }

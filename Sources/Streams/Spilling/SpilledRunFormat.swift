@@ -24,7 +24,9 @@ struct SpilledRunFormat: Equatable {
   var indexStart: UInt64 { bodyStart + blocks * UInt64(Self.blockBytes) }
   var fileLength: UInt64 { indexStart + indexEntries * UInt64(Self.indexEntryBytes) }
 
-  static func rounded(_ bytes: UInt64) -> UInt64 { (bytes + UInt64(blockBytes) - 1) / UInt64(blockBytes) * UInt64(blockBytes) }
+  static func rounded(_ bytes: UInt64) -> UInt64 {
+    (bytes + UInt64(blockBytes) - 1) / UInt64(blockBytes) * UInt64(blockBytes)
+  }
 
   var header: [UInt8] {
     let words = [Self.magic, entries, filterBlocks, blocks, indexEntries, indexCheck].flatMap(Self.bytes)
@@ -32,10 +34,12 @@ struct SpilledRunFormat: Equatable {
   }
   static let headerBytes = 56
 
-  private static func bytes(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
+  private static func bytes(_ word: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+  }
 
-  /// The check of a block: four chains, so that the machine works on them at once, and one of what they give. Every step can be
-  /// undone, so a difference in one word is never lost.
+  /// The check of a block: four chains, so that the machine works on them at once, and one of what they give. Every
+  /// step can be undone, so a difference in one word is never lost.
   private static func check(_ block: UnsafeRawPointer) -> UInt64 {
     func word(_ offset: Int) -> UInt64 { UInt64(littleEndian: block.load(fromByteOffset: offset, as: UInt64.self)) }
     func mix(_ value: UInt64) -> UInt64 {

@@ -1,5 +1,5 @@
-/// Writes entries in the order of their hashes as a run: filter, blocks and index at once, in bounded memory except for the index,
-/// eight bytes for every block of 4 KiB.
+/// Writes entries in the order of their hashes as a run: filter, blocks and index at once, in bounded memory except for
+/// the index, eight bytes for every block of 4 KiB.
 final class SpilledRunWriter {
   private typealias Format = SpilledRunFormat
   private static let windowBytes = 1 << 16

@@ -2,11 +2,11 @@ import Synchronization
 
 /// A map from bytes to object keys that may grow beyond memory and survives a crash: what look-ups are kept in.
 ///
-/// New entries live in a table of bounded size and in a log. A full table becomes a *run*: an immutable file sorted by hash
-/// with a filter that knows most absent keys. Runs are merged as a number of base 4 is counted: four of a size become one. A
-/// checkpoint names the number of tables that became runs, from which the runs follow, and the log's length; what lies after is not
-/// trusted. A resume reads indexes and filters of a few runs and at most one table's worth of log, whatever the number of keys.
-/// Of several entries of a key the newest counts.
+/// New entries live in a table of bounded size and in a log. A full table becomes a *run*: an immutable file sorted by
+/// hash with a filter that knows most absent keys. Runs are merged as a number of base 4 is counted: four of a size
+/// become one. A checkpoint names the number of tables that became runs, from which the runs follow, and the log's
+/// length; what lies after is not trusted. A resume reads indexes and filters of a few runs and at most one table's
+/// worth of log, whatever the number of keys. Of several entries of a key the newest counts.
 public final class SpillingMap {
   /// What a key stands for.
   public typealias Entry = SpillingEntry
@@ -29,8 +29,8 @@ public final class SpillingMap {
   @exclusivity(unchecked) private var clock = SampledClock()
   private let published = PublishedRuns()
 
-  /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, and once more the filters that are kept in
-  /// memory. Beyond both are eight bytes for every KiB of runs.
+  /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, and once more the filters that
+  /// are kept in memory. Beyond both are eight bytes for every KiB of runs.
   /// - Throws: ``StreamsError``.
   public init(path: String, fileSystem: any FileSystem, memoryBytes: Int) throws {
     (self.path, self.fileSystem, filterBytes) = (path, fileSystem, memoryBytes)
@@ -47,7 +47,9 @@ public final class SpillingMap {
   }
 
   /// Looks for one key in runs.
-  func findAlone(_ key: TaggedKey, hash: UInt64) throws -> SpillingEntry? { try clock.sample { try findInRuns(key, hash: hash) } }
+  func findAlone(_ key: TaggedKey, hash: UInt64) throws -> SpillingEntry? {
+    try clock.sample { try findInRuns(key, hash: hash) }
+  }
 
   /// Seconds that runs took so far, to be written and to be looked into one key after the other, about.
   public var secondsOfRuns: Double { clock.seconds }
@@ -159,7 +161,8 @@ public final class SpillingMap {
     public let toSync: any File
     fileprivate let published: PublishedRuns
 
-    /// To be called, on any thread, when the checkpoint is published: from the second one on, files that older ones named can go.
+    /// To be called, on any thread, when the checkpoint is published: from the second one on, files that older ones
+    /// named can go.
     public func finish() { published.add(state.runs) }
   }
 

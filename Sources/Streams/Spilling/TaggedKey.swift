@@ -54,7 +54,8 @@ public struct TaggedKey {
   }
 }
 
-/// A fast 64-bit hash of bytes; part of the format of working files, so it never changes. It finds faults, not forgeries.
+/// A fast 64-bit hash of bytes; part of the format of working files, so it never changes. It finds faults, not
+/// forgeries.
 private struct KeyHash {
   private var hash: UInt64
 

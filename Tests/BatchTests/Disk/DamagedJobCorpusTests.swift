@@ -15,17 +15,23 @@ import Testing
   private static let contents: [(name: String, texts: [String])] = [
     ("lease", ["", "\0\0\0", "{}", deep, long, "\u{FEFF}{}", "{\"pid\":1e308}"]),
     ("plan.json", ["", "{}", "null", deep, long, "{\"format\":10}", "{\"format\":-1}", "{\"format\":99}", "\0"]),
-    ("cutover.json", ["", "{}", deep, long, #"{"format":1,"phase":"done","newStore":"x","destination":"/etc/passwd"}"#]),
+    (
+      "cutover.json",
+      ["", "{}", deep, long, #"{"format":1,"phase":"done","newStore":"x","destination":"/etc/passwd"}"#]
+    ),
     ("cutover.2.json", ["", "{}"]), ("checkpoints/checkpoint-9999999999.lz4", ["", "\0", long, "\u{4}\"M\u{18}"]),
     ("checkpoints/checkpoint-18446744073709551616.lz4", [""]), ("checkpoints/checkpoint-.lz4", ["x"]),
-    ("checkpoints.9223372036854775807/x", [""]), ("checkpoints.9223372036854775806/x", [""]), ("checkpoints.-1/x", [""]),
+    ("checkpoints.9223372036854775807/x", [""]), ("checkpoints.9223372036854775806/x", [""]),
+    ("checkpoints.-1/x", [""]),
     ("log", [long]), ("g2.step-1.sqlite", ["x"]), ("recovered/x", ["x"]),
   ]
 
   private static let replacements: [(name: String, pattern: String, texts: [String])] = [
     // A number below 1 would name a group of processes, and 1 is the first of all.
     ("lease", #""pid":[0-9]+"#, [#""pid":-1"#, #""pid":0"#, #""pid":1"#, #""pid":-2147483648"#]),
-    ("lease", #""epoch":[0-9]+"#, [#""epoch":18446744073709551615"#, #""epoch":-1"#, #""epoch":18446744073709551616"#]),
+    (
+      "lease", #""epoch":[0-9]+"#, [#""epoch":18446744073709551615"#, #""epoch":-1"#, #""epoch":18446744073709551616"#]
+    ),
     ("lease", #""host":"[^"]*""#, [#""host":"\u0000\u001b[2J""#]),
     ("plan.json", #""memory" : [0-9]+"#, [#""memory" : -1"#, #""memory" : 9223372036854775807"#, #""memory" : 0"#]),
     ("plan.json", #""now" : [-0-9.]+"#, [#""now" : 1e308"#, #""now" : -1e308"#]),
@@ -41,7 +47,10 @@ import Testing
   private static var all: [(name: String, change: (String) throws -> Void)] {
     contents.flatMap { file in
       file.texts.map { text in
-        ("\(file.name) of \(text.utf8.count) bytes: \(text.prefix(80))", { try write(Data(text.utf8), "\($0)/\(file.name)") })
+        (
+          "\(file.name) of \(text.utf8.count) bytes: \(text.prefix(80))",
+          { try write(Data(text.utf8), "\($0)/\(file.name)") }
+        )
       }
     }
       + replacements.flatMap { file in
@@ -88,7 +97,8 @@ import Testing
   }
 
   @Test(
-    "Nobody is killed whose number a lease makes up", .enabled(if: LeaseProcess.python != nil, "python3 is not installed"),
+    "Nobody is killed whose number a lease makes up",
+    .enabled(if: LeaseProcess.python != nil, "python3 is not installed"),
     arguments: [-1, 0, 1, Int32.min])
   func numbers(pid: Int32) throws {
     let folder = try JobTestFolder()

@@ -10,7 +10,8 @@ import Testing
 @Suite("A job directory with a damaged file")
 struct DamagedJobTests {
   private static let cases = ProcessInfo.processInfo.environment["GODWIT_DAMAGE_CASES"].flatMap { Int($0) } ?? 24
-  private static let firstSeed = UInt64(ProcessInfo.processInfo.environment["GODWIT_DAMAGE_SEED"].flatMap { Int($0) } ?? 0)
+  private static let firstSeed = UInt64(
+    ProcessInfo.processInfo.environment["GODWIT_DAMAGE_SEED"].flatMap { Int($0) } ?? 0)
 
   /// The share of a run's changes that are done when it is killed: rows, late changes, cut-over.
   @Test(

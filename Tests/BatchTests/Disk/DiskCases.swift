@@ -36,7 +36,8 @@ enum DiskCase: String, CaseIterable, Sendable {
   /// Look-ups, objects that wait in spools, late changes.
   private static func policies() throws -> DiskMigration {
     let folder = try MigrationFolder(
-      [PolicyModels.first, PolicyModels.second], mappings: PolicyModels.mappings, policies: [OrderPolicy.self, LinePolicy.self])
+      [PolicyModels.first, PolicyModels.second], mappings: PolicyModels.mappings,
+      policies: [OrderPolicy.self, LinePolicy.self])
     return try DiskMigration(folder, try folder.sample("P1", rows: 150, seed: 6)) { $0.interval = .bytes(3000) }
   }
 

@@ -9,7 +9,8 @@ import Streams
 @testable import RunSupport
 @testable import StoreVerification
 
-/// A small migration on a simulated disk: it is disturbed, goes on, and has to come to the end that an undisturbed run has.
+/// A small migration on a simulated disk: it is disturbed, goes on, and has to come to the end that an undisturbed run
+/// has.
 final class DiskMigration {
   /// What must not happen.
   struct Broken: Error, CustomStringConvertible { let description: String }
@@ -45,8 +46,11 @@ final class DiskMigration {
     let request: MigrationJob.Request
     var destination: String { request.output ?? store }
 
-    init(_ folder: MigrationFolder, _ template: String, inPlace: Bool, _ adjust: (inout MigrationJob.Request) -> Void) throws {
-      directory = try JobDirectory.resolve(FilePaths.directory(of: try folder.copy(template, as: "disk-\(UUID().uuidString)")))
+    init(_ folder: MigrationFolder, _ template: String, inPlace: Bool, _ adjust: (inout MigrationJob.Request) -> Void)
+      throws
+    {
+      directory = try JobDirectory.resolve(
+        FilePaths.directory(of: try folder.copy(template, as: "disk-\(UUID().uuidString)")))
       store = directory + "/Store.sqlite"
       let values = ExternalDataFolder(store: template).path
       if FileManager.default.fileExists(atPath: values) {
@@ -66,8 +70,8 @@ final class DiskMigration {
 
   /// Runs with the first faults, goes on with the next ones, and so forth; the last time without any.
   ///
-  /// Throws ``Broken`` when the end is not that of an undisturbed run, when an old store is not whole at any time in between, or when a
-  /// run without faults refuses to go on.
+  /// Throws ``Broken`` when the end is not that of an undisturbed run, when an old store is not whole at any time in
+  /// between, or when a run without faults refuses to go on.
   func run(seed: UInt64, _ faults: [[Int: SimulatedFault]]) throws {
     let stage = try stage()
     let disk = try SimulatedDisk(stage.directory, seed: seed)
@@ -100,7 +104,8 @@ final class DiskMigration {
       do {
         _ = try folder.job(disk).resume(stage.destination) { RunMonitor(interval: $0) }
         return
-      } catch let error as BatchError where error.code == .refused && error.message.contains("no interrupted migration") {}
+      } catch let error as BatchError where error.code == .refused && error.message.contains("no interrupted migration")
+      {}
     }
     if try isFinished(stage) { return }
     _ = try folder.job(disk).migrate(stage.request, monitor: RunMonitor(interval: stage.request.interval))
@@ -108,7 +113,9 @@ final class DiskMigration {
 
   func isFinished(_ stage: Stage) throws -> Bool {
     let path = stage.destination
-    guard FileManager.default.fileExists(atPath: path), try MigrationFolder.bytes(path) == expected else { return false }
+    guard FileManager.default.fileExists(atPath: path), try MigrationFolder.bytes(path) == expected else {
+      return false
+    }
     return ["-wal", "-journal"].allSatisfy { !FileManager.default.fileExists(atPath: path + $0) }
   }
 
@@ -141,7 +148,9 @@ final class DiskMigration {
   }
 
   private func checkEnd(_ stage: Stage) throws {
-    guard try isFinished(stage) else { throw Broken(description: "the finished store differs from that of an undisturbed run") }
+    guard try isFinished(stage) else {
+      throw Broken(description: "the finished store differs from that of an undisturbed run")
+    }
     let names = try FileManager.default.contentsOfDirectory(atPath: stage.directory).filter {
       !$0.hasSuffix("_SUPPORT") && !$0.hasSuffix(".godwit-report")
     }.sorted()
@@ -163,7 +172,8 @@ final class DiskMigration {
     let (old, new) = (ExternalDataFolder(store: template).path, ExternalDataFolder(store: stage.destination).path)
     guard let names = FileManager.default.enumerator(atPath: old)?.allObjects as? [String] else { return }
     for name in names where try LocalFileSystem().status("\(old)/\(name)")?.isDirectory == false {
-      guard FileManager.default.contents(atPath: "\(old)/\(name)") == FileManager.default.contents(atPath: "\(new)/\(name)")
+      guard
+        FileManager.default.contents(atPath: "\(old)/\(name)") == FileManager.default.contents(atPath: "\(new)/\(name)")
       else {
         throw Broken(description: "the value in \(name) is not there")
       }

@@ -19,7 +19,8 @@ import Testing
 struct SimulatedDiskTests {
   private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
-  /// Runs of every fault at every change, the second half of them with a power loss in the recovery; nil for a few of each.
+  /// Runs of every fault at every change, the second half of them with a power loss in the recovery; nil for a few of
+  /// each.
   private static let thoroughness = setting("GODWIT_DISK_ALL")
   private static let cases = setting("GODWIT_DISK_CASES") ?? 8
   private static let firstSeed = UInt64(setting("GODWIT_DISK_SEED") ?? 0)
@@ -27,7 +28,9 @@ struct SimulatedDiskTests {
 
   /// Every way of failing at one change of a run.
   private static func faults(at event: String) -> [SimulatedFault] {
-    var faults: [SimulatedFault] = [.powerLoss(.before), .powerLoss(.after), .failure(.inputOutput), .failure(.diskFull)]
+    var faults: [SimulatedFault] = [
+      .powerLoss(.before), .powerLoss(.after), .failure(.inputOutput), .failure(.diskFull),
+    ]
     if event.hasPrefix("write") { faults.append(.shortWrite) }
     return faults
   }
@@ -81,7 +84,8 @@ struct SimulatedDiskTests {
 
   private static func randomFaults(_ count: Int, _ random: inout DiskRandom) -> [Int: SimulatedFault] {
     let kinds: [SimulatedFault] = [
-      .powerLoss(.before), .powerLoss(.after), .kill(.before), .kill(.after), .failure(.inputOutput), .failure(.diskFull),
+      .powerLoss(.before), .powerLoss(.after), .kill(.before), .kill(.after), .failure(.inputOutput),
+      .failure(.diskFull),
       .shortWrite,
     ]
     let pairs = (0..<2).map { _ in (1 + random.below(count), kinds[random.below(kinds.count)]) }

@@ -78,7 +78,8 @@ struct ArticleTests {
     }
   }
 
-  @Test("Types and articles that they link to are there, and every article is linked to", arguments: ["Batch", "Streams"])
+  @Test(
+    "Types and articles that they link to are there, and every article is linked to", arguments: ["Batch", "Streams"])
   func links(module: String) throws {
     let declared = try Self.declaredTypes(module)
     let articles = try Self.articles(module)
@@ -131,7 +132,9 @@ struct ArticleTests {
     let folder = try MigrationFolder(MigrationModels.all)
     let store = try folder.sample("V1", rows: 500, seed: 1)
     let shown = Mutex<[Double]>([])
-    let code = DocumentedCode(store: store, model: folder.models) { fraction, _ in shown.withLock { $0.append(fraction) } }
+    let code = DocumentedCode(store: store, model: folder.models) { fraction, _ in
+      shown.withLock { $0.append(fraction) }
+    }
     #expect(try await code.firstMigration().targetVersion == "V3")
     #expect(shown.withLock { $0.last } == 1)
     let library = try ArticleLibrary()

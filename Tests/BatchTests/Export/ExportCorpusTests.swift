@@ -8,7 +8,8 @@ import Testing
 @testable import RunSupport
 @testable import StoreExports
 
-// The corpus is no part of the repository: without it there is no store to export, and the suite says that it is skipped.
+// The corpus is no part of the repository: without it there is no store to export, and the suite says that it is
+// skipped.
 @Suite("Export of the stores of real applications", .enabled(if: ModelCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))
 struct ExportCorpusTests {
   @Test("Every store with a known model has the objects that were counted, and all of them say what SQL finds")
@@ -56,7 +57,8 @@ struct ExportCorpusTests {
     for suffix in ["", "-wal"] {
       let source = try ModelCorpus.path(entry.path) + suffix
       guard FileManager.default.fileExists(atPath: source) else { continue }
-      try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: folder + "/Store.sqlite" + suffix))
+      try Data(contentsOf: URL(fileURLWithPath: source)).write(
+        to: URL(fileURLWithPath: folder + "/Store.sqlite" + suffix))
     }
     return folder
   }

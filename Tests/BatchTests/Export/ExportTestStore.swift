@@ -50,7 +50,9 @@ struct ExportTestStore {
       for entity in oracle.layout.entityNames {
         let wanted = try oracle.objects(entity, withToMany: toMany)
         let found = exported[entity] ?? []
-        if wanted.count != found.count { problems.append("\(entity): \(found.count) objects instead of \(wanted.count)") }
+        if wanted.count != found.count {
+          problems.append("\(entity): \(found.count) objects instead of \(wanted.count)")
+        }
         for (wanted, found) in zip(wanted, found) where !wanted.isMet(by: found) {
           problems.append("\(entity): \(found) instead of \(wanted)")
         }
@@ -62,7 +64,9 @@ struct ExportTestStore {
 
   /// Fields of CSV (RFC 4180); nil for an empty field without quotes.
   static func fields(_ text: String) -> [[String?]] {
-    var (rows, row, field, isQuoted, wasQuoted): ([[String?]], [String?], [UInt8], Bool, Bool) = ([], [], [], false, false)
+    var (rows, row, field, isQuoted, wasQuoted): ([[String?]], [String?], [UInt8], Bool, Bool) = (
+      [], [], [], false, false
+    )
     func value() -> String? { field.isEmpty && !wasQuoted ? nil : String(decoding: field, as: UTF8.self) }
     var bytes = Array(text.utf8)[...]
     while let byte = bytes.popFirst() {

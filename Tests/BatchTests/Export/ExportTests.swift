@@ -10,7 +10,8 @@ import Testing
 @Suite("Export of a store as text")
 struct ExportTests {
   @Test(
-    "Every object of a sample says what SQL finds: all types, hierarchies, orders, both sides of a to-many", arguments: [1, 2])
+    "Every object of a sample says what SQL finds: all types, hierarchies, orders, both sides of a to-many",
+    arguments: [1, 2])
   func samples(seed: UInt64) throws {
     var objects = 0
     for model in SampleModels.all {
@@ -50,7 +51,8 @@ struct ExportTests {
     let header = rows[0].compactMap { $0 }
     #expect(
       header == [
-        "@entity", "@key", "@uri", "camera", "color", "name", "size", "width", "children", "cover", "cover@entity", "owner",
+        "@entity", "@key", "@uri", "camera", "color", "name", "size", "width", "children", "cover", "cover@entity",
+        "owner",
         "parent",
       ])
     let objects = try exports.objects(entity: "Item", toMany: true)
@@ -80,7 +82,8 @@ struct ExportTests {
 
   private static func makeStrange(_ store: SampleTestStore) throws {
     let queue = try DatabaseQueue(path: store.path)
-    let reference = "02" + "../../../../../../etc/passwd-aaaaaaaa".utf8.map { String(format: "%02x", $0) }.joined() + "00"
+    let reference =
+      "02" + "../../../../../../etc/passwd-aaaaaaaa".utf8.map { String(format: "%02x", $0) }.joined() + "00"
     try queue.write { database in
       try database.execute(
         sql: """
@@ -105,7 +108,8 @@ struct ExportTests {
     #expect(summary.repairedTexts == 1)
     let lines = text.split(separator: "\n")
     for part in [
-      #""text":"A\#u{FFFD}B""#, #""flag":7"#, #""double":"Infinity""#, #""date":1e+300"#, #""small":"word""#, #""id":"AQ==""#,
+      #""text":"A\#u{FFFD}B""#, #""flag":7"#, #""double":"Infinity""#, #""date":1e+300"#, #""small":"word""#,
+      #""id":"AQ==""#,
       #""link":"a\"b\\c\n\u0000\t\u001F,""#, #""image":"Ai4uL"#,
     ] { #expect(lines[0].contains(part), "\(part) in \(lines[0])") }
     for part in [
@@ -174,7 +178,8 @@ struct ExportTests {
         _ = try ExportTestStore(path: store.path, model: store.model).export(toMany: round % 3 == 0)
       } catch let error as BatchError {
         failures += 1
-        #expect(error.path?.hasPrefix(store.path) == true || error.code == .refused, "\(error), seed \(seed), round \(round)")
+        #expect(
+          error.path?.hasPrefix(store.path) == true || error.code == .refused, "\(error), seed \(seed), round \(round)")
       } catch let error as StreamsError {
         failures += 1
         #expect(error.path?.hasPrefix(store.path) == true, "\(error), seed \(seed), round \(round)")
@@ -198,7 +203,8 @@ struct ExportTests {
     }
     try queue.close()
     let exports = ExportTestStore(path: store.path, model: store.model)
-    let objects = try exports.export(entity: "Author", toMany: true, budget: MemoryBudget(total: 0)).text.split(separator: "\n")
+    let objects = try exports.export(entity: "Author", toMany: true, budget: MemoryBudget(total: 0)).text.split(
+      separator: "\n")
     let second = try #require(objects.first { $0.contains("\"key\":2,") })
     let keys = second.split(separator: "[")[1].prefix { $0 != "]" }.split(separator: ",").compactMap { Int($0) }
     #expect(keys.count >= count && keys == keys.sorted() && keys.suffix(count).elementsEqual(100_000..<100_000 + count))
@@ -223,7 +229,8 @@ struct ExportDateTests {
   @Test("The ends of the range, leap days, and what has no date")
   func ends() {
     for (seconds, text) in [
-      (0.0, "2001-01-01T00:00:00.000000Z"), (-0.25, "2000-12-31T23:59:59.750000Z"), (0.999_999_9, "2001-01-01T00:00:01.000000Z"),
+      (0.0, "2001-01-01T00:00:00.000000Z"), (-0.25, "2000-12-31T23:59:59.750000Z"),
+      (0.999_999_9, "2001-01-01T00:00:01.000000Z"),
       (-63_145_526_400, "0000-01-01T00:00:00.000000Z"), (252_423_993_599, "9999-12-31T23:59:59.000000Z"),
       (-26_524_800, "2000-02-29T00:00:00.000000Z"), (-3_182_284_800, "1900-02-28T00:00:00.000000Z"),
       (-3_182_198_400, "1900-03-01T00:00:00.000000Z"),

@@ -57,7 +57,8 @@ enum ExportedValue: Decodable, CustomStringConvertible {
   /// Foundation's reading of a date, the fraction added.
   static func seconds(_ text: String) -> Double? {
     guard text.count == 27, let dot = text.firstIndex(of: "."), text.hasSuffix("Z"),
-      let date = ISO8601DateFormatter().date(from: text[..<dot] + "Z"), let fraction = Double("0" + text[dot...].dropLast())
+      let date = ISO8601DateFormatter().date(from: text[..<dot] + "Z"),
+      let fraction = Double("0" + text[dot...].dropLast())
     else { return nil }
     return date.timeIntervalSinceReferenceDate + fraction
   }
@@ -100,12 +101,15 @@ struct ExportOracle {
       for (name, lists) in toMany { related[name] = .list((lists[key] ?? []).map { .integer($0) }) }
       return .object([
         "entity": .text(entity), "key": .integer(key), "uri": .text("x-coredata://\(uuid)/\(entity)/p\(key)"),
-        "attributes": attributes(layout.model.attributes(of: entity), "", entity, row), "relationships": .object(related),
+        "attributes": attributes(layout.model.attributes(of: entity), "", entity, row),
+        "relationships": .object(related),
       ])
     }
   }
 
-  private func attributes(_ all: [AttributeDescription], _ prefix: String, _ entity: String, _ row: Row) -> ExportedValue {
+  private func attributes(_ all: [AttributeDescription], _ prefix: String, _ entity: String, _ row: Row)
+    -> ExportedValue
+  {
     var found: [String: ExportedValue] = [:]
     for attribute in all where !attribute.isTransient {
       let path = prefix + attribute.name
@@ -124,7 +128,8 @@ struct ExportOracle {
     case (.boolean, .int64(let number)) where number == 0 || number == 1: return .boolean(number == 1)
     case (.date, .int64(let number)): return .moment(Double(number))
     case (.date, .double(let number)): return .moment(number)
-    case (.float, .double(let number)) where Double(Float(number)) == number: return .real(Double("\(Float(number))") ?? 0)
+    case (.float, .double(let number)) where Double(Float(number)) == number:
+      return .real(Double("\(Float(number))") ?? 0)
     case (.uuid, .blob(let data)) where data.count == 16:
       let bytes = [UInt8](data).map { String(format: "%02X", $0) }.joined()
       let cuts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
@@ -142,7 +147,8 @@ struct ExportOracle {
 
   private func toOne(_ entity: String, _ row: Row) -> [String: ExportedValue] {
     var found: [String: ExportedValue] = [:]
-    for relationship in layout.model.relationships(of: entity) where !relationship.isToMany && !relationship.isTransient {
+    for relationship in layout.model.relationships(of: entity) where !relationship.isToMany && !relationship.isTransient
+    {
       guard let column = layout.column(forToOne: relationship.name, ofEntity: entity) else { continue }
       found[relationship.name] = .null
       guard let key = row[column.name] as Int64? else { continue }
@@ -159,7 +165,8 @@ struct ExportOracle {
 
   private func toMany(_ entity: String) throws -> [String: [Int64: [Int64]]] {
     var found: [String: [Int64: [Int64]]] = [:]
-    for relationship in layout.model.relationships(of: entity) where relationship.isToMany && !relationship.isTransient {
+    for relationship in layout.model.relationships(of: entity) where relationship.isToMany && !relationship.isTransient
+    {
       let pairs: String
       switch layout.storage(of: relationship.name, entity: entity) {
       case .inverseKey(let table, let column, let order), .ownerKey(let table, let column, let order):

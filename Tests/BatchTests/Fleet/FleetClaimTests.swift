@@ -59,7 +59,9 @@ import Testing
     next.release()
   }
 
-  @Test("An owner that died on this machine is followed at once, one elsewhere only when it has given no sign since it was seen")
+  @Test(
+    "An owner that died on this machine is followed at once, one elsewhere only when it has given no sign since it was seen"
+  )
   func died() throws {
     try leave { $0.pid = 1 }
     let here = try taken(try state.claims.take("000000"))
@@ -77,7 +79,8 @@ import Testing
     successor.release()
   }
 
-  @Test("An owner elsewhere that comes back finds its claim lost, and can write neither ledger nor end; its successor can")
+  @Test(
+    "An owner elsewhere that comes back finds its claim lost, and can write neither ledger nor end; its successor can")
   func comesBack() throws {
     let before = try taken(try state.claims.take("000000"))
     let isLost = Mutex(false)
@@ -127,7 +130,9 @@ import Testing
 
   @Test(
     "What cannot be read of a store is refused with its file, and is never taken for another's or for none",
-    arguments: ["", "{", "[]", "{\"format\":1,\"plan\":\"x\",\"store\":\"/a\",\"count\":0,\"deaths\":0,\"attempts\":[]}"])
+    arguments: [
+      "", "{", "[]", "{\"format\":1,\"plan\":\"x\",\"store\":\"/a\",\"count\":0,\"deaths\":0,\"attempts\":[]}",
+    ])
   func damaged(text: String) throws {
     for name in ["ledgers", "ends"] {
       let path = folder.file("fleet-\(plan.id.prefix(12)).state/\(name)/000000.json")
@@ -142,7 +147,9 @@ import Testing
   @Test("A ledger stays small however often a store is tried; its first attempt stays in it")
   func ledger() throws {
     var ledger = FleetLedger(plan: plan.id, store: "/a")
-    for epoch in 1...100 { ledger.begin(FleetAttempt(LeaseOwner.current(epoch: UInt64(epoch)), foundNoResult: epoch == 1)) }
+    for epoch in 1...100 {
+      ledger.begin(FleetAttempt(LeaseOwner.current(epoch: UInt64(epoch)), foundNoResult: epoch == 1))
+    }
     #expect(ledger.count == 100 && ledger.attempts.count == 32)
     #expect(ledger.attempts.first?.epoch == 1 && ledger.attempts.last?.epoch == 100)
   }

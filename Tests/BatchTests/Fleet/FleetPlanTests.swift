@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test(
-    "Loads are balanced, the longest first: tasks differ by no more than one of them, and the same list gives the same shards")
+    "Loads are balanced, the longest first: tasks differ by no more than one of them, and the same list gives the same shards"
+  )
   func balance() throws {
     #expect(FleetBalance.shards([7, 6, 5, 4, 3], tasks: 2) == [0, 1, 1, 0, 0])
     #expect(FleetBalance.shards([1, 1], tasks: 4) == [0, 1])
@@ -88,7 +89,9 @@ import Testing
     }
   }
 
-  @Test("A folder's stores are found by their contents; copies set aside, hidden files, links and other databases are left out")
+  @Test(
+    "A folder's stores are found by their contents; copies set aside, hidden files, links and other databases are left out"
+  )
   func survey() throws {
     let models = ModelLibrary(bundles: [])
     let database = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 7, count: 2000)
@@ -101,7 +104,8 @@ import Testing
       try LocalFileSystem().writeAndSync(database, to: folder.file(name))
     }
     try LocalFileSystem().writeAndSync(Array(repeating: 65, count: 2000), to: folder.file("text"))
-    #expect(symlink(folder.file("a.sqlite"), folder.file("link")) == 0 && symlink(folder.path, folder.file("in/loop")) == 0)
+    #expect(
+      symlink(folder.file("a.sqlite"), folder.file("link")) == 0 && symlink(folder.path, folder.file("in/loop")) == 0)
     let survey = FleetSurvey(models: models)
     let found = try survey.stores(in: folder.path)
     #expect(found == ["a.sqlite", "in/b"].map { FleetPlan.Store(path: folder.file($0)) })

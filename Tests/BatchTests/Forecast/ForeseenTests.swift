@@ -6,7 +6,8 @@ import Testing
 @Suite("Numbers that are foreseen")
 struct ForeseenTests {
   @Test(
-    "An object for every row grows with the rows; one for every value ends where the values do", arguments: [UInt64(5), 6, 7])
+    "An object for every row grows with the rows; one for every value ends where the values do",
+    arguments: [UInt64(5), 6, 7])
   func growth(seed: UInt64) {
     print("seed \(seed)")
     var random = SeededRandom(seed)

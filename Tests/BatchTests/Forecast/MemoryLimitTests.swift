@@ -31,21 +31,29 @@ struct MemoryLimitTests {
     let above = ["sys/fs/cgroup/a/b/memory.max": "80000000\n", "sys/fs/cgroup/a/memory.max": "70000000\n"]
     #expect(try limit(second.merging(above) { $1 }) == 70_000_000)
     let first = machine.merging(["proc/self/cgroup": "5:cpu:/x\n4:cpuset,memory:/job\n"]) { $1 }
-    #expect(try limit(first.merging(["sys/fs/cgroup/memory/job/memory.limit_in_bytes": "60000000\n"]) { $1 }) == 60_000_000)
-    #expect(try limit(first.merging(["sys/fs/cgroup/memory/x/memory.limit_in_bytes": "1\n"]) { $1 }) == 16_384_000 << 10)
+    #expect(
+      try limit(first.merging(["sys/fs/cgroup/memory/job/memory.limit_in_bytes": "60000000\n"]) { $1 }) == 60_000_000)
+    #expect(
+      try limit(first.merging(["sys/fs/cgroup/memory/x/memory.limit_in_bytes": "1\n"]) { $1 }) == 16_384_000 << 10)
   }
 
   @Test("Files that say nothing sensible are no limit")
   func nonsense() throws {
-    #expect(try limit(["proc/meminfo": "MemTotal: 99999999999999999999 kB\n", "proc/self/cgroup": "0::/../..\n:\nx\n"]) == nil)
+    #expect(
+      try limit(["proc/meminfo": "MemTotal: 99999999999999999999 kB\n", "proc/self/cgroup": "0::/../..\n:\nx\n"]) == nil
+    )
     #expect(try limit(["proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "-3\n"]) == nil)
   }
 
-  @Test("A run is refused before anything is written where its control group allows less than it may take, or the disk has less")
+  @Test(
+    "A run is refused before anything is written where its control group allows less than it may take, or the disk has less"
+  )
   func refused() throws {
     let job = MigrationJob()
     try with(["proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "\(50 << 20)\n"]) { limit in
-      let error = #expect(throws: BatchError.self) { try job.refuseMemory(MemoryBudget(total: 64 << 20), "store", limit) }
+      let error = #expect(throws: BatchError.self) {
+        try job.refuseMemory(MemoryBudget(total: 64 << 20), "store", limit)
+      }
       #expect(error?.code == .refused)
       #expect(error?.message == "the migration may take 64 MiB of memory, its control group allows 50 MiB")
       try job.refuseMemory(MemoryBudget(total: 48 << 20), "store", limit)

@@ -16,7 +16,9 @@ struct TablePiecesTests {
     return found
   }
 
-  @Test("Pieces have the rows behind their beginnings, no row twice, and all rows where they meet", arguments: [1, 7, 100, 5000])
+  @Test(
+    "Pieces have the rows behind their beginnings, no row twice, and all rows where they meet",
+    arguments: [1, 7, 100, 5000])
   func pieces(rows: Int) throws {
     let folder = try MigrationFolder(MigrationModels.all)
     let store = try folder.sample("V1", rows: 4000, seed: 11)

@@ -29,7 +29,9 @@ struct EffectTests {
     }
   }
 
-  @Test("I9: whatever call of a migration fails, the effect is what the disk has, and the first command of next leads to the end")
+  @Test(
+    "I9: whatever call of a migration fails, the effect is what the disk has, and the first command of next leads to the end"
+  )
   func everyCall() throws {
     let (folder, source) = try Self.folder()
     let counting = DyingFileSystem()
@@ -52,9 +54,12 @@ struct EffectTests {
       } else if error.next.first != Self.resume(store) {
         // The run's files are gone, or the last of them are a leftover.
         #expect(
-          effect == .done && [[], [ProgramName.command("clean", store).line]].contains(error.next), "call \(call): \(error)")
+          effect == .done && [[], [ProgramName.command("clean", store).line]].contains(error.next),
+          "call \(call): \(error)")
         _ = try folder.job().clean(store)
-        #expect(try !LocalFileSystem().list(FilePaths.directory(of: store)).contains { $0.hasSuffix(".godwit") }, "call \(call)")
+        #expect(
+          try !LocalFileSystem().list(FilePaths.directory(of: store)).contains { $0.hasSuffix(".godwit") },
+          "call \(call)")
       } else {
         _ = try folder.job().resume(store) { RunMonitor(interval: $0) }
       }
@@ -102,7 +107,8 @@ struct EffectTests {
     let error = BatchError(wrapping: below)
     #expect("\(error)" == "\(below)" && error.exitCode == 30 && error.code == BatchError.Code(.damagedDatabase))
     #expect(error.path == "/a" && error.cause is StreamsError && BatchError(wrapping: error).cause is StreamsError)
-    let missing = BatchError(wrapping: CocoaError(.fileNoSuchFile, userInfo: [NSUnderlyingErrorKey: POSIXError(.ENOENT)]))
+    let missing = BatchError(
+      wrapping: CocoaError(.fileNoSuchFile, userInfo: [NSUnderlyingErrorKey: POSIXError(.ENOENT)]))
     #expect(missing.code == BatchError.Code(.inputOutput), "\(missing)")
   }
 }

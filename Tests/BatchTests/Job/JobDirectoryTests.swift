@@ -106,7 +106,9 @@ import Testing
     #expect(try folder.contents() == before)
   }
 
-  @Test("Trap 12: an owner that is stopped behind its last look removes what it was about to remove, and nothing under that name")
+  @Test(
+    "Trap 12: an owner that is stopped behind its last look removes what it was about to remove, and nothing under that name"
+  )
   func stoppedInTheMiddle() throws {
     let job = try folder.job()
     try fileSystem.writeAndSync([1], to: job.plan)
@@ -125,7 +127,8 @@ import Testing
   }
 
   @Test(
-    "Trap 12: what its owner is removing nobody takes over, and what somebody is about to take over its owner does not remove")
+    "Trap 12: what its owner is removing nobody takes over, and what somebody is about to take over its owner does not remove"
+  )
   func turn() throws {
     let job = try folder.job()
     let lease = try Lease.take(in: job, fileSystem)

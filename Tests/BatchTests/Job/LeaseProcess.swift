@@ -5,7 +5,8 @@ import Testing
 
 @testable import MigrationJobs
 
-/// Another process that holds a lease's lock and gives a sign of life every 50 ms. Python plays it: flock(1) takes another kind of lock.
+/// Another process that holds a lease's lock and gives a sign of life every 50 ms. Python plays it: flock(1) takes
+/// another kind of lock.
 final class LeaseProcess {
   static let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first {
     FileManager.default.isExecutableFile(atPath: $0)

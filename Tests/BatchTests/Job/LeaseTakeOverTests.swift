@@ -101,7 +101,8 @@ struct LeaseTakeOverTests {
   }
 
   @Test(
-    "An owner elsewhere whose lock is free may come back: who is told to take over works on copies; who only goes on does not")
+    "An owner elsewhere whose lock is free may come back: who is told to take over works on copies; who only goes on does not"
+  )
   func freeElsewhere() throws {
     var record = LeaseOwner.current(epoch: 4)
     record.bootID = "00000000-0000-4000-8000-000000000000"

@@ -113,7 +113,8 @@ import Testing
   }
 }
 
-/// Removes the lease file right after it was opened for the first time, as an owner that ends its job does; or cannot read it.
+/// Removes the lease file right after it was opened for the first time, as an owner that ends its job does; or cannot
+/// read it.
 private final class VanishingLease: FileSystem, @unchecked Sendable {
   private let base = LocalFileSystem()
   private let lease: String

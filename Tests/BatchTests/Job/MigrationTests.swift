@@ -53,7 +53,9 @@ struct MigrationTests {
     let (first, last) = (try #require(second.first), try #require(second.last))
     #expect(first.fraction < 0.7 && last.fraction > first.fraction + 0.1, "\(first.fraction), \(last.fraction)")
     let pages = zip(second, second.dropFirst()).filter { $0.rows < $1.rows }
-    #expect(pages.count > 1 && pages.filter { $0.fraction < $1.fraction }.count * 2 >= pages.count, "\(pages.map(\.1.fraction))")
+    #expect(
+      pages.count > 1 && pages.filter { $0.fraction < $1.fraction }.count * 2 >= pages.count,
+      "\(pages.map(\.1.fraction))")
   }
 
   @Test("Objects are counted up to all of them, which is known from the second step on")
@@ -77,7 +79,8 @@ struct MigrationTests {
       "Gated",
       [
         PolicyModels.entity("Order", ["number"], ["lines"], policy: GatedPolicy.self, info: ["gate": gate]),
-        PolicyModels.entity("Line", ["sku", "quantity"], ["order", "tags"]), PolicyModels.entity("Tag", ["word"], ["lines"]),
+        PolicyModels.entity("Line", ["sku", "quantity"], ["order", "tags"]),
+        PolicyModels.entity("Tag", ["word"], ["lines"]),
       ])
     let folder = try MigrationFolder(
       [PolicyModels.first, PolicyModels.second], mappings: [mapping], policies: [GatedPolicy.self])
@@ -100,7 +103,9 @@ struct MigrationTests {
     #expect(report.targetVersion == "P2" && report.isVerified)
   }
 
-  @Test("An order for a run that ends while it is given is refused as one without a run; any other failure is told as it is")
+  @Test(
+    "An order for a run that ends while it is given is refused as one without a run; any other failure is told as it is"
+  )
   func orderAtTheEnd() async throws {
     let (folder, source) = try Self.gated("ordered")
     let migration = Migration(Self.request(folder, source), job: folder.job())
@@ -124,7 +129,9 @@ struct MigrationTests {
       return #expect(throws: (any Error).self) { try folder.job().order(source) { _ in try? body() } }
     }
     let gone = order { try files.moveItem(atPath: job.plan, toPath: job.plan + ".away") } as? BatchError
-    #expect(gone?.code == .refused && gone?.message == "no process migrates this store just now", "\(String(describing: gone))")
+    #expect(
+      gone?.code == .refused && gone?.message == "no process migrates this store just now",
+      "\(String(describing: gone))")
     try files.moveItem(atPath: job.plan + ".away", toPath: job.plan)
     let failed = order {} as? BatchError
     #expect(failed?.path == blocked, "\(String(describing: failed))")

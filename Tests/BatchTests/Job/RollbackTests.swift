@@ -11,7 +11,9 @@ import Testing
   private static let suffix = "backup-20250131T120000Z"
   private let fileSystem = LocalFileSystem()
 
-  private func job(_ fileSystem: any FileSystem = DyingFileSystem()) -> MigrationJob { MigrationJob(fileSystem: fileSystem) }
+  private func job(_ fileSystem: any FileSystem = DyingFileSystem()) -> MigrationJob {
+    MigrationJob(fileSystem: fileSystem)
+  }
 
   /// A store that a cut-over replaced; its old and its new state have one value outside each besides a common one.
   private func migrated(_ fixture: StoreFixture = .closed) throws -> JobTestFolder {
@@ -21,7 +23,8 @@ import Testing
     try external(["common", "old"], in: folder)
     try StoreFixture.writeNew(to: job.newStore)
     _ = try CutOver(fileSystem: DyingFileSystem(), job: job).run(
-      newStore: job.newStore, destination: job.destination, inPlace: true, backupSuffix: Self.suffix, verifySourceUnchanged: {})
+      newStore: job.newStore, destination: job.destination, inPlace: true, backupSuffix: Self.suffix,
+      verifySourceUnchanged: {})
     try job.remove(DyingFileSystem())
     return folder
   }
@@ -46,13 +49,16 @@ import Testing
     #expect(try StoreFixture.look(at: folder.destination, in: folder) == StoreFixture.wholeOld, "\(note)")
     let setAside = try StoreBackup.all(of: folder.destination, fileSystem)
     #expect(setAside.map(\.kind) == [.setAside], "\(note)")
-    #expect(try StoreFixture.look(at: try #require(setAside.first).path, in: folder) == StoreFixture.wholeNew, "\(note)")
+    #expect(
+      try StoreFixture.look(at: try #require(setAside.first).path, in: folder) == StoreFixture.wholeNew, "\(note)")
     #expect(try externalNames(folder.destination).contains("old"), "\(note)")
     let rest = try fileSystem.list(folder.path).filter { !$0.hasSuffix("_SUPPORT") && !$0.contains("rolled-back") }
     #expect(rest == ["Store.sqlite"], "\(note)")
   }
 
-  @Test("The old store comes back whole with its external data, and the new one is set aside", arguments: StoreFixture.allCases)
+  @Test(
+    "The old store comes back whole with its external data, and the new one is set aside",
+    arguments: StoreFixture.allCases)
   func wholeAndBack(fixture: StoreFixture) throws {
     let folder = try migrated(fixture)
     let report = try job().rollback(folder.destination)
@@ -87,7 +93,9 @@ import Testing
     }
   }
 
-  @Test("A rollback that dies, and whose backup a person puts back, leaves nothing behind of a store that it never set aside")
+  @Test(
+    "A rollback that dies, and whose backup a person puts back, leaves nothing behind of a store that it never set aside"
+  )
   func putBackByHand() throws {
     let (counting, undisturbed) = (DyingFileSystem(), try migrated())
     _ = try job(counting).rollback(undisturbed.destination)
@@ -100,7 +108,9 @@ import Testing
       _ = try? job().rollback(folder.destination)
       let (names, kept) = (try fileSystem.list(folder.path), try StoreBackup.all(of: folder.destination, fileSystem))
       let strays = names.filter { $0.hasSuffix(".new") || $0.contains("rolled-back") && $0.hasSuffix(".json") }
-      #expect(strays.allSatisfy { stray in kept.contains { $0.path + ".json" == folder.file(stray) } }, "call \(call): \(names)")
+      #expect(
+        strays.allSatisfy { stray in kept.contains { $0.path + ".json" == folder.file(stray) } },
+        "call \(call): \(names)")
     }
   }
 
@@ -184,7 +194,9 @@ import Testing
   )
   func clockSetBack() throws {
     let folder = try migrated()
-    let (last, earlier) = (folder.file("Store.sqlite." + Self.suffix), folder.file("Store.sqlite.backup-20990101T000000Z"))
+    let (last, earlier) = (
+      folder.file("Store.sqlite." + Self.suffix), folder.file("Store.sqlite.backup-20990101T000000Z")
+    )
     try StoreFixture.writeNew(to: earlier)
     try BackupReceipt(new: try StoreState(earlier, fileSystem), ownsFolder: false).write(for: earlier, fileSystem)
     let backups = try StoreBackup.all(of: folder.destination, fileSystem)

@@ -18,7 +18,8 @@ struct RunHistoryTests {
 
   private func facts(_ run: String) -> RunHistory.Facts {
     RunHistory.Facts(
-      run: run, program: "godwit", source: "/a", destination: folder.destination, sourceVersion: "1", targetVersion: "2",
+      run: run, program: "godwit", source: "/a", destination: folder.destination, sourceVersion: "1",
+      targetVersion: "2",
       settings: [], memory: 64 << 20)
   }
 
@@ -29,12 +30,16 @@ struct RunHistoryTests {
         activity: "Book", paused: false))
   }
 
-  @Test("It has at most 2000 lines however long a run takes, however often it is begun again; counts and the most memory stay")
+  @Test(
+    "It has at most 2000 lines however long a run takes, however often it is begun again; counts and the most memory stay"
+  )
   func bounds() throws {
     var file = try HistoryFile(job, run: "a")
     try file.add(Line(facts: facts("a")))
     try file.add(Line(process: RunHistory.Process(number: 1, at: 0, pid: 1, host: "h")))
-    for second in 1...2600 { try file.add(sample(1, Double(second), rows: UInt64(second), memory: second == 777 ? 99 : 1)) }
+    for second in 1...2600 {
+      try file.add(sample(1, Double(second), rows: UInt64(second), memory: second == 777 ? 99 : 1))
+    }
     file.close()
     func lines() throws -> Int { try String(contentsOfFile: job.history, encoding: .utf8).split(separator: "\n").count }
     let found = try #require(RunHistory(path: job.history))
@@ -80,7 +85,9 @@ struct RunHistoryTests {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<100 {
       var bytes = whole
-      for _ in 0..<4 { bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+      for _ in 0..<4 {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
       var report = RunReport(outcome: .running, destination: folder.destination)
       report.take(RunHistory(bytes))
       #expect(report.seconds.isFinite, "\(bytes)")
@@ -92,8 +99,10 @@ struct RunHistoryTests {
         + "\"checkpoints\":18446744073709551615,\"done\":1e308,\"step\":-9,\"activity\":\"\",\"paused\":true}}",
     ]
     var report = RunReport(outcome: .running, destination: folder.destination)
-    report.take(RunHistory([UInt8]((hostile + Array(repeating: hostile[2], count: 2500) + hostile).joined(separator: "\n").utf8)))
-    #expect(report.seconds.isFinite && (0...1).contains(report.done) && report.curve.count <= 2 * RunHistory.mostSamples)
+    report.take(
+      RunHistory([UInt8]((hostile + Array(repeating: hostile[2], count: 2500) + hostile).joined(separator: "\n").utf8)))
+    #expect(
+      report.seconds.isFinite && (0...1).contains(report.done) && report.curve.count <= 2 * RunHistory.mostSamples)
     try Data(count: RunHistory.fileCap + 1).write(to: URL(fileURLWithPath: job.history))
     #expect(RunHistory(path: job.history) == nil)
     try FileManager.default.removeItem(atPath: job.history)
@@ -108,7 +117,8 @@ struct RunHistoryTests {
     let record = try JobDirectory(destination: store).record
     try FileManager.default.createDirectory(atPath: record + "/taken", withIntermediateDirectories: true)
     let report = try folder.migrate(folder.request(store))
-    #expect(report.isVerified && report.notes.contains { $0.contains("run record cannot be written") }, "\(report.notes)")
+    #expect(
+      report.isVerified && report.notes.contains { $0.contains("run record cannot be written") }, "\(report.notes)")
     #expect(throws: BatchError.self) { try folder.job().report(store) }
   }
 
@@ -130,7 +140,8 @@ struct RunHistoryTests {
     let report = try folder.job().report(store)
     #expect(report.outcome == .done && report.processes == 2 && report.interruptions.map(\.code) == ["stopped"])
     #expect(
-      report.backup == done.backup && report.bytesAfter == done.bytes && report.steps == done.accounts.map(RunHistory.Tally.init))
+      report.backup == done.backup && report.bytesAfter == done.bytes
+        && report.steps == done.accounts.map(RunHistory.Tally.init))
     #expect(report.proof?.rows ?? 0 > 0 && report.done == 1 && report.targetVersion == done.targetVersion)
     for entity in report.entities {
       #expect(entity.after.map { $0.rows == done.rows[entity.name] && !$0.isEstimate } ?? true, "\(entity)")

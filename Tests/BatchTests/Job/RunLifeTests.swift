@@ -10,7 +10,8 @@ import Testing
   private func after(_ life: RunLife, _ command: LifeCommand) -> RunLife? {
     var next = life
     switch life.answer(to: command) {
-    case .begin, .giveUp, .giveUpFirst, .finish, .finishFirst, .goOn, .cutOverAgain, .nothing: next = RunLife(phase: .none)
+    case .begin, .giveUp, .giveUpFirst, .finish, .finishFirst, .goOn, .cutOverAgain, .nothing:
+      next = RunLife(phase: .none)
     case .refuse(.putBack): next.store = .asItWas
     case .refuse, .look, .keep, .wait: return nil
     }
@@ -48,26 +49,33 @@ import Testing
       for command in [LifeCommand.status, .report, .verify] { #expect(life.answer(to: command) == .look) }
       var owned = life
       owned.isOwned = true
-      for command in [LifeCommand.migrate, .restart, .resume, .rollback, .fleet] { #expect(owned.answer(to: command) == .wait) }
+      for command in [LifeCommand.migrate, .restart, .resume, .rollback, .fleet] {
+        #expect(owned.answer(to: command) == .wait)
+      }
       for command in [LifeCommand.clean, .cleanAll] { #expect(owned.answer(to: command) == .keep) }
     }
   }
 
-  @Test("Nobody goes on with a run whose store was written to, replaced or lost; nobody gives up a new store that has its name")
+  @Test(
+    "Nobody goes on with a run whose store was written to, replaced or lost; nobody gives up a new store that has its name"
+  )
   func guards() {
     for life in RunLife.all {
       let resumed = life.answer(to: .resume)
       if [.working, .failed].contains(life.phase), life.store != .asItWas { #expect(resumed != .goOn, "\(life)") }
       if life.phase == .cutOver, life.store != .asItWas { #expect(resumed != .finish, "\(life)") }
       if [.renamed].contains(life.phase) {
-        for command in LifeCommand.allCases { #expect(![.giveUp, .giveUpFirst].contains(life.answer(to: command)), "\(life)") }
+        for command in LifeCommand.allCases {
+          #expect(![.giveUp, .giveUpFirst].contains(life.answer(to: command)), "\(life)")
+        }
       }
     }
   }
 
   @Test("ARCHITECTURE.md has the table that the code follows")
   func document() throws {
-    let path = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst() + "/ARCHITECTURE.md"
+    let path =
+      URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst() + "/ARCHITECTURE.md"
     let text = try String(contentsOfFile: String(path), encoding: .utf8)
     let table = RunLife.table.joined(separator: "\n")
     #expect(text.contains(table), "The table that the code follows:\n\(table)")
@@ -106,7 +114,9 @@ import Testing
     #expect(try life(job) == RunLife(phase: .unreadable))
   }
 
-  @Test("At every call of a cut-over: the store as it was, written to, replaced by a copy (same inode or another one), missing")
+  @Test(
+    "At every call of a cut-over: the store as it was, written to, replaced by a copy (same inode or another one), missing"
+  )
   func cutOver() throws {
     var seen: Set<String> = []
     for call in 1...30 {

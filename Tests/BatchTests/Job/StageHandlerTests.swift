@@ -72,7 +72,9 @@ import Testing
     }
     #expect(error?.message == "the didMigrate handler of the stage H2 to H3 failed" && error?.code == .policyFailed)
     let told = Mutex<[String]>([])
-    let mended = MigrationJob(stageHandler: { event in told.withLock { $0.append("\(event.moment) \(event.source.name)") } })
+    let mended = MigrationJob(stageHandler: { event in
+      told.withLock { $0.append("\(event.moment) \(event.source.name)") }
+    })
     _ = try mended.resume(store) { RunMonitor(interval: $0) }
     #expect(told.withLock { $0 } == ["didMigrate H2", "willMigrate H3", "didMigrate H3"])
 
@@ -85,6 +87,8 @@ import Testing
     let found = #expect(throws: BatchError.self) {
       try changing.migrate(Self.request(folder, other), monitor: RunMonitor(interval: request.interval))
     }
-    #expect(found?.message == "the willMigrate handler of the stage H2 to H3 changed the store", "\(String(describing: found))")
+    #expect(
+      found?.message == "the willMigrate handler of the stage H2 to H3 changed the store",
+      "\(String(describing: found))")
   }
 }

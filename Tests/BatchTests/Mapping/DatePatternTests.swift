@@ -8,8 +8,10 @@ struct DatePatternTests {
   @Test(
     "Dates that Foundation writes are read as the same instants",
     arguments: [
-      "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", "yyyy-MM-dd HH:mm:ss Z", "d.M.y, H:m:s", "yyyyMMddHHmmssSSS", "M/d/yyyy h:mm:ss a",
-      "yyyy-MM-dd'T'HH:mm:ssXXX", "'on' dd 'o''clock' MM y HH mm ss", "yyyy-MM-dd'T'HH:mm:ssXX", "yyyy-MM-dd HH:mm:ss z",
+      "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", "yyyy-MM-dd HH:mm:ss Z", "d.M.y, H:m:s", "yyyyMMddHHmmssSSS",
+      "M/d/yyyy h:mm:ss a",
+      "yyyy-MM-dd'T'HH:mm:ssXXX", "'on' dd 'o''clock' MM y HH mm ss", "yyyy-MM-dd'T'HH:mm:ssXX",
+      "yyyy-MM-dd HH:mm:ss z",
     ])
   func foundation(format: String) throws {
     let formatter = DateFormatter()
@@ -46,6 +48,7 @@ struct DatePatternTests {
     #expect(pattern.seconds(text) == nil)
   }
 
-  @Test("Patterns with other letters, or open apostrophes, are refused", arguments: ["EEE", "yy", "MMM", "'a", "", "QQ"])
+  @Test(
+    "Patterns with other letters, or open apostrophes, are refused", arguments: ["EEE", "yy", "MMM", "'a", "", "QQ"])
   func patterns(format: String) { #expect(DatePattern(format) == nil) }
 }

@@ -36,7 +36,8 @@ struct ExpressionFormatTests {
   @Test("Operators bind as in arithmetic, and to the left")
   func precedence() throws {
     for (text, same) in [
-      ("1+2*3", "1 + (2 * 3)"), ("(1 + 2) * 3", "(1 + 2) * 3"), ("a - b - c", "(a - b) - c"), ("a - (b - c)", "a - (b - c)"),
+      ("1+2*3", "1 + (2 * 3)"), ("(1 + 2) * 3", "(1 + 2) * 3"), ("a - b - c", "(a - b) - c"),
+      ("a - (b - c)", "a - (b - c)"),
       ("2 * a ** 2", "2 * (a ** 2)"), ("-3", "-3"), ("a-1", "a - 1"), ("-a", "0 - a"), ("add:to:(a, 1)", "a + 1"),
       ("uppercase(name)", "uppercase:(name)"), ("castObject:toType:(a, 'NSNumber')", "CAST(a, \"NSNumber\")"),
     ] {
@@ -62,7 +63,10 @@ struct ExpressionFormatTests {
               .compare(.keyPath(operand: .evaluatedObject, path: ["a"]), .init(comparison: .equal), .constant(.null)),
               .compound(
                 .not,
-                [.compare(.keyPath(operand: .evaluatedObject, path: ["b"]), .init(comparison: .equal), .constant(.integer(1)))]),
+                [
+                  .compare(
+                    .keyPath(operand: .evaluatedObject, path: ["b"]), .init(comparison: .equal), .constant(.integer(1)))
+                ]),
             ]), .constant(.integer(1)), .constant(.integer(2))))
     #expect(
       try Expression(format: "FETCH($a, $b, NO)")
@@ -84,10 +88,12 @@ struct ExpressionFormatTests {
   @Test("Hostile text is refused in bounded time")
   func hostile() {
     for text in [
-      String(repeating: "(", count: 20_000), String(repeating: "(", count: 60) + "1" + String(repeating: ")", count: 60) + "!",
+      String(repeating: "(", count: 20_000),
+      String(repeating: "(", count: 60) + "1" + String(repeating: ")", count: 60) + "!",
       String(repeating: "1+", count: 10_000) + "1", String(repeating: "-", count: 10_000) + "1",
       "{" + String(repeating: "1,", count: 20_000), String(repeating: "NOT ", count: 5_000) + "a == 1",
-      String(repeating: "x", count: 2_000_000), String(repeating: "TERNARY(", count: 10_000), "", "$", "$a..b", ".a", "a.", "a:b",
+      String(repeating: "x", count: 2_000_000), String(repeating: "TERNARY(", count: 10_000), "", "$", "$a..b", ".a",
+      "a.", "a:b",
     ] {
       #expect(throws: BatchError.self, "\(text.prefix(12))") { try Expression(format: text) }
       #expect(throws: BatchError.self, "\(text.prefix(12))") { try Predicate(format: text) }

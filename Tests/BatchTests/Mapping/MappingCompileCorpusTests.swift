@@ -26,7 +26,8 @@ struct MappingCompileCorpusTests {
   /// Policies of those applications are code that is not here: each is replaced by one that says nothing.
   private struct AnyPolicy: EntityMigrationPolicy {}
 
-  private static func step(_ model: MappingModel, _ versions: (ManagedObjectModel, ManagedObjectModel)) -> MigrationStep {
+  private static func step(_ model: MappingModel, _ versions: (ManagedObjectModel, ManagedObjectModel)) -> MigrationStep
+  {
     var model = model
     for index in model.entityMappings.indices where model.entityMappings[index].policyClassName != nil {
       model.entityMappings[index].policyClassName = "AnyPolicy"
@@ -35,8 +36,8 @@ struct MappingCompileCorpusTests {
       source: versions.0, destination: versions.1, mappingModels: [model], isInferred: false, reason: "")
   }
 
-  /// DashSync leaves out an entity whose objects may be at the other end of links that it carries over. Core Data drops those links;
-  /// here it has to be said.
+  /// DashSync leaves out an entity whose objects may be at the other end of links that it carries over. Core Data drops
+  /// those links; here it has to be said.
   private static let refused = [
     "MappingFrom6To7Model: the links of DSAddressEntity.usedInSpecialTransactions may belong to DSBlockchainUserCloseTransactionEntity, which no entity mapping carries over"
   ]

@@ -113,7 +113,9 @@ struct MappingCorpusTests {
         guard let expression = property.valueExpression else { continue }
         #expect(try CoreDataModel.Expression(format: expression.description) == expression)
       }
-      if let filter = mapping.filterPredicate { #expect(try CoreDataModel.Predicate(format: filter).description == filter) }
+      if let filter = mapping.filterPredicate {
+        #expect(try CoreDataModel.Predicate(format: filter).description == filter)
+      }
     }
   }
 }

@@ -10,7 +10,9 @@ struct MappingDocumentationTests {
   @Test("Every example of the format can be read")
   func examples() throws {
     let text = try String(contentsOfFile: Self.docs + "/manual/mapping-files.md", encoding: .utf8)
-    let blocks = text.components(separatedBy: "```yaml\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
+    let blocks = text.components(separatedBy: "```yaml\n").dropFirst().compactMap {
+      $0.components(separatedBy: "\n```").first
+    }
     #expect(blocks.count == 6)
     for block in blocks {
       let model = try MappingText.read(block, tables: ["Countries.csv": "code,name\nDE,Germany\n"])

@@ -75,7 +75,10 @@ struct MappingFileTests {
         MappingText.book("atributes: {}"),
         "line 5: an entity mapping has no key atributes, did you mean attributes?. Allowed are name, from"
       ),
-      ("from: A\nto: B\nentitys: []", "line 3: the file has no key entitys, did you mean entities?. Allowed are $schema, from"),
+      (
+        "from: A\nto: B\nentitys: []",
+        "line 3: the file has no key entitys, did you mean entities?. Allowed are $schema, from"
+      ),
       ("from: A\nto: B", "the file has no entities"),
       ("to: B\nentities: []", "does not say which versions"),
       ("- a", "the file has to be keys and values. Allowed are"),
@@ -88,7 +91,10 @@ struct MappingFileTests {
         "the date format is not understood. Allowed are y yyyy"
       ),
       (MappingText.book("attributes: { a: { date: $source.b, format: y, zone: Mars } }"), "the zone is not understood"),
-      (MappingText.book("attributes: { a: { cast: $source.b, to: number } }"), "Allowed are text, integer, double, boolean"),
+      (
+        MappingText.book("attributes: { a: { cast: $source.b, to: number } }"),
+        "Allowed are text, integer, double, boolean"
+      ),
       (MappingText.book("attributes: { a: { cast: 1, at: x } }"), "at does not go with cast. cast takes to"),
       (MappingText.book("attributes: { a: { lookup: $source.b, in: t } }"), "there is no table t"),
       (MappingText.book("attributes: { a: {} }"), "a value needs one of value, expression"),
@@ -165,7 +171,8 @@ struct MappingFileTests {
     #expect(read.entries == ["CI": "Côte d'Ivoire, \"CI\"", "TL": "two\nlines"])
     #expect(MappingText.failure(text, tables: ["t.csv": "name,x\na,b"]).contains("no column code. It has name, x"))
     #expect(MappingText.failure(text, tables: ["t.csv": "name,code\na"]).contains("row 2 has 1 columns instead of 2"))
-    #expect(MappingText.failure(text, tables: ["t.csv": "name,code\na,x\nb,x"]).contains("row 3 has a key that another"))
+    #expect(
+      MappingText.failure(text, tables: ["t.csv": "name,code\na,x\nb,x"]).contains("row 3 has a key that another"))
     #expect(MappingText.failure(text, tables: ["t.csv": "name,code\n\"a,x"]).contains("left open"))
     #expect(MappingText.failure(text).contains("cannot be read"))
   }

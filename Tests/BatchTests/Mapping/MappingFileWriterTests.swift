@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Mapping files that are written")
 struct MappingFileWriterTests {
-  @Test("Every mapping model of real applications is translated and reads as the same one", .enabled(if: ModelCorpus.isPresent))
+  @Test(
+    "Every mapping model of real applications is translated and reads as the same one",
+    .enabled(if: ModelCorpus.isPresent))
   func corpus() throws {
     var failed: [String] = []
     let models = try MappingCorpusTests.models.get()
@@ -30,7 +32,8 @@ struct MappingFileWriterTests {
   @Test("Names and texts of every kind come back")
   func names() throws {
     let odd = [
-      "a: b", "- x", "null", "true", "12", "#", "'", "\"", "\\", "é", " x", "x ", "\u{85}\u{2028}", "😀", "a\nb\t\u{1}", "~",
+      "a: b", "- x", "null", "true", "12", "#", "'", "\"", "\\", "é", " x", "x ", "\u{85}\u{2028}", "😀", "a\nb\t\u{1}",
+      "~",
       "$same",
     ]
     var mapping = EntityMapping(name: "x:\n", sourceEntity: "{", destinationEntity: "[a]")

@@ -20,7 +20,9 @@ struct ModelDifferenceCorpusTests {
     try ModelCorpus.table(ModelCorpus.path("STEPS.tsv")).compactMap { row in
       let folder = "\(row["repo"] ?? "")/\(row["bundle"] ?? "")"
       let keys = ["from", "to"].map { "\(folder)/\(row[$0] ?? "").xcdatamodel" }
-      guard let source = ModelCorpus.versions[keys[0]], let destination = ModelCorpus.versions[keys[1]] else { return nil }
+      guard let source = ModelCorpus.versions[keys[0]], let destination = ModelCorpus.versions[keys[1]] else {
+        return nil
+      }
       let hashes = (ModelCorpus.hashes[keys[0]] ?? [:], ModelCorpus.hashes[keys[1]] ?? [:])
       return Step(
         name: keys.joined(separator: " to "), row: row,
@@ -56,7 +58,8 @@ struct ModelDifferenceCorpusTests {
     var inferable = 0
     for step in try Self.steps.get() {
       let model = try? MappingModel.inferred(
-        from: step.source, to: step.destination, sourceHashes: step.hashes.source, destinationHashes: step.hashes.destination)
+        from: step.source, to: step.destination, sourceHashes: step.hashes.source,
+        destinationHashes: step.hashes.destination)
       #expect(step.difference.isInferable == (model != nil), "\(step.name)")
       if step.difference.isInferable { inferable += 1 }
     }
@@ -69,7 +72,9 @@ struct ModelDifferenceCorpusTests {
     for step in try Self.steps.get() {
       for (column, kind) in [("ent_add", ChangeKind.added), ("ent_del", .removed), ("ent_ren", .renamed)] {
         let names = step.difference.entities.filter { $0.kind == kind }.map { $0.destination ?? $0.source ?? "" }
-        let table = (step.row[column] ?? "").split(separator: " ").map { $0.split(separator: ">").last.map(String.init) ?? "" }
+        let table = (step.row[column] ?? "").split(separator: " ").map {
+          $0.split(separator: ">").last.map(String.init) ?? ""
+        }
         #expect(names.sorted() == table.sorted(), "\(step.name) \(column)")
       }
     }

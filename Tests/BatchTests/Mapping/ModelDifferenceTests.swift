@@ -52,9 +52,11 @@ struct ModelDifferenceTests {
     ("versionHashModifier!", { $0.versionHashModifier = "2" }),
     ("allowsExternalBinaryDataStorage!", { $0.allowsExternalBinaryDataStorage = true }),
     ("preservesValueInHistoryOnDeletion!", { $0.preservesValueInHistoryOnDeletion = true }),
-    ("derivationExpression!", { $0.derivationExpression = "inherited" }), ("defaultValue", { $0.defaultValue = .integer(2) }),
+    ("derivationExpression!", { $0.derivationExpression = "inherited" }),
+    ("defaultValue", { $0.defaultValue = .integer(2) }),
     ("minimumValue", { $0.minimumValue = .integer(1) }), ("maximumValue", { $0.maximumValue = .integer(1) }),
-    ("regularExpression", { $0.regularExpression = "a" }), ("validationPredicates", { $0.validationPredicates = ["a"] }),
+    ("regularExpression", { $0.regularExpression = "a" }),
+    ("validationPredicates", { $0.validationPredicates = ["a"] }),
     ("valueTransformerName", { $0.valueTransformerName = "T" }),
     ("attributeValueClassName", { $0.attributeValueClassName = "C" }), ("compositeName", { $0.compositeName = "C" }),
     ("allowsCloudEncryption", { $0.allowsCloudEncryption = true }),
@@ -69,7 +71,8 @@ struct ModelDifferenceTests {
   func attributes() {
     for (facet, edit) in Self.attributeEdits {
       #expect(Self.facets { edit(&$0.attributes[0]) } == [facet])
-      // Of what is transient nothing is hashed, nor of what is derived or composite but the derivation and the elements.
+      // Of what is transient nothing is hashed, nor of what is derived or composite but the derivation and the
+      // elements.
       let plain = facet.replacing("!", with: "")
       if facet != "isTransient!" { #expect(Self.facets { edit(&$0.attributes[3]) }.contains(plain), "\(facet)") }
       if facet != "derivationExpression!" { _ = Self.facets { edit(&$0.attributes[1]) } }
@@ -117,7 +120,8 @@ struct ModelDifferenceTests {
       ("managedObjectClassName", { $0.managedObjectClassName = "C" }),
       ("indexes", { $0.indexes = [.init(name: "i", elements: [.init(property: "value", isAscending: false)])] }),
       ("compoundIndexes", { $0.compoundIndexes = [["value", "hidden"]] }),
-      ("renamingIdentifier", { $0.renamingIdentifier = "E" }), ("codeGenerationType", { $0.codeGenerationType = "class" }),
+      ("renamingIdentifier", { $0.renamingIdentifier = "E" }),
+      ("codeGenerationType", { $0.codeGenerationType = "class" }),
       ("coreSpotlightDisplayNameExpression", { $0.coreSpotlightDisplayNameExpression = "value" }),
       ("isSyncable", { $0.isSyncable = true }), ("userInfo", { $0.userInfo = ["a": "b"] }),
       ("unknown", { $0.unknown = ["a": "b"] }),

@@ -19,9 +19,11 @@ struct RandomExpression {
     case 0...2: return leaf()
     case 3...5:
       let name = pick(["add:to:", "from:subtract:", "multiply:by:", "divide:by:", "raise:toPower:", "modulus:by:"])
-      return .function(operand: nil, name: name, arguments: [expression(depth: depth - 1), expression(depth: depth - 1)])
+      return .function(
+        operand: nil, name: name, arguments: [expression(depth: depth - 1), expression(depth: depth - 1)])
     case 6:
-      return .function(operand: nil, name: pick(["uppercase:", "sum:", "sqrt:"]), arguments: [expression(depth: depth - 1)])
+      return .function(
+        operand: nil, name: pick(["uppercase:", "sum:", "sqrt:"]), arguments: [expression(depth: depth - 1)])
     case 7:
       return .function(
         operand: .variable("entityPolicy"), name: "f:with:", arguments: [expression(depth: depth - 1), leaf()])
@@ -35,9 +37,12 @@ struct RandomExpression {
   private mutating func rare(depth: Int) -> Expression {
     switch Int.random(in: 0..<4, using: &random) {
     case 0: .set(pick(Expression.SetOperation.allCases), expression(depth: depth), expression(depth: depth))
-    case 1: .fetch(request: expression(depth: depth), context: .variable("manager"), isCountOnly: Bool.random(using: &random))
+    case 1:
+      .fetch(request: expression(depth: depth), context: .variable("manager"), isCountOnly: Bool.random(using: &random))
     case 2: .subquery(collection: expression(depth: depth), variable: "x", predicate: predicate(depth: depth))
-    default: .function(operand: nil, name: "castObject:toType:", arguments: [.variable("source"), .constant(.text("NSString"))])
+    default:
+      .function(
+        operand: nil, name: "castObject:toType:", arguments: [.variable("source"), .constant(.text("NSString"))])
     }
   }
 
@@ -48,8 +53,10 @@ struct RandomExpression {
     case 2: .constant(.text(pick(["", "a\"b", "c\\d", "it's", "line\nbreak\t", "名前", "%@ $x NOT (", "\u{0}é"])))
     case 3: .constant(.null)
     case 4: .variable(pick(["source", "destination", "manager"]))
-    case 5: .keyPath(operand: .variable("source"), path: pick([["a"], ["a", "b"], ["items", "@sum", "price"], ["@count"]]))
-    case 6: .keyPath(operand: .evaluatedObject, path: pick([["name"], ["not"], ["any", "all"], ["union"], ["名", "前"]]))
+    case 5:
+      .keyPath(operand: .variable("source"), path: pick([["a"], ["a", "b"], ["items", "@sum", "price"], ["@count"]]))
+    case 6:
+      .keyPath(operand: .evaluatedObject, path: pick([["name"], ["not"], ["any", "all"], ["union"], ["名", "前"]]))
     case 7: .date(pick([0, 12.5, 700_000_000]))
     default: .evaluatedObject
     }

@@ -52,11 +52,14 @@ import Testing
     let (path, _) = try migrate()
     let rest = "Z_PK, Z_ENT, Z_OPT, ZCHANGETYPE, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS"
     #expect(
-      try MigrationFolder.rows(store, "SELECT \(rest) FROM ACHANGE") == MigrationFolder.rows(path, "SELECT \(rest) FROM ACHANGE"))
+      try MigrationFolder.rows(store, "SELECT \(rest) FROM ACHANGE")
+        == MigrationFolder.rows(path, "SELECT \(rest) FROM ACHANGE"))
     #expect(try MigrationFolder.rows(path, "SELECT DISTINCT ZENTITY FROM ACHANGE") == ["int64(\(new))"])
     // The index over the numbers was made anew, and the keys of history go on where they were.
     #expect(
-      try MigrationFolder.rows(path, "SELECT count(*) FROM ACHANGE WHERE ZENTITY = \(new) AND ZENTITYPK > 0") == ["int64(40)"])
+      try MigrationFolder.rows(path, "SELECT count(*) FROM ACHANGE WHERE ZENTITY = \(new) AND ZENTITYPK > 0") == [
+        "int64(40)"
+      ])
     #expect(
       try MigrationFolder.rows(path, "SELECT * FROM Z_PRIMARYKEY WHERE Z_ENT > 16000")
         == MigrationFolder.rows(store, "SELECT * FROM Z_PRIMARYKEY WHERE Z_ENT > 16000"))
@@ -83,7 +86,8 @@ import Testing
     #expect(try refusal().message.contains("Ghost has no objects in"))
   }
 
-  @Test("A number in history that no entity can have is refused, never a trap", arguments: [Int.min, -1, 0, 99, Int.max])
+  @Test(
+    "A number in history that no entity can have is refused, never a trap", arguments: [Int.min, -1, 0, 99, Int.max])
   func historyOfNoEntity(number: Int) throws {
     try CarriedStore.addHistory(store, entity: number)
     #expect(try refusal().message.contains("entity number \(number) is no entity of the store's version"))
@@ -97,7 +101,8 @@ import Testing
     for target in [MigrationTarget.version("V2"), .identity] {
       let (path, report) = try migrate("\(target == .identity)") { $0.target = target }
       #expect(report.notes.contains { $0.contains("-1 (Odd), 99 (Stranger)") })
-      #expect(try MigrationFolder.rows(path, "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT IN (-1, 99)") == ["int64(0)"])
+      #expect(
+        try MigrationFolder.rows(path, "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT IN (-1, 99)") == ["int64(0)"])
     }
   }
 
@@ -116,7 +121,8 @@ import Testing
     #expect(try MigrationFolder.rows(path, "SELECT DISTINCT ZENTITYID FROM ANSCKRECORDMETADATA") == ["int64(\(new))"])
   }
 
-  @Test("Other tables are kept with their rows and indexes, virtual ones too; a name that the new version needs is refused")
+  @Test(
+    "Other tables are kept with their rows and indexes, virtual ones too; a name that the new version needs is refused")
   func otherTables() throws {
     try CarriedStore.write(store) { db in
       try db.execute(
@@ -143,14 +149,18 @@ import Testing
     #expect(try refusal().message.contains("ZAARDVARK"))
   }
 
-  @Test("A view where the new version needs a table, and tables that share a root page, are refused before anything is written")
+  @Test(
+    "A view where the new version needs a table, and tables that share a root page, are refused before anything is written"
+  )
   func hostileSchemas() throws {
     try CarriedStore.write(store) { try $0.execute(sql: "CREATE VIEW ZAARDVARK AS SELECT 1") }
     #expect(try refusal().message.contains("ZAARDVARK"))
     try CarriedStore.write(store) { db in
       try db.execute(sql: "DROP VIEW ZAARDVARK; CREATE TABLE Twice (a); PRAGMA writable_schema = ON")
       try db.execute(
-        sql: "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'ZBOOK') WHERE name = 'Twice'")
+        sql:
+          "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'ZBOOK') WHERE name = 'Twice'"
+      )
     }
     let error = #expect(throws: BatchError.self) { try migrate("shared") }
     #expect(error?.code == .badStore && error?.message.contains("begin at page") == true)
@@ -161,11 +171,14 @@ import Testing
 
   @Test("An index of another table whose name the new version needs is left out with a note")
   func indexName() throws {
-    let taken = try #require(try StoreLayout(model: MigrationModels.second).indexes.first { $0.name.hasPrefix("ZHUMAN") }?.name)
+    let taken = try #require(
+      try StoreLayout(model: MigrationModels.second).indexes.first { $0.name.hasPrefix("ZHUMAN") }?.name)
     try CarriedStore.write(store) { try $0.execute(sql: "CREATE TABLE Notes (a); CREATE INDEX \(taken) ON Notes (a)") }
     let (path, report) = try migrate("index")
     #expect(report.notes.contains { $0.contains(taken) })
     #expect(
-      try MigrationFolder.rows(path, "SELECT tbl_name FROM sqlite_master WHERE name = '\(taken)'") == ["string(\"ZHUMAN\")"])
+      try MigrationFolder.rows(path, "SELECT tbl_name FROM sqlite_master WHERE name = '\(taken)'") == [
+        "string(\"ZHUMAN\")"
+      ])
   }
 }

@@ -34,7 +34,9 @@ struct CarriedStore {
           sql: "INSERT INTO ACHANGE VALUES (?, 16001, 1, ?, ?, ?, ?, ?)",
           arguments: [key, key % 3, entity, 41 - key, key % 4 + 1, hasBitmaps && key % 3 == 1 ? Data([5]) : nil])
       }
-      for key in 1...4 { try db.execute(sql: "INSERT INTO ATRANSACTION VALUES (?, 16002, 1, 1.5, 'app')", arguments: [key]) }
+      for key in 1...4 {
+        try db.execute(sql: "INSERT INTO ATRANSACTION VALUES (?, 16002, 1, 1.5, 'app')", arguments: [key])
+      }
     }
   }
 

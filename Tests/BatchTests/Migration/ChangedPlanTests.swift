@@ -21,7 +21,8 @@ import Testing
 
   init() throws {
     folder = try MigrationFolder(
-      [PolicyModels.first, PolicyModels.second], mappings: PolicyModels.mappings, policies: [OrderPolicy.self, LinePolicy.self])
+      [PolicyModels.first, PolicyModels.second], mappings: PolicyModels.mappings,
+      policies: [OrderPolicy.self, LinePolicy.self])
     store = try folder.sample("P1", rows: 60, seed: 2)
     job = try JobDirectory(destination: store)
     var request = folder.request(store)
@@ -39,12 +40,15 @@ import Testing
     #expect(error?.code == .badCheckpoint)
     let message = error?.message ?? ""
     let fingerprints = message.matches(of: /[0-9a-f]{32,}/).map { String($0.output) }
-    #expect(fingerprints.count == 2 && Set(fingerprints).count == 2 && fingerprints.contains(plan.planFingerprint), "\(message)")
+    #expect(
+      fingerprints.count == 2 && Set(fingerprints).count == 2 && fingerprints.contains(plan.planFingerprint),
+      "\(message)")
     #expect(try MigrationFolder.bytes(store) == bytes)
     #expect(try LocalFileSystem().list(job.checkpoints) == checkpoints)
   }
 
-  @Test("Another version of a policy is refused with both fingerprints, nothing is begun anew, and the old program goes on")
+  @Test(
+    "Another version of a policy is refused with both fingerprints, nothing is begun anew, and the old program goes on")
   func policy() throws {
     try expectRefused(MigrationJob(policies: PolicyRegistry([OrderPolicy.self, LaterPolicy.self])))
     try resume(folder.job())

@@ -41,7 +41,9 @@ import Testing
         for table in binding.tables { _ = try reader.rowCounts(table: table.schema) }
         _ = try SourceFingerprint.of(reader.snapshot)
         var request = folder.request(store, output: try folder.place("out-\(round)"))
-        if round % 4 == 1 { _ = try folder.job().forecast(request, try folder.job().plan(request), sampleBytes: 20_000) }
+        if round % 4 == 1 {
+          _ = try folder.job().forecast(request, try folder.job().plan(request), sampleBytes: 20_000)
+        }
         guard round % 20 == 0 else { continue }
         request.verification = .none
         _ = try folder.migrate(request)

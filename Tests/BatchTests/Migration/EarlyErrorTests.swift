@@ -41,8 +41,14 @@ import Testing
     "Expressions and filters of a later step are compiled by the plan: the error names mapping, property and place (trap 1)",
     arguments: [
       ("$source.author", nil, "BookToBook.title reads author, which the source does not have"),
-      ("$source.author.name", nil, "BookToBook.title, $source.author.name, reads author, which the source's Book does not have"),
-      ("SUBQUERY($source.shelf, $x, $x.name = 'a').@count", nil, "is not supported (it has a subquery of no collection)"),
+      (
+        "$source.author.name", nil,
+        "BookToBook.title, $source.author.name, reads author, which the source's Book does not have"
+      ),
+      (
+        "SUBQUERY($source.shelf, $x, $x.name = 'a').@count", nil,
+        "is not supported (it has a subquery of no collection)"
+      ),
       (nil, "title MATCHES '('", "the filter of BookToBook has a regular expression that is none"),
       (nil, "author = 'x'", "the filter of BookToBook reads author"),
       (nil, "pages > 3 AND title LIKE", "the filter of BookToBook cannot be read: pages > 3 AND title LIKE"),
@@ -51,7 +57,9 @@ import Testing
     let folder = try MigrationFolder(
       Self.versions,
       mappings: try Self.mappings { book in
-        if let expression { book.attributeMappings[0].valueExpression = try CoreDataModel.Expression(format: expression) }
+        if let expression {
+          book.attributeMappings[0].valueExpression = try CoreDataModel.Expression(format: expression)
+        }
         book.filterPredicate = filter
       })
     let store = try folder.sample("L1", rows: 30, seed: 1)
@@ -92,7 +100,8 @@ import Testing
     let store = try folder.sample("L1", rows: 10, seed: 1)
     let error = #expect(throws: BatchError.self) { try folder.job().plan(folder.request(store)) }
     #expect(
-      error?.message == "Mine.shelf names the entity mapping Mine, of which the step has several", "\(String(describing: error))")
+      error?.message == "Mine.shelf names the entity mapping Mine, of which the step has several",
+      "\(String(describing: error))")
   }
 
   @Test(
@@ -100,7 +109,8 @@ import Testing
   )
   func unfit() throws {
     let models = [("T1", AttributeType.string), ("T2", .date)].map { name, type in
-      ManagedObjectModel(name: name, entities: [StoreModels.entity("Build", [("number", .integer32), ("ended", type)])])
+      ManagedObjectModel(
+        name: name, entities: [StoreModels.entity("Build", [("number", .integer32), ("ended", type)])])
     }
     for policy in [UnfitPolicy.self, IdlePolicy.self] as [any EntityMigrationPolicy.Type] {
       var mapping = EntityMapping(sourceEntity: "Build", destinationEntity: "Build")
@@ -112,7 +122,8 @@ import Testing
       let store = try folder.sample("T1", rows: 20, seed: 1)
       guard policy == UnfitPolicy.self else {
         let error = #expect(throws: BatchError.self) { try folder.migrate(folder.request(store)) }
-        #expect(error?.message == "ended changes from string to date, and the policy does not set it" && error?.key == 1)
+        #expect(
+          error?.message == "ended changes from string to date, and the policy does not set it" && error?.key == 1)
         continue
       }
       _ = try folder.migrate(folder.request(store))
@@ -131,7 +142,8 @@ import Testing
   func places(expression: String, text: String) throws {
     let error = #expect(throws: BatchError.self) { try CoreDataModel.Expression(format: expression) }
     #expect(
-      error?.message.contains(text) == true && error?.message.contains("near character") == true, "\(String(describing: error))")
+      error?.message.contains(text) == true && error?.message.contains("near character") == true,
+      "\(String(describing: error))")
   }
 }
 

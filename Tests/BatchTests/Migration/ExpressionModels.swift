@@ -5,7 +5,8 @@ import Streams
 @testable import PostgresLoads
 @testable import StoreSamples
 
-/// A collection of models of which some become cars, and the others accessories: filters, expressions of every kind, key paths.
+/// A collection of models of which some become cars, and the others accessories: filters, expressions of every kind,
+/// key paths.
 enum ExpressionModels {
   typealias Expression = CoreDataModel.Expression
 
@@ -34,7 +35,8 @@ enum ExpressionModels {
         "Car",
         [
           ("name", .string), ("label", .string), ("weight", .integer64), ("count", .integer32), ("price", .double),
-          ("rounded", .integer32), ("verdict", .string), ("first", .integer32), ("total", .integer32), ("origin", .string),
+          ("rounded", .integer32), ("verdict", .string), ("first", .integer32), ("total", .integer32),
+          ("origin", .string),
           ("heavy", .integer32),
         ],
         [
@@ -85,7 +87,9 @@ enum ExpressionModels {
     ("origin", "$entityMapping.userInfo.shop"), ("heavy", "SUBQUERY($source.parts, $p, $p.weight > 0).@count"),
   ]
 
-  static func mappings(filter: String? = "kind = 7", attributes: [(String, String?)] = carAttributes) throws -> MappingModel {
+  static func mappings(filter: String? = "kind = 7", attributes: [(String, String?)] = carAttributes) throws
+    -> MappingModel
+  {
     var model = MappingModel(
       name: "Collection",
       entityMappings: [
@@ -99,7 +103,8 @@ enum ExpressionModels {
           "ModelToAccessory", "Model", "Accessory", filter: filter.map { "NOT \($0)" }, [("name", nil)],
           [("owner", try instances("PersonToPerson", "$source.owner"))]),
         try mapping(
-          "PersonToPerson", "Person", "Person", [("name", nil)], [("cars", try instances("ModelToCar", "$source.models"))]),
+          "PersonToPerson", "Person", "Person", [("name", nil)],
+          [("cars", try instances("ModelToCar", "$source.models"))]),
         try mapping(
           "TagToTag", "Tag", "Tag", [("word", nil)],
           [("people", try instances("PersonToPerson", "$source.models.@distinctUnionOfObjects.owner"))]),

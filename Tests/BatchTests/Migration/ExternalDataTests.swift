@@ -36,14 +36,17 @@ import Testing
     store = try folder.sample("V1", rows: 5, seed: 1)
     let files = ExternalDataFolder(store: store).files
     try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
-    for index in [0, 1, 3] { try Data([UInt8(index), 9, 9]).write(to: URL(fileURLWithPath: "\(files)/\(names[index])")) }
+    for index in [0, 1, 3] {
+      try Data([UInt8(index), 9, 9]).write(to: URL(fileURLWithPath: "\(files)/\(names[index])"))
+    }
     let names = names
     try CarriedStore.write(store) { db in
       for (key, name) in [(1, names[0]), (2, names[1]), (3, names[2])] {
         let value = Data([2]) + Data(name.utf8) + Data([0])
         try db.execute(sql: "UPDATE ZPHOTO SET ZIMAGE = ? WHERE Z_PK = ?", arguments: [value, key])
       }
-      try db.execute(sql: "UPDATE ZPHOTO SET ZIMAGE = x'01AABB' WHERE Z_PK = 4; UPDATE ZPHOTO SET ZIMAGE = NULL WHERE Z_PK = 5")
+      try db.execute(
+        sql: "UPDATE ZPHOTO SET ZIMAGE = x'01AABB' WHERE Z_PK = 4; UPDATE ZPHOTO SET ZIMAGE = NULL WHERE Z_PK = 5")
     }
   }
 
@@ -95,7 +98,8 @@ import Testing
     let notes = report.notes.joined(separator: "\n")
     #expect(notes.contains(names[2]) && notes.contains(names[3]))
     #expect(
-      try MigrationFolder.rows(store, "SELECT ZIMAGE FROM ZPHOTO") == MigrationFolder.rows(output, "SELECT ZIMAGE FROM ZPHOTO"))
+      try MigrationFolder.rows(store, "SELECT ZIMAGE FROM ZPHOTO")
+        == MigrationFolder.rows(output, "SELECT ZIMAGE FROM ZPHOTO"))
   }
 
   @Test(
@@ -111,10 +115,13 @@ import Testing
         try folder.job(disk).migrate(request, monitor: RunMonitor(interval: request.interval))
       }
       let what = damage == .lost ? "the file of a value outside the store is missing" : "is not the source's"
-      #expect(error?.code == .mismatch && error?.entity == "Photo" && error?.key == 2, "\(damage): \(String(describing: error))")
+      #expect(
+        error?.code == .mismatch && error?.entity == "Photo" && error?.key == 2,
+        "\(damage): \(String(describing: error))")
       #expect(error?.message.contains("Photo 2, image: ") == true && error?.message.contains(what) == true)
       #expect(
-        try LocalFileSystem().status(output) == nil && LocalFileSystem().status(ExternalDataFolder(store: output).path) == nil)
+        try LocalFileSystem().status(output) == nil
+          && LocalFileSystem().status(ExternalDataFolder(store: output).path) == nil)
       let report = try folder.job().resume(output) { RunMonitor(interval: $0) }
       #expect(report.externalData == ExternalDataReport(references: 3, shared: 2))
     }
@@ -133,10 +140,15 @@ import Testing
     let report = try folder.migrate(folder.request(store))
     #expect(report.isVerified && report.externalData == ExternalDataReport(references: 3, shared: 1))
     let alone = try StoreVerifier(path: store, model: Self.later).verify(mode: .fast)
-    #expect(alone.violations.map(\.description) == ["Photo 2, image: the file of a value outside the store is missing, 2 times"])
+    #expect(
+      alone.violations.map(\.description) == [
+        "Photo 2, image: the file of a value outside the store is missing, 2 times"
+      ])
   }
 
-  @Test("Where links are impossible the files are copied, and a folder that is in the way is refused before anything is written")
+  @Test(
+    "Where links are impossible the files are copied, and a folder that is in the way is refused before anything is written"
+  )
   func copies() throws {
     let output = try folder.place("copied")
     let job = folder.job(WithoutLinks())
@@ -159,7 +171,8 @@ import Testing
 
 private enum FileDamage { case lost, torn, changed }
 
-/// A disk without hard links, as some network and removable ones are. It may lose or change a file while that is copied.
+/// A disk without hard links, as some network and removable ones are. It may lose or change a file while that is
+/// copied.
 private struct WithoutLinks: FileSystem {
   private let disk = LocalFileSystem()
   var damage: (name: String, kind: FileDamage)?

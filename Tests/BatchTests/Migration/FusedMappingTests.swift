@@ -28,7 +28,8 @@ import Testing
     }
     let all: [[EntityDescription]] = [
       [book([("title", .string), ("pages", .integer16), ("price", .double)])] + others([("name", .string)]),
-      [book([("title", .string), ("pages", .integer32), ("price", .double)])] + others([("name", .string), ("room", .string)]),
+      [book([("title", .string), ("pages", .integer32), ("price", .double)])]
+        + others([("name", .string), ("room", .string)]),
       [book([("label", .string), ("title", .string), ("pages", .integer32), ("cents", .integer32), ("sold", .date)])]
         + others([("name", .string), ("floor", .integer16)]),
       [book([("label", .string), ("pages", .integer64), ("cents", .double)])]
@@ -63,7 +64,10 @@ import Testing
         try mapping("Shelf", [("name", "$source.name"), ("floor", "7")], [("books", "BookToBook")]),
         try mapping(
           "Book",
-          [("label", "uppercase:($source.title)"), ("title", nil), ("pages", "$source.pages"), ("cents", cents), ("sold", nil)],
+          [
+            ("label", "uppercase:($source.title)"), ("title", nil), ("pages", "$source.pages"), ("cents", cents),
+            ("sold", nil),
+          ],
           [("shelf", "ShelfToShelf"), ("readers", "ReaderToReader")]),
         try mapping("Reader", [("name", nil)], [("books", "BookToBook")]),
       ])
@@ -89,7 +93,9 @@ import Testing
     return plan
   }
 
-  @Test("I8: a mapping model with expressions takes one pass with the inferred steps around it, with the bytes of one by one")
+  @Test(
+    "I8: a mapping model with expressions takes one pass with the inferred steps around it, with the bytes of one by one"
+  )
   func onePass() throws {
     let behind = try Self.plan(1...3, Self.model())
     #expect(behind.steps.count == 1 && behind.steps[0].reason.contains("TwoToThree") && !behind.steps[0].isInferred)
@@ -98,13 +104,17 @@ import Testing
     #expect(between.steps.map(\.passedVersions) == [["V2", "V3"]])
   }
 
-  @Test("I8: an expression of values that changed on the way reads them as the version between has them, in the same pass")
+  @Test(
+    "I8: an expression of values that changed on the way reads them as the version between has them, in the same pass")
   func changedValues() throws {
     let plan = try Self.plan(0...3, Self.model(cents: "$source.pages * 2"))
-    #expect(plan.steps.map(\.passedVersions) == [["V2", "V3"]] && plan.steps[0].passed.map(\.destination.name) == ["V2"])
+    #expect(
+      plan.steps.map(\.passedVersions) == [["V2", "V3"]] && plan.steps[0].passed.map(\.destination.name) == ["V2"])
   }
 
-  @Test("I8: what asks for other objects of its version, or leaves objects out, is a stage; behind a policy another pass begins")
+  @Test(
+    "I8: what asks for other objects of its version, or leaves objects out, is a stage; behind a policy another pass begins"
+  )
   func stages() throws {
     let asking = try Self.plan(0...3, Self.model(cents: "$source.readers.@count"))
     #expect(asking.steps.map(\.passed.count) == [1])

@@ -37,7 +37,9 @@ import Testing
     return plan
   }
 
-  @Test("I8: renames, conversions, defaults, hierarchies and links over three versions take one pass, with the bytes of two")
+  @Test(
+    "I8: renames, conversions, defaults, hierarchies and links over three versions take one pass, with the bytes of two"
+  )
   func everything() throws {
     for (seed, range) in [(1, 0...2), (2, 0...1), (3, 1...2)] {
       let versions = Array(MigrationModels.all[range])
@@ -46,7 +48,9 @@ import Testing
     }
   }
 
-  @Test("Step by step, what a version dropped stays dropped, though a later one has it again; what it narrowed stays narrow")
+  @Test(
+    "Step by step, what a version dropped stays dropped, though a later one has it again; what it narrowed stays narrow"
+  )
   func droppedAndNarrowed() throws {
     let tag = MigrationModels.entity("Tag", [MigrationModels.attribute("word")])
     let first = [
@@ -58,7 +62,8 @@ import Testing
         ]), tag,
     ]
     let second = [
-      MigrationModels.entity("Note", [MigrationModels.attribute("size", .float), MigrationModels.attribute("flag", .boolean)])
+      MigrationModels.entity(
+        "Note", [MigrationModels.attribute("size", .float), MigrationModels.attribute("flag", .boolean)])
     ]
     let third = [
       MigrationModels.entity(
@@ -77,7 +82,9 @@ import Testing
   @Test("A number that does not fit a version on the way is refused by both ways, in the same entity and key")
   func intermediateRefusal() throws {
     let versions = Self.versions(
-      [.integer64, .integer16, .integer32].map { [MigrationModels.entity("Note", [MigrationModels.attribute("size", $0)])] })
+      [.integer64, .integer16, .integer32].map {
+        [MigrationModels.entity("Note", [MigrationModels.attribute("size", $0)])]
+      })
     let folder = try MigrationFolder(versions)
     let store = try folder.sample("V1", rows: 50, seed: 3)
     try CarriedStore.write(store) {
@@ -91,12 +98,14 @@ import Testing
     }
   }
 
-  @Test("Steps that one mapping could not make alike are stages of a pass; where tables come together, another pass begins")
+  @Test(
+    "Steps that one mapping could not make alike are stages of a pass; where tables come together, another pass begins")
   func apart() throws {
     let ordered = [true, false, true].map { isOrdered in
       [
         MigrationModels.entity("Book", [], [StoreModels.link("pages", "Page", "book", many: true, ordered: isOrdered)]),
-        MigrationModels.entity("Page", [MigrationModels.attribute("text")], [StoreModels.link("book", "Book", "pages")]),
+        MigrationModels.entity(
+          "Page", [MigrationModels.attribute("text")], [StoreModels.link("book", "Book", "pages")]),
       ]
     }
     let again = try Self.passes(Self.versions(ordered[0..<2] + [ordered[2] + [MigrationModels.entity("New", [])]]))
@@ -115,11 +124,14 @@ import Testing
       Self.versions([[MigrationModels.entity("P", [])] + parts, split, split + [MigrationModels.entity("C", [])]]))
     #expect(
       moved.steps.count == 2
-        && moved.notes.contains { $0.contains("V2 to V3 needs another pass, ") && $0.contains("objects move to other tables") })
+        && moved.notes.contains {
+          $0.contains("V2 to V3 needs another pass, ") && $0.contains("objects move to other tables")
+        })
     // Behind steps that keep tables it can be the last of its pass.
     let late = try Self.passes(
       Self.versions([
-        [MigrationModels.entity("P", [MigrationModels.attribute("x")])] + parts, [MigrationModels.entity("P", [])] + parts, split,
+        [MigrationModels.entity("P", [MigrationModels.attribute("x")])] + parts,
+        [MigrationModels.entity("P", [])] + parts, split,
       ]))
     #expect(late.steps.count == 1)
   }
@@ -155,7 +167,8 @@ import Testing
         "Person", [MigrationModels.attribute("name")], [StoreModels.link("pets", "Animal", "owner", many: true)]),
     ]
     let second = [
-      MigrationModels.entity("Ape", parent: "Zoo", [MigrationModels.attribute("arms", .integer16, value: .integer(2))]), first[2],
+      MigrationModels.entity("Ape", parent: "Zoo", [MigrationModels.attribute("arms", .integer16, value: .integer(2))]),
+      first[2],
       MigrationModels.entity("Horse", id: "Zebra", [MigrationModels.attribute("stripes", .integer32)]),
       MigrationModels.entity("Zoo", id: "Animal", [MigrationModels.attribute("name")], [link("pets")]),
     ]
@@ -166,7 +179,8 @@ import Testing
     let third = [
       middle[0], middle[3],
       MigrationModels.entity(
-        "Human", id: "Person", [MigrationModels.attribute("name")], [StoreModels.link("pets", "Zoo", "owner", many: true)]),
+        "Human", id: "Person", [MigrationModels.attribute("name")],
+        [StoreModels.link("pets", "Zoo", "owner", many: true)]),
       MigrationModels.entity("Donkey", id: "Zebra", [MigrationModels.attribute("stripes", .double)]),
     ].map { entity in
       var entity = entity
@@ -195,7 +209,10 @@ import Testing
           [
             place(
               "home",
-              [street, MigrationModels.attribute("number", .integer32), MigrationModels.attribute("city", value: .text("?"))])
+              [
+                street, MigrationModels.attribute("number", .integer32),
+                MigrationModels.attribute("city", value: .text("?")),
+              ])
           ])
       ],
       [
@@ -210,8 +227,10 @@ import Testing
     let names = try versions.map { version in
       let layout = try StoreLayout(model: version)
       let attribute = version.name == "V3" ? "address" : "home"
-      return ["street", "number"].compactMap { layout.column(forAttribute: "\(attribute).\($0)", ofEntity: "Person")?.name }
-        .joined(separator: ", ")
+      return ["street", "number"].compactMap {
+        layout.column(forAttribute: "\(attribute).\($0)", ofEntity: "Person")?.name
+      }
+      .joined(separator: ", ")
     }
     let old = try MigrationFolder.rows(store, "SELECT Z_PK, \(names[0]) FROM ZPERSON ORDER BY 1")
     #expect(old.contains { $0.contains("string") })
@@ -246,7 +265,9 @@ struct FusionCorpusTests {
   @Test("I8: real applications' versions, four at a time, are walked in one pass with the bytes of one by one")
   func windows() throws {
     var counts = (compared: 0, passes: 0, steps: 0)
-    let bundles = Dictionary(grouping: ModelCorpus.versions) { $0.key.split(separator: "/").dropLast().joined(separator: "/") }
+    let bundles = Dictionary(grouping: ModelCorpus.versions) {
+      $0.key.split(separator: "/").dropLast().joined(separator: "/")
+    }
     for (bundle, found) in bundles.sorted(by: { $0.key < $1.key }) where found.count > 2 {
       guard found.allSatisfy({ $0.value.entities.count < 20 }) else { continue }
       let versions = found.map(\.value).sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
@@ -263,7 +284,9 @@ struct FusionCorpusTests {
 
   /// Nil where the versions are not inferable, or not all of them can be sampled.
   private static func compare(_ versions: [ManagedObjectModel]) throws -> (areEqual: Bool, passes: Int, steps: Int)? {
-    guard let folder = try? MigrationFolder(versions), let store = try? folder.sample(versions[0].name, rows: 80, seed: 9) else {
+    guard let folder = try? MigrationFolder(versions),
+      let store = try? folder.sample(versions[0].name, rows: 80, seed: 9)
+    else {
       return nil
     }
     var request = folder.request(store, output: try folder.place("fused"))

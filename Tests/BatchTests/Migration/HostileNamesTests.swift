@@ -47,7 +47,8 @@ import Testing
     }
   }
 
-  @Test("The name of a version leads to no path outside of its package", arguments: ["../../\(token)", "a/b", "x\0y", ".."])
+  @Test(
+    "The name of a version leads to no path outside of its package", arguments: ["../../\(token)", "a/b", "x\0y", ".."])
   func versions(_ name: String) throws {
     let folder = try JobTestFolder()
     let bundle = ModelBundle(

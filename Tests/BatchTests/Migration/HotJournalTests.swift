@@ -25,12 +25,15 @@ import Testing
     let queue = try DatabaseQueue(path: scratch)
     try queue.inDatabase { db in
       let table = try #require(
-        try String.fetchOne(db, sql: "SELECT name FROM sqlite_schema WHERE sql LIKE '%Z_OPT%' AND name <> 'Z_PRIMARYKEY'"))
+        try String.fetchOne(
+          db, sql: "SELECT name FROM sqlite_schema WHERE sql LIKE '%Z_OPT%' AND name <> 'Z_PRIMARYKEY'"))
       _ = try String.fetchAll(db, sql: "PRAGMA journal_mode = DELETE")
       try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = 2; BEGIN")
       // Written to the main file by the small cache, never committed: only the journal can take it back.
       try db.execute(sql: "UPDATE \(table) SET Z_OPT = Z_OPT + 77; DELETE FROM \(table) WHERE Z_PK % 2 = 0")
-      for suffix in ["", "-journal"] { try FileManager.default.copyItem(atPath: scratch + suffix, toPath: store + suffix) }
+      for suffix in ["", "-journal"] {
+        try FileManager.default.copyItem(atPath: scratch + suffix, toPath: store + suffix)
+      }
       try db.execute(sql: "ROLLBACK")
     }
     try queue.close()
@@ -62,7 +65,8 @@ import Testing
     reader.close()
   }
 
-  @Test("It migrates to an output with the bytes of the store before the change, also when the run is stopped and resumed")
+  @Test(
+    "It migrates to an output with the bytes of the store before the change, also when the run is stopped and resumed")
   func output() throws {
     let (whole, expected) = (try folder.place("output"), try folder.place("expected"))
     let report = try expectUntouched { try folder.migrate(folder.request(store, output: whole)) }

@@ -27,7 +27,8 @@ struct IdentityCorpusTests {
     let root = try #require(StoreCorpus.root)
     let stores = try StoreCorpus.stores()
     #expect(stores.count == 69)
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-identity-\(UUID().uuidString)").path
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-identity-\(UUID().uuidString)")
+      .path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var same = 0
@@ -58,7 +59,8 @@ struct IdentityCorpusTests {
     return try queue.read { db in
       let tables = try String.fetchAll(
         db,
-        sql: "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) i WHERE m.type = 'table' AND i.name = 'Z_PK'")
+        sql:
+          "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) i WHERE m.type = 'table' AND i.name = 'Z_PK'")
       return try tables.filter { table in
         let name = "\"\(table)\""
         let changed = "SELECT count(*) FROM (SELECT * FROM old.\(name) EXCEPT SELECT * FROM main.\(name))"

@@ -26,7 +26,9 @@ import Testing
     #expect(before.keys.sorted() == after.keys.sorted())
     for (table, rows) in before { #expect(rows == after[table], "\(table)") }
     #expect(try MigrationFolder.rows(new, "PRAGMA integrity_check") == ["string(\"ok\")"])
-    let plists = try [old, new].map { try StoreReader(path: $0, fileSystem: LocalFileSystem(), locking: .none).metadata }
+    let plists = try [old, new].map {
+      try StoreReader(path: $0, fileSystem: LocalFileSystem(), locking: .none).metadata
+    }
     #expect(plists[0] == plists[1])
   }
 
@@ -90,7 +92,9 @@ import Testing
   func oldEntityName() throws {
     let folder = try MigrationFolder([MigrationModels.first])
     let store = try folder.sample("V1", rows: 300, seed: 5)
-    try CarriedStore.write(store) { try $0.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Tome' WHERE Z_NAME = 'Book'") }
+    try CarriedStore.write(store) {
+      try $0.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Tome' WHERE Z_NAME = 'Book'")
+    }
     try expectSame(store, try identity(folder, store))
   }
 
@@ -117,7 +121,9 @@ import Testing
     try CarriedStore.addHistory(store, entity: 1)
     try CarriedStore.write(store) { db in
       try db.execute(sql: "CREATE TABLE Pairs (a TEXT PRIMARY KEY, b BLOB) WITHOUT ROWID")
-      for key in 1...500 { try db.execute(sql: "INSERT INTO Pairs VALUES (?, zeroblob(300))", arguments: ["key \(key)"]) }
+      for key in 1...500 {
+        try db.execute(sql: "INSERT INTO Pairs VALUES (?, zeroblob(300))", arguments: ["key \(key)"])
+      }
     }
     let expected = try MigrationFolder.bytes(try identity(folder, store))
     let stops = try folder.stopped(every: 9) { count in

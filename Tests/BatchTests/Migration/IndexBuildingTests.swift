@@ -85,7 +85,8 @@ import Testing
     var mapping = try MappingModel.inferred(from: MigrationModels.first, to: second)
     let tags = try #require(mapping.entityMappings.firstIndex { $0.destinationEntity == "Tag" })
     let word = try #require(mapping.entityMappings[tags].attributeMappings.firstIndex { $0.name == "word" })
-    mapping.entityMappings[tags].attributeMappings[word].valueExpression = try Expression(format: "lowercase:($source.word)")
+    mapping.entityMappings[tags].attributeMappings[word].valueExpression = try Expression(
+      format: "lowercase:($source.word)")
     let folder = try MigrationFolder([MigrationModels.first, second], mappings: [mapping])
     let store = try folder.sample("V1", rows: 400, seed: 42)
     try CarriedStore.write(store) { db in

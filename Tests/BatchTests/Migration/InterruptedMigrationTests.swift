@@ -60,7 +60,9 @@ import Testing
     let path = try folder.copy(store, as: "verification")
     let request = folder.request(path)
     let stop = StopInVerification()
-    let error = #expect(throws: BatchError.self) { try folder.job().migrate(request, monitor: stop.monitor(request.interval)) }
+    let error = #expect(throws: BatchError.self) {
+      try folder.job().migrate(request, monitor: stop.monitor(request.interval))
+    }
     #expect(error?.code == .stopped)
     _ = try folder.job().resume(path) { RunMonitor(interval: $0) }
     try expectFinished(path, "stopped in the verification")

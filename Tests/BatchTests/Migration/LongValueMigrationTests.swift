@@ -15,7 +15,8 @@ import Testing
 /// Photos whose contents and captions are far beyond the memory budget.
 enum LongValueModels {
   private static func photo(_ more: [(String, AttributeType)]) -> EntityDescription {
-    var photo = StoreModels.entity("Photo", more + [("caption", .string), ("content", .binaryData), ("title", .string)])
+    var photo = StoreModels.entity(
+      "Photo", more + [("caption", .string), ("content", .binaryData), ("title", .string)])
     photo.userInfo = [SampleSettings.Key.share: "0.5"]
     return photo
   }
@@ -138,7 +139,8 @@ struct DoublingPolicy: EntityMigrationPolicy {
   }
 
   @Test(
-    "Values beyond the memory for a row are migrated and verified, in one step, in two, and in two at once", arguments: [0, 1, 2])
+    "Values beyond the memory for a row are migrated and verified, in one step, in two, and in two at once",
+    arguments: [0, 1, 2])
   func migrated(autoVacuum: Int) throws {
     let folder = try MigrationFolder([LongValueModels.first, LongValueModels.second, LongValueModels.third])
     let store = try Self.store(folder, autoVacuum: autoVacuum)
@@ -161,7 +163,9 @@ struct DoublingPolicy: EntityMigrationPolicy {
     let store = try Self.store(folder)
     try CarriedStore.write(store) { db in
       try db.execute(
-        sql: "CREATE TABLE Notes (id INTEGER PRIMARY KEY, a BLOB, b TEXT); INSERT INTO Notes VALUES (4, zeroblob(6000000), 'b')")
+        sql:
+          "CREATE TABLE Notes (id INTEGER PRIMARY KEY, a BLOB, b TEXT); INSERT INTO Notes VALUES (4, zeroblob(6000000), 'b')"
+      )
     }
     var request = request(folder, store, try folder.place("identity"))
     request.target = .identity
@@ -203,7 +207,8 @@ struct DoublingPolicy: EntityMigrationPolicy {
     let store = try Self.store(folder)
     try CarriedStore.write(store) { db in
       try db.execute(
-        sql: "CREATE TABLE Notes (a); CREATE TABLE More (b); INSERT INTO Notes VALUES ('n'); INSERT INTO More VALUES (1)")
+        sql:
+          "CREATE TABLE Notes (a); CREATE TABLE More (b); INSERT INTO Notes VALUES ('n'); INSERT INTO More VALUES (1)")
     }
     let request = request(folder, store, try folder.place("doubled"))
     #expect(try folder.migrate(request).isVerified)
@@ -242,7 +247,9 @@ struct DoublingPolicy: EntityMigrationPolicy {
       try MigrationFolder.rows(request.output!, "SELECT hex(ZCONTENT), ZTITLE FROM ZPHOTO WHERE Z_PK = 6")
         == ["string(\"010203\")|string(\"late 6\")"])
     #expect(
-      try MigrationFolder.rows(request.output!, "SELECT ZALBUM FROM ZPHOTO WHERE Z_PK = 9") == ["string(\"16384 bytes\")"])
+      try MigrationFolder.rows(request.output!, "SELECT ZALBUM FROM ZPHOTO WHERE Z_PK = 9") == [
+        "string(\"16384 bytes\")"
+      ])
   }
 
   @Test("A policy that looks into one larger than the memory for a row is refused, with entity and key")
@@ -275,7 +282,9 @@ struct DoublingPolicy: EntityMigrationPolicy {
       try db.execute(
         sql: "UPDATE ZPHOTO SET ZTITLE = ? WHERE Z_PK = 15", arguments: [String(repeating: "long ", count: 500_000)])
     }
-    let error = #expect(throws: BatchError.self) { try folder.migrate(request(folder, store, try folder.place("long"))) }
+    let error = #expect(throws: BatchError.self) {
+      try folder.migrate(request(folder, store, try folder.place("long")))
+    }
     #expect(error?.code == .refused, "\(String(describing: error))")
     #expect(error?.message.contains("row 15 of ZPHOTO") == true, "\(String(describing: error))")
   }

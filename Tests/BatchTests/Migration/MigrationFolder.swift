@@ -108,10 +108,12 @@ final class MigrationFolder {
 }
 
 extension MigrationFolder {
-  /// Stops migrations at their n-th signs of progress, one run for each, until one ends by itself; finishes each that was stopped. `begin` makes a
-  /// run's request by its number, `change` does something before a run goes on, `body` looks at what was finished. Returns how many were stopped.
+  /// Stops migrations at their n-th signs of progress, one run for each, until one ends by itself; finishes each that
+  /// was stopped. `begin` makes a run's request by its number, `change` does something before a run goes on, `body`
+  /// looks at what was finished. Returns how many were stopped.
   func stopped(
-    every step: Int, _ begin: (Int) throws -> MigrationJob.Request, then change: (MigrationJob.Request) throws -> Void = { _ in },
+    every step: Int, _ begin: (Int) throws -> MigrationJob.Request,
+    then change: (MigrationJob.Request) throws -> Void = { _ in },
     finished body: (_ path: String, _ count: Int) throws -> Void
   ) throws -> Int {
     var stops = 0

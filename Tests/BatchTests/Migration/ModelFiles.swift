@@ -47,7 +47,8 @@ enum ModelFiles {
         var origin: (mapping: String, path: String)?
         if case .function(_, _, let arguments)? = expression, arguments.count == 2,
           case .constant(.text(let name)) = arguments[0],
-          case .keyPath(_, let path) = arguments[1], expression == .destinationInstances(ofMapping: name, source: arguments[1])
+          case .keyPath(_, let path) = arguments[1],
+          expression == .destinationInstances(ofMapping: name, source: arguments[1])
         {
           origin = (name, "$source." + path.joined(separator: "."))
         }

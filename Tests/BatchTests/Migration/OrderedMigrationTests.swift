@@ -56,6 +56,7 @@ struct OrderedMigrationTests {
     let listed = try MigrationFolder(MigrationModels.all)
     // The last of the list is the target.
     let result = try Self.compare(.list(["V1", "V2"]), listed, stops: [9])
-    #expect(try MigrationFolder.rows(result, "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Castle'") == ["int64(1)"])
+    #expect(
+      try MigrationFolder.rows(result, "SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Castle'") == ["int64(1)"])
   }
 }

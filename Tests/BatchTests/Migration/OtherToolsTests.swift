@@ -12,8 +12,9 @@ import Testing
 /// Stores that other tools rewrote: in UTF-16, or with many-to-many tables WITHOUT ROWID.
 @Suite struct OtherToolsTests {
   /// The same objects and rowids in a file made anew by SQLite.
-  static func rewrite(_ store: String, to target: String, encoding: String = "UTF-8", change: (String) -> String = { $0 }) throws
-  {
+  static func rewrite(
+    _ store: String, to target: String, encoding: String = "UTF-8", change: (String) -> String = { $0 }
+  ) throws {
     let (old, new) = (try DatabaseQueue(path: store), try DatabaseQueue(path: target))
     try new.writeWithoutTransaction { new in
       try old.read { old in
@@ -47,10 +48,13 @@ import Testing
   /// A join table's SQL with its key turned round and no rowids; other SQL as it is.
   static func withoutRowid(_ sql: String) -> String {
     // Core Data's: CREATE TABLE Z_1TAGS ( Z_1BOOKS INTEGER, Z_2TAGS INTEGER, PRIMARY KEY (Z_1BOOKS, Z_2TAGS) )
-    guard let key = sql.range(of: "PRIMARY KEY ("), sql.hasPrefix("CREATE TABLE Z_"), !sql.hasPrefix("CREATE TABLE Z_P") else {
+    guard let key = sql.range(of: "PRIMARY KEY ("), sql.hasPrefix("CREATE TABLE Z_"), !sql.hasPrefix("CREATE TABLE Z_P")
+    else {
       return sql
     }
-    let names = sql[key.upperBound...].prefix { $0 != ")" }.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let names = sql[key.upperBound...].prefix { $0 != ")" }.split(separator: ",").map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
     guard names.count == 2 else { return sql }
     return sql[..<key.lowerBound] + "PRIMARY KEY (\(names[1]), \(names[0]))) WITHOUT ROWID"
   }
@@ -99,7 +103,9 @@ import Testing
     #expect(error?.code == .refused && error?.message.contains("Pairs") == true)
   }
 
-  @Test("Links in tables WITHOUT ROWID are carried over, whatever the order of their columns, also by a run that is resumed")
+  @Test(
+    "Links in tables WITHOUT ROWID are carried over, whatever the order of their columns, also by a run that is resumed"
+  )
   func withoutRowid() throws {
     let folder = try MigrationFolder(MigrationModels.all)
     let store = try folder.sample("V1", rows: 3000, seed: 33)

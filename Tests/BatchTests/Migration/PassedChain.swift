@@ -7,7 +7,8 @@ import Streams
 @testable import Migrations
 @testable import PostgresLoads
 
-/// A chain of versions of one library, each step of a kind: what the versions have in common is the same, every step adds an attribute.
+/// A chain of versions of one library, each step of a kind: what the versions have in common is the same, every step
+/// adds an attribute.
 struct PassedChain {
   enum Kind: String, CaseIterable { case inferred, filter, readers, rules, asking, objects, policy }
 
@@ -39,11 +40,14 @@ struct PassedChain {
         StoreModels.link("shelf", "Shelf", "books"), StoreModels.link("readers", "Reader", "books", many: true),
         StoreModels.link("authors", "Author", "books", many: true),
       ])
-    book.attributes += (0..<number).map { MigrationModels.attribute("step\($0)", .integer64, value: .integer(Int64($0))) }
+    book.attributes += (0..<number).map {
+      MigrationModels.attribute("step\($0)", .integer64, value: .integer(Int64($0)))
+    }
     let entities = [
       StoreModels.entity(
         "Author", [("name", .string)], [StoreModels.link("books", "Book", "authors", many: true)]),
-      book, StoreModels.entity("Reader", [("name", .string)], [StoreModels.link("books", "Book", "readers", many: true)]),
+      book,
+      StoreModels.entity("Reader", [("name", .string)], [StoreModels.link("books", "Book", "readers", many: true)]),
       StoreModels.entity(
         "Shelf", [("name", .string), ("room", .integer32)],
         [
@@ -95,15 +99,18 @@ struct PassedChain {
       entities:
       \(lines)
 
-      """.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.hasPrefix("tables") || kinds[step] == .rules }
-        .joined(separator: "\n")
+      """.split(separator: "\n", omittingEmptySubsequences: false).filter {
+        !$0.hasPrefix("tables") || kinds[step] == .rules
+      }
+      .joined(separator: "\n")
   }
 
   /// A folder with the models, the files and a store of the first version, and the request to go all the way.
   func prepare(rows: UInt64) throws -> (MigrationFolder, MigrationJob.Request) {
     let folder = try MigrationFolder(versions, policies: [PassedChainPolicy.self])
     let store = try folder.sample("V1", rows: rows, seed: seed)
-    try MigrationFolder.execute(store, "DELETE FROM Z_1BOOKS; UPDATE ZBOOK SET ZWORD = Z_PK % 5, ZPAGES = nullif(Z_PK % 90, 7)")
+    try MigrationFolder.execute(
+      store, "DELETE FROM Z_1BOOKS; UPDATE ZBOOK SET ZWORD = Z_PK % 5, ZPAGES = nullif(Z_PK % 90, 7)")
     let mappings = "\(folder.path)/Files"
     try FileManager.default.createDirectory(atPath: mappings, withIntermediateDirectories: true)
     try Data("key,value\n1,one\n3,three\n".utf8).write(to: URL(fileURLWithPath: "\(mappings)/words.csv"))
@@ -131,7 +138,9 @@ struct PassedChainPolicy: EntityMigrationPolicy {
     try object.set(mapping.userInfo["attribute"] ?? "", .integer(readers * 1000 + room % 1000))
   }
 
-  func createRelationships(forDestination destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager)
+  func createRelationships(
+    forDestination destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager
+  )
     throws
   {
     if destination.key % 11 == 0 { try destination.set("title", .text("late")) }

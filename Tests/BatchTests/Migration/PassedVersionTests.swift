@@ -7,10 +7,11 @@ import Testing
 @testable import PostgresLoads
 @testable import RunSupport
 
-/// Passes with several stages: mapping files with filters, rules and policies between inferred steps, held against the same steps one
-/// after the other.
+/// Passes with several stages: mapping files with filters, rules and policies between inferred steps, held against the
+/// same steps one after the other.
 @Suite struct PassedVersionTests {
-  @Test("I8: random chains of inferred steps, filters, rules and policies give the bytes of one by one", arguments: 0..<8)
+  @Test(
+    "I8: random chains of inferred steps, filters, rules and policies give the bytes of one by one", arguments: 0..<8)
   func random(_ number: Int) throws {
     let chain = PassedChain(seed: UInt64(number) &+ 70)
     print("seed \(chain.seed): \(chain.kinds.map(\.rawValue).joined(separator: ", "))")
@@ -74,6 +75,7 @@ import Testing
     let chain = PassedChain(Array(repeating: .rules, count: 6), seed: 8)
     let (folder, request) = try chain.prepare(rows: 40)
     let plan = try folder.job().plan(request)
-    #expect(plan.steps.map(\.passed.count) == [4, 0] && plan.notes.contains { $0.contains("spans 4 versions already") })
+    #expect(
+      plan.steps.map(\.passed.count) == [4, 0] && plan.notes.contains { $0.contains("spans 4 versions already") })
   }
 }

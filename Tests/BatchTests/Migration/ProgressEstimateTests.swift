@@ -14,7 +14,8 @@ struct ProgressEstimateTests {
     var seconds: Double { parts.reduce(0) { $0 + $1.seconds } }
   }
 
-  /// Works of the benchmark with two million rows: what their parts took, as far as medians of its results tell them apart.
+  /// Works of the benchmark with two million rows: what their parts took, as far as medians of its results tell them
+  /// apart.
   static let recorded = [
     Timeline(description: "W1", parts: [(.rows(step: 1), 0.40, 0.41), (.proof, 0.17, 0.19)]),
     Timeline(description: "W2", parts: [(.rows(step: 1), 0.59, 0.59), (.indexes, 0.40, 0.40), (.proof, 0.26, 0.30)]),

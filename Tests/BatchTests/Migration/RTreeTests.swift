@@ -54,7 +54,9 @@ struct PlaceStore {
     #expect(stops > 4)
   }
 
-  @Test("I3, I5: a run that is killed at any change of the disk once its tables are written ends with the undisturbed bytes")
+  @Test(
+    "I3, I5: a run that is killed at any change of the disk once its tables are written ends with the undisturbed bytes"
+  )
   func killed() throws {
     let places = try PlaceStore(rows: 3000)
     let folder = places.folder
@@ -97,7 +99,8 @@ struct PlaceStore {
     Fault(sql: "UPDATE ZPLACE SET ZLAT = 12345.5 WHERE Z_PK = 10", key: 10, words: "bounds"),
   ]
 
-  @Test("A row that is missing in an R-tree, is too many, or has other bounds is found and named", arguments: Self.faults)
+  @Test(
+    "A row that is missing in an R-tree, is too many, or has other bounds is found and named", arguments: Self.faults)
   func found(_ fault: Fault) throws {
     let places = try PlaceStore(rows: 300)
     let path = try places.migrated("whole")
@@ -115,7 +118,9 @@ struct PlaceStore {
     }
   }
 
-  @Test("A node that is changed is found by the digest of what was written; one that hangs elsewhere by SQLite's own check, too")
+  @Test(
+    "A node that is changed is found by the digest of what was written; one that hangs elsewhere by SQLite's own check, too"
+  )
   func node() throws {
     let places = try PlaceStore(rows: 300)
     let path = try places.migrated("whole")
@@ -136,7 +141,9 @@ struct PlaceStore {
     #expect(try found().contains { $0.kind == .index && $0.message.contains("SQLite reports") })
   }
 
-  @Test("An identity migration makes the R-trees anew, under the store's own text, and keeps what is no R-tree of the model's")
+  @Test(
+    "An identity migration makes the R-trees anew, under the store's own text, and keeps what is no R-tree of the model's"
+  )
   func identity() throws {
     let places = try PlaceStore(rows: 500)
     let (folder, store) = (places.folder, places.store)
@@ -156,7 +163,9 @@ struct PlaceStore {
     #expect(try MigrationFolder.rows(output, texts) == MigrationFolder.rows(store, texts))
     let towns = "SELECT count(*) FROM Z_RT_Town_byPeople"
     #expect(try MigrationFolder.rows(store, towns) == ["int64(0)"])
-    #expect(try MigrationFolder.rows(output, towns) == MigrationFolder.rows(store, "SELECT count(*) FROM ZPLACE WHERE Z_ENT = 2"))
+    #expect(
+      try MigrationFolder.rows(output, towns)
+        == MigrationFolder.rows(store, "SELECT count(*) FROM ZPLACE WHERE Z_ENT = 2"))
     #expect(try MigrationFolder.rows(output, "SELECT count(*) FROM Z_RT_Other_area") == ["int64(2)"])
   }
 }

@@ -64,14 +64,18 @@ struct RejectTests {
       "Orders",
       [
         PolicyModels.entity("Order", ["number"], ["lines"], policy: policy),
-        PolicyModels.entity("Line", ["sku", "quantity"], ["order", "tags"]), PolicyModels.entity("Tag", ["word"], ["lines"]),
+        PolicyModels.entity("Line", ["sku", "quantity"], ["order", "tags"]),
+        PolicyModels.entity("Tag", ["word"], ["lines"]),
         EntityMapping(sourceEntity: nil, destinationEntity: "Customer"),
       ])
-    let folder = try MigrationFolder([PolicyModels.first, PolicyModels.second], mappings: [mapping], policies: [policy])
+    let folder = try MigrationFolder(
+      [PolicyModels.first, PolicyModels.second], mappings: [mapping], policies: [policy])
     return (folder, try folder.sample("P1", rows: 600, seed: 3))
   }
 
-  @Test("What a policy made for an object that it then refuses is taken back: the bytes are those of a run that leaves it out")
+  @Test(
+    "What a policy made for an object that it then refuses is taken back: the bytes are those of a run that leaves it out"
+  )
   func takenBack() throws {
     let (leaving, plain) = try Self.folder(LeavingPolicy.self)
     let expected = try leaving.migrate(leaving.request(plain))
@@ -84,15 +88,21 @@ struct RejectTests {
     #expect(try MigrationFolder.bytes(store) == MigrationFolder.bytes(plain))
     let rejects = try #require(report.rejects)
     let account = try #require(report.accounts.first?.objects.first { $0.source == "Order" })
-    #expect(account.rejected == rejects.count && account.leftOut == 0 && account.written + account.rejected == account.read)
+    #expect(
+      account.rejected == rejects.count && account.leftOut == 0 && account.written + account.rejected == account.read)
     #expect(report.accounts[0].links.contains { $0.relationship == "Line.order" && $0.cleared > 0 })
     let lines = try Self.lines(rejects.path)
-    #expect(UInt64(lines.count) == rejects.count && lines.allSatisfy { $0.key % 3 == 0 && $0.entity == "Order" && $0.step == 1 })
     #expect(
-      lines.allSatisfy { $0.reason.contains("a third") && $0.values == nil } && lines.map(\.key) == lines.map(\.key).sorted())
+      UInt64(lines.count) == rejects.count
+        && lines.allSatisfy { $0.key % 3 == 0 && $0.entity == "Order" && $0.step == 1 })
+    #expect(
+      lines.allSatisfy { $0.reason.contains("a third") && $0.values == nil }
+        && lines.map(\.key) == lines.map(\.key).sorted())
   }
 
-  @Test("Trap 7: stopped again and again, no object is lost from the list or there twice, and the limit is that of the whole run")
+  @Test(
+    "Trap 7: stopped again and again, no object is lost from the list or there twice, and the limit is that of the whole run"
+  )
   func interrupted() throws {
     let (folder, store) = try Self.folder(RefusingPolicy.self)
     var request = folder.request(try folder.copy(store, as: "whole"))
@@ -124,18 +134,26 @@ struct RejectTests {
     request.rejects = RejectLimit(.count(whole.count - 1))
     let stop = StopAfter(8)
     #expect(throws: BatchError.self) { try folder.job().migrate(request, monitor: stop.monitor(request.interval)) }
-    let error = #expect(throws: BatchError.self) { try folder.job().resume(request.source) { RunMonitor(interval: $0) } }
+    let error = #expect(throws: BatchError.self) {
+      try folder.job().resume(request.source) { RunMonitor(interval: $0) }
+    }
     #expect(error?.code == .tooManyRejects && error?.key != nil && error?.hint?.contains("step-rejects.jsonl") == true)
-    let more = try folder.job().resume(request.source, rejects: RejectLimit(.count(whole.count))) { RunMonitor(interval: $0) }
+    let more = try folder.job().resume(request.source, rejects: RejectLimit(.count(whole.count))) {
+      RunMonitor(interval: $0)
+    }
     #expect(more.rejects?.count == whole.count)
   }
 
-  @Test("A value that does not fit its new type is set aside with its key, and with its values only where they are asked for")
+  @Test(
+    "A value that does not fit its new type is set aside with its key, and with its values only where they are asked for"
+  )
   func conversion() throws {
     let wide = ManagedObjectModel(
-      name: "V1", entities: [StoreModels.entity("Item", [("size", .integer64)], [StoreModels.link("next", "Item", nil)])])
+      name: "V1",
+      entities: [StoreModels.entity("Item", [("size", .integer64)], [StoreModels.link("next", "Item", nil)])])
     let narrow = ManagedObjectModel(
-      name: "V2", entities: [StoreModels.entity("Item", [("size", .integer16)], [StoreModels.link("next", "Item", nil)])])
+      name: "V2",
+      entities: [StoreModels.entity("Item", [("size", .integer16)], [StoreModels.link("next", "Item", nil)])])
     let folder = try MigrationFolder([wide, narrow])
     let store = try folder.sample("V1", rows: 50, seed: 1)
     try MigrationFolder.execute(
@@ -145,10 +163,12 @@ struct RejectTests {
       request.rejects = RejectLimit(.count(2), withValues: withValues)
       let report = try folder.migrate(request)
       let rejects = try Self.lines(try #require(report.rejects?.path))
-      #expect(report.isVerified && rejects.map(\.key) == [37, 40] && rejects.allSatisfy { !$0.reason.contains("32768") })
+      #expect(
+        report.isVerified && rejects.map(\.key) == [37, 40] && rejects.allSatisfy { !$0.reason.contains("32768") })
       #expect(rejects.allSatisfy { $0.values == (withValues ? ["size": 32768] : nil) })
       // References to it are NULL, as those to what a policy leaves out.
-      #expect(try MigrationFolder.rows(request.source, "SELECT count(*), count(ZNEXT) FROM ZITEM") == ["int64(48)|int64(0)"])
+      #expect(
+        try MigrationFolder.rows(request.source, "SELECT count(*), count(ZNEXT) FROM ZITEM") == ["int64(48)|int64(0)"])
     }
     var request = folder.request(try folder.copy(store, as: "over"))
     request.rejects = RejectLimit(.percent(2))

@@ -11,8 +11,10 @@ struct RunPaceTests {
   @Test("Rates are read in the units that people write, and told as they are read")
   func rates() {
     let texts: [(String, RunRate?)] = [
-      ("50MB/s", RunRate(50e6, .bytes)), ("10MiB/s", RunRate(10 * 0x1p20, .bytes)), ("200krows/s", RunRate(200e3, .rows)),
-      ("1.5Mrows/s", RunRate(1.5e6, .rows)), ("700rows/s", RunRate(700, .rows)), ("50MB", nil), ("0MB/s", nil), ("-1B/s", nil),
+      ("50MB/s", RunRate(50e6, .bytes)), ("10MiB/s", RunRate(10 * 0x1p20, .bytes)),
+      ("200krows/s", RunRate(200e3, .rows)),
+      ("1.5Mrows/s", RunRate(1.5e6, .rows)), ("700rows/s", RunRate(700, .rows)), ("50MB", nil), ("0MB/s", nil),
+      ("-1B/s", nil),
       ("fast", nil), ("1e300MB/s", nil), ("none", nil), ("MB/s", nil),
     ]
     for (text, rate) in texts {
@@ -106,7 +108,8 @@ struct RunPaceTests {
     #expect(error?.code == .stopped && error?.message.contains("06:00") == true)
   }
 
-  @Test("A stop that came too late for a run is one for the run behind it, with its reason; that for a lost lease is not")
+  @Test(
+    "A stop that came too late for a run is one for the run behind it, with its reason; that for a lost lease is not")
   func handedStops() {
     func next(_ reason: (any Error)?, isAsked: Bool = true) -> String? {
       let (first, second) = (RunMonitor(), RunMonitor())

@@ -11,7 +11,8 @@ struct EntityTextsTests {
   private static func read(_ text: String, _ texts: EntityTexts?) -> Result<ManagedObjectModel, BatchError> {
     Result {
       let folder = try ModelFolder(["contents": text])
-      do { return try ModelXMLReader.read(folder.path + "/contents", name: "Model", texts: texts) } catch var error as BatchError
+      do { return try ModelXMLReader.read(folder.path + "/contents", name: "Model", texts: texts) } catch var error
+        as BatchError
       {
         error.path = nil
         throw error
@@ -83,7 +84,8 @@ struct EntityTextsTests {
   @Test("The limit of elements counts those of shared texts")
   func limit() {
     let entity =
-      "<entity name='A'>" + String(repeating: "<attribute name='a' attributeType='String'/>", count: 1_000) + "</entity>"
+      "<entity name='A'>" + String(repeating: "<attribute name='a' attributeType='String'/>", count: 1_000)
+      + "</entity>"
     let model = Self.model(String(repeating: entity, count: 200))
     guard case .failure(let error) = Self.read(model, EntityTexts()) else { return #expect(Bool(false)) }
     #expect("\(error)".contains("more than 200000 elements"))

@@ -11,7 +11,9 @@ struct ModelValidationTests {
     AttributeDescription(name: name, type: type)
   }
 
-  static func problems(_ entities: EntityDescription..., edit: (inout ManagedObjectModel) -> Void = { _ in }) -> [String] {
+  static func problems(_ entities: EntityDescription..., edit: (inout ManagedObjectModel) -> Void = { _ in })
+    -> [String]
+  {
     var model = ManagedObjectModel(name: "M", entities: entities)
     edit(&model)
     return model.problems.map { "\($0.severity) \($0)" }
@@ -21,7 +23,8 @@ struct ModelValidationTests {
   func names() {
     let unnamed = EntityDescription(name: "", attributes: [Self.attribute("")])
     let entity = EntityDescription(
-      name: "1 E", attributes: [Self.attribute("hash"), Self.attribute("a-b"), Self.attribute("žluť"), Self.attribute("x")],
+      name: "1 E",
+      attributes: [Self.attribute("hash"), Self.attribute("a-b"), Self.attribute("žluť"), Self.attribute("x")],
       relationships: [.toOne("x", "1 E")])
     let child = EntityDescription(name: "Child", superentity: "1 E", attributes: [Self.attribute("x")])
     #expect(
@@ -101,8 +104,10 @@ struct ModelValidationTests {
     #expect(
       Self.problems(entity) == [
         "warning E: the index a, many is over the to-many property many",
-        "warning E: the index i is over the transient property t", "warning E: the index i is over the fetched property f",
-        "error E: the index i names the unknown property none", "error E: the index i names the unknown property place.y",
+        "warning E: the index i is over the transient property t",
+        "warning E: the index i is over the fetched property f",
+        "error E: the index i names the unknown property none",
+        "error E: the index i names the unknown property place.y",
         "error E: two indexes are named i", "error E: the uniqueness constraint t names the transient property t",
         "error E: the uniqueness constraint none, many names the unknown property none",
         "error E: the uniqueness constraint none, many names the to-many property many",
@@ -150,7 +155,11 @@ struct ModelValidationTests {
     var warnings: [String] = []
     for (key, model) in ModelCorpus.versions {
       for problem in model.problems {
-        if problem.severity == .error { errors.append("\(key) \(problem)") } else { warnings.append("\(key) \(problem)") }
+        if problem.severity == .error {
+          errors.append("\(key) \(problem)")
+        } else {
+          warnings.append("\(key) \(problem)")
+        }
       }
     }
     print("\(ModelCorpus.versions.count) real models: \(errors.count) errors, \(warnings.count) warnings")

@@ -126,22 +126,30 @@ struct ModelXMLReaderTests {
   @Test(
     "What cannot be right is one error that names the file and the line",
     arguments: [
-      ("<model>\n<entity name=\"A\">\n<attribute name=\"b\" attributeType=\"Date\" defaultDateTimeInterval=\"soon\"/>", 3),
+      (
+        "<model>\n<entity name=\"A\">\n<attribute name=\"b\" attributeType=\"Date\" defaultDateTimeInterval=\"soon\"/>",
+        3
+      ),
       ("<model>\n<entity name=\"A\" isAbstract=\"perhaps\"/></model>", 2),
-      ("<model>\n<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"A\" maxCount=\"many\"/></entity></model>", 2),
+      (
+        "<model>\n<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"A\" maxCount=\"many\"/></entity></model>",
+        2
+      ),
       (
         "<model>\n<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"A\" maxCount=\"9999999999\"/></entity></model>",
         2
       ),
       (
-        "<model>\n<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"A\" deletionRule=\"Burn\"/></entity></model>", 2
+        "<model>\n<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"A\" deletionRule=\"Burn\"/></entity></model>",
+        2
       ),
       ("<model>\n\n<composite name=\"A\"/>\n<composite name=\"A\"/></model>", 4),
       ("<model>\n<entity name=\"A\"><fetchIndex name=\"i\"><fetchIndexElement/></fetchIndex></entity></model>", 2),
       ("<model>\n<entity name=\"A\">\n<attribute", 3), ("<model>\n<entity name=\"A\"", 2),
       ("<model>\n<entity name=\"A\" name=\"B\"/></model>", 2), ("<model>\n&lol;</model>", 2),
       ("<?xml version=\"1.0\"?>\n<!DOCTYPE m [<!ENTITY a \"b\">]><model/>", 2),
-      ("<?xml version=\"1.0\" encoding='ISO-8859-1'?><model/>", 1), ("<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>", 1),
+      ("<?xml version=\"1.0\" encoding='ISO-8859-1'?><model/>", 1),
+      ("<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>", 1),
     ])
   func wrong(text: String, line: Int) {
     let error = #expect(throws: BatchError.self) { try Self.read(text) }
@@ -162,7 +170,9 @@ struct ModelXMLReaderTests {
     }
   }
 
-  @Test("Laughs, deep nesting, a million attributes, endless parents and files elsewhere do no harm", .endsWithin(minutes: 3))
+  @Test(
+    "Laughs, deep nesting, a million attributes, endless parents and files elsewhere do no harm",
+    .endsWithin(minutes: 3))
   func hostile() throws {
     let laughs = (1..<30).map { "<!ENTITY l\($0) \"\(String(repeating: "&l\($0 - 1);", count: 10))\">" }.joined()
     let deep = String(repeating: "<entity name=\"a\">", count: 100_000)
@@ -174,7 +184,8 @@ struct ModelXMLReaderTests {
       ("<!DOCTYPE m [<!ENTITY l0 \"ha\">\(laughs)]><model name=\"&l29;\"/>", "declares entities"),
       ("<model><entity name=\"E\" \(many)/></model>", "more than 1000 attributes"),
       ("<model>\(wide)</model>", "more than 200000 elements"),
-      ("<!DOCTYPE m [<!ATTLIST entity \(declared)>]><model/>", "declares attributes"), ("<model>\(deep)", "nested too deeply"),
+      ("<!DOCTYPE m [<!ATTLIST entity \(declared)>]><model/>", "declares attributes"),
+      ("<model>\(deep)", "nested too deeply"),
       ("<model>\(chain)</model>", "more than 100 ancestors"),
     ] {
       let error = #expect(throws: BatchError.self) { try Self.read(text) }
@@ -214,7 +225,9 @@ struct ModelXMLFuzzTests {
     return bytes
   }
 
-  @Test("No damage makes the reader trap: a model comes out whole, or an error with file and reason", .endsWithin(minutes: 5))
+  @Test(
+    "No damage makes the reader trap: a model comes out whole, or an error with file and reason",
+    .endsWithin(minutes: 5))
   func fuzz() throws {
     let first: UInt64 = 20_240_612
     print("seeds from \(first)")
@@ -233,7 +246,8 @@ struct ModelXMLFuzzTests {
           #expect(copy.versionHashes == model.versionHashes, "seed \(seed)")
         } catch let error as BatchError {
           refused += 1
-          #expect(error.code == .badModel && error.path == "M/contents" && !error.message.isEmpty, "seed \(seed) \(error)")
+          #expect(
+            error.code == .badModel && error.path == "M/contents" && !error.message.isEmpty, "seed \(seed) \(error)")
         }
       }
     }

@@ -80,7 +80,9 @@ struct ModelXMLWriterTests {
 
   @Test("Two composites of one name that differ are refused")
   func conflict() {
-    var attributes = [AttributeDescription(name: "a", type: .composite), AttributeDescription(name: "b", type: .composite)]
+    var attributes = [
+      AttributeDescription(name: "a", type: .composite), AttributeDescription(name: "b", type: .composite),
+    ]
     for position in 0...1 {
       attributes[position].compositeName = "P"
       attributes[position].elements = [AttributeDescription(name: "x\(position)", type: .double)]

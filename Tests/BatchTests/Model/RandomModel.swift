@@ -62,7 +62,8 @@ struct RandomModel {
     return composite
   }
 
-  private mutating func attribute(_ name: String, _ composites: [String: CompositeDescription]) -> AttributeDescription {
+  private mutating func attribute(_ name: String, _ composites: [String: CompositeDescription]) -> AttributeDescription
+  {
     let raw = [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200, 1800, 2000, 2100] as [Int32]
     let type = raw.randomElement(using: &random).flatMap(AttributeType.init) ?? .string
     var attribute = AttributeDescription(name: name, type: type, isOptional: random.flag(2))

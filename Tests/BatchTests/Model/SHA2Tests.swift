@@ -10,14 +10,16 @@ struct SHA2Tests {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  @Test("SHA-256 gives the digests of FIPS 180-4, by the processor's instructions and without", arguments: [false, true])
+  @Test(
+    "SHA-256 gives the digests of FIPS 180-4, by the processor's instructions and without", arguments: [false, true])
   func fips256(portable: Bool) {
     let long = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
     #expect(
       Self.hex(SHA256.hash(Array("abc".utf8), portable: portable))
         == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(
-      Self.hex(SHA256.hash([], portable: portable)) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+      Self.hex(SHA256.hash([], portable: portable))
+        == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     #expect(
       Self.hex(SHA256.hash(Array(long.utf8), portable: portable))
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
@@ -41,7 +43,9 @@ struct SHA2Tests {
         + "501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909")
   }
 
-  @Test("Bytes added in pieces hash like bytes added at once, at every length to five blocks, with instructions and without")
+  @Test(
+    "Bytes added in pieces hash like bytes added at once, at every length to five blocks, with instructions and without"
+  )
   func pieces() {
     for length in 0...320 {
       let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) }

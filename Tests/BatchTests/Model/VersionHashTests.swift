@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Version hashes")
 struct VersionHashTests {
-  /// Versions that their authors edited in place after a release: the tables hold one hash per edit, the model file only
-  /// the last text. By version and entity, the number of hashes that belong to texts that are no longer there.
+  /// Versions that their authors edited in place after a release: the tables hold one hash per edit, the model file
+  /// only the last text. By version and entity, the number of hashes that belong to texts that are no longer there.
   static let editedInPlace: [String: [String: Int]] = [
     "apptentive+apptentive-ios/ATDataModel.xcdatamodeld/ATDataModel 6.xcdatamodel": ["QueuedRequest": 7],
     "wireapp+wire-ios-data-model/zmessaging.xcdatamodeld/zmessaging2.101.0.xcdatamodel": ["Feature": 1],

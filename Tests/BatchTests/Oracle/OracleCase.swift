@@ -59,8 +59,8 @@ struct OracleCase {
       versions, mappings: mappings.flatMap { $0 }, policies: [OraclePolicy.self, OracleLatePolicy.self])
   }
 
-  /// What the migration was expected to come to, in a word. Throws ``Disagreement``, which says everything that is needed to
-  /// look into it.
+  /// What the migration was expected to come to, in a word. Throws ``Disagreement``, which says everything that is
+  /// needed to look into it.
   func run() throws -> String {
     do {
       let store = try write()
@@ -148,7 +148,9 @@ struct OracleCase {
     let expected = try outcome(to: last)
     do {
       let report = try folder.migrate(request)
-      guard case .graph(let graph) = expected else { return ["the engine went on where \(Self.text(expected)) was expected"] }
+      guard case .graph(let graph) = expected else {
+        return ["the engine went on where \(Self.text(expected)) was expected"]
+      }
       guard report.isVerified else { return ["the result is not verified"] }
       return graph.differences(try OracleStore.read(store, model: versions[last]))
     } catch let error as BatchError {
@@ -165,7 +167,9 @@ struct OracleCase {
         // Of two faults that objects have, either may be found first.
         if validation == .all, error.message.contains(" is required and would have no value") { return [] }
       case .unset(let properties):
-        if properties.contains(where: { error.message.hasPrefix("\($0) is required and would have no value") }) { return [] }
+        if properties.contains(where: { error.message.hasPrefix("\($0) is required and would have no value") }) {
+          return []
+        }
       default: break
       }
       return ["expected \(Self.text(expected)), but: \(error) \(error.entity ?? "")/\(error.key ?? 0)"]
@@ -202,7 +206,8 @@ struct OracleCase {
     return .graph(graph)
   }
 
-  /// Does an inferred step behind others lack values? The engine finds that at once where it can look through those before it.
+  /// Does an inferred step behind others lack values? The engine finds that at once where it can look through those
+  /// before it.
   private func lacksLater(to last: Int) throws -> Bool {
     var graph = data
     for number in 1...last where mappings[number - 1].isEmpty {
@@ -215,8 +220,8 @@ struct OracleCase {
     return false
   }
 
-  /// Stopped at any sign of progress and resumed, a run ends with the undisturbed bytes: at a random one, or, where the environment
-  /// asks for it and the case is small, at every one.
+  /// Stopped at any sign of progress and resumed, a run ends with the undisturbed bytes: at a random one, or, where the
+  /// environment asks for it and the case is small, at every one.
   private func interrupt(_ store: String, expected: Data) throws {
     guard !StopAfter.stopsEverywhere || isLarge else {
       for count in 1..<10_000 where try !interrupt(store, after: count, expected: expected) { return }

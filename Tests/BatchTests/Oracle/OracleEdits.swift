@@ -59,7 +59,9 @@ struct OracleEdits {
     -> (entity: String, attribute: AttributeDescription)?
   {
     models.pick(
-      model.entities.flatMap { entity in entity.attributes.filter { !$0.isTransient && isFit($0) }.map { (entity.name, $0) } })
+      model.entities.flatMap { entity in
+        entity.attributes.filter { !$0.isTransient && isFit($0) }.map { (entity.name, $0) }
+      })
   }
 
   private mutating func change(_ attribute: String, of entity: String, _ body: (inout AttributeDescription) -> Void) {
@@ -149,7 +151,9 @@ struct OracleEdits {
   private mutating func dropIdentifier() {
     guard let (entity, old) = attribute(where: { $0.renamingIdentifier != nil }),
       model.entities.filter({ $0.renamed.contains(old.renamingIdentifier ?? "") }).count == 1,
-      !model.entities.contains(where: { $0.propertyNames.contains(old.renamingIdentifier ?? "") || $0.renamed.contains(old.name) }
+      !model.entities.contains(where: {
+        $0.propertyNames.contains(old.renamingIdentifier ?? "") || $0.renamed.contains(old.name)
+      }
       ),
       base.attribute(old.name, of: entity)?.renamingIdentifier == old.renamingIdentifier
     else { return }

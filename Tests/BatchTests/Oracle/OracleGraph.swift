@@ -73,7 +73,9 @@ struct OracleGraph {
         if mine != its { found.append("\(key).\(attribute.name): \(Self.text(mine)), not \(Self.text(its))") }
       }
       for relationship in model.relationships(of: key.entity) {
-        let (mine, its) = (links(object, relationship, key.entity), other.links(twin, relationship, key.entity, in: self))
+        let (mine, its) = (
+          links(object, relationship, key.entity), other.links(twin, relationship, key.entity, in: self)
+        )
         if mine != its { found.append("\(key).\(relationship.name): \(mine), not \(its)") }
       }
     }

@@ -21,24 +21,28 @@ struct OracleInference {
   init(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
     (self.source, self.destination) = (source, destination)
     entities = Self.match(
-      source.entities.map { ($0.name, $0.renamingIdentifier) }, destination.entities.map { ($0.name, $0.renamingIdentifier) })
+      source.entities.map { ($0.name, $0.renamingIdentifier) },
+      destination.entities.map { ($0.name, $0.renamingIdentifier) })
   }
 
-  /// By destination name, the source that carries the same renaming identifier, else the one of that name that nothing else
-  /// continues.
+  /// By destination name, the source that carries the same renaming identifier, else the one of that name that nothing
+  /// else continues.
   private static func match(_ old: [(String, String?)], _ new: [(String, String?)]) -> [String: String] {
     var found: [String: String] = [:]
     for (name, identifier) in new {
       let origins = old.filter { ($0.1 ?? $0.0) == (identifier ?? name) }.map(\.0)
       found[name] = origins.contains(name) ? name : origins.first
     }
-    for (name, _) in new where found[name] == nil && old.contains(where: { $0.0 == name }) && !found.values.contains(name) {
+    for (name, _) in new
+    where found[name] == nil && old.contains(where: { $0.0 == name }) && !found.values.contains(name) {
       found[name] = name
     }
     return found
   }
 
-  static func source(_ name: String) -> CoreDataModel.Expression { .keyPath(operand: .variable("source"), path: [name]) }
+  static func source(_ name: String) -> CoreDataModel.Expression {
+    .keyPath(operand: .variable("source"), path: [name])
+  }
 
   static func instances(_ relationship: String) -> CoreDataModel.Expression {
     .function(
@@ -48,7 +52,9 @@ struct OracleInference {
 
   func mappings() -> [EntityMapping] {
     destination.entities.compactMap { entity in
-      guard !entity.isAbstract, let origin = entities[entity.name], source.entity(origin)?.isAbstract == false else { return nil }
+      guard !entity.isAbstract, let origin = entities[entity.name], source.entity(origin)?.isAbstract == false else {
+        return nil
+      }
       var mapping = EntityMapping(sourceEntity: origin, destinationEntity: entity.name)
       mapping.attributeMappings = attributes(of: entity.name, from: origin)
       mapping.relationshipMappings = relationships(of: entity.name, from: origin)
@@ -75,14 +81,17 @@ struct OracleInference {
     return new.map { PropertyMapping(name: $0.name, valueExpression: match[$0.name].map(Self.instances)) }
   }
 
-  /// Has an object no value for an attribute that became required, or is new and required without default (E.2, rule 4)?
+  /// Has an object no value for an attribute that became required, or is new and required without default (E.2, rule
+  /// 4)?
   func lacksValues(_ graph: OracleGraph) -> Bool {
     mappings().contains { mapping in
       mapping.attributeMappings.contains { property in
         guard let new = destination.attribute(property.name, of: mapping.destinationEntity ?? ""), !new.isOptional
         else { return false }
         let objects = graph.objects.filter { $0.key.entity == mapping.sourceEntity }
-        guard case .keyPath(_, let path) = property.valueExpression else { return new.defaultValue == nil && !objects.isEmpty }
+        guard case .keyPath(_, let path) = property.valueExpression else {
+          return new.defaultValue == nil && !objects.isEmpty
+        }
         guard source.attribute(path[0], of: mapping.sourceEntity ?? "")?.isOptional == true else { return false }
         return objects.values.contains { $0.values[path[0]] ?? .null == .null }
       }

@@ -29,7 +29,8 @@ struct OracleMappings {
     for index in mappings.indices { vary(index) }
     if models.random.flag(2) { addPolicy() }
     if models.random.flag(3) { mapTwice() }
-    // What is mapped twice stays behind the first, in one file, and the entities of a table in one, for their keys move alike.
+    // What is mapped twice stays behind the first, in one file, and the entities of a table in one, for their keys move
+    // alike.
     let isParted = models.random.flag(3) && added.isEmpty
     let roots = isParted ? source.entities.map { source.root(of: $0.name) }.filter { _ in models.random.flag(2) } : []
     let first = mappings.filter { roots.contains(source.root(of: $0.sourceEntity ?? "")) }
@@ -67,14 +68,17 @@ struct OracleMappings {
       vary(&property, from, to)
       mappings[index].attributeMappings[place] = property
     }
-    if models.random.flag(3), !mappings[index].attributeMappings.isEmpty { mappings[index].attributeMappings.removeLast() }
+    if models.random.flag(3), !mappings[index].attributeMappings.isEmpty {
+      mappings[index].attributeMappings.removeLast()
+    }
     for place in mappings[index].relationshipMappings.indices {
       let property = mappings[index].relationshipMappings[place]
       guard case .function(_, _, let arguments) = property.valueExpression, let path = arguments.last else { continue }
       if path == OracleInference.source(property.name), models.random.flag(2) {
         mappings[index].relationshipMappings[place].valueExpression = nil
       } else if let mapping = onlyMapping(property.name, of: from, path) {
-        mappings[index].relationshipMappings[place].valueExpression = .destinationInstances(ofMapping: mapping, source: path)
+        mappings[index].relationshipMappings[place].valueExpression = .destinationInstances(
+          ofMapping: mapping, source: path)
       }
     }
   }
@@ -88,7 +92,9 @@ struct OracleMappings {
   }
 
   private mutating func vary(_ property: inout PropertyMapping, _ from: String, _ to: String) {
-    guard let target = destination.attribute(property.name, of: to), !target.allowsExternalBinaryDataStorage else { return }
+    guard let target = destination.attribute(property.name, of: to), !target.allowsExternalBinaryDataStorage else {
+      return
+    }
     switch models.below(8) {
     case 0:
       if let value = models.defaultValue(target.type) { property.valueExpression = .constant(value) }
@@ -102,7 +108,8 @@ struct OracleMappings {
     case 2, 3, 4:
       let isSame = property.valueExpression == OracleInference.source(property.name)
       let isNew =
-        source.attribute(property.name, of: from) == nil && property.valueExpression == .constant(target.defaultValue ?? .null)
+        source.attribute(property.name, of: from) == nil
+        && property.valueExpression == .constant(target.defaultValue ?? .null)
       if isSame || isNew { property.valueExpression = nil }
     default: break
     }
@@ -110,7 +117,9 @@ struct OracleMappings {
 
   /// An entity's objects once more, as objects of a new entity, with plain attributes and to-ones without inverse.
   private mutating func mapTwice() {
-    guard let first = models.pick(mappings.filter { $0.policyClassName == nil }), let from = first.sourceEntity else { return }
+    guard let first = models.pick(mappings.filter { $0.policyClassName == nil }), let from = first.sourceEntity else {
+      return
+    }
     var twin = EntityDescription(name: models.entityName())
     if models.random.flag(2) { twin.superentity = models.pick(destination.entities)?.name }
     var mapping = EntityMapping(sourceEntity: from, destinationEntity: twin.name)
@@ -121,10 +130,13 @@ struct OracleMappings {
       mapping.attributeMappings.append(PropertyMapping(name: name, valueExpression: OracleInference.source(old.name)))
     }
     for link in source.relationships(of: from) where !link.isToMany && !source.hasChildren(link.destinationEntity) {
-      guard let other = mappings.first(where: { $0.sourceEntity == link.destinationEntity })?.destinationEntity else { continue }
+      guard let other = mappings.first(where: { $0.sourceEntity == link.destinationEntity })?.destinationEntity else {
+        continue
+      }
       let name = "twin\(models.number())"
       twin.relationships.append(.toOne(name, other))
-      mapping.relationshipMappings.append(PropertyMapping(name: name, valueExpression: OracleInference.instances(link.name)))
+      mapping.relationshipMappings.append(
+        PropertyMapping(name: name, valueExpression: OracleInference.instances(link.name)))
     }
     destination.entities.append(twin)
     added.append(mapping)
@@ -166,7 +178,9 @@ struct OracleMappings {
   }
 
   private mutating func addMembers(_ mapping: inout EntityMapping, _ from: String, _ to: String) -> Bool {
-    guard let link = models.pick(source.relationships(of: from).filter { knowsOrders || !$0.isOrdered }) else { return false }
+    guard let link = models.pick(source.relationships(of: from).filter { knowsOrders || !$0.isOrdered }) else {
+      return false
+    }
     var made = EntityDescription(name: models.entityName())
     made.attributes = [
       AttributeDescription(name: "place", type: .integer32), AttributeDescription(name: "memberKey", type: .integer64),
@@ -180,7 +194,8 @@ struct OracleMappings {
 
   private mutating func addFunction(_ mapping: inout EntityMapping, _ from: String, _ to: String) -> Bool {
     let numbers: [AttributeType] = [.integer16, .integer32, .integer64, .boolean]
-    guard let name = models.pick(source.attributes(of: from).filter { numbers.contains($0.type) && !$0.isTransient })?.name
+    guard
+      let name = models.pick(source.attributes(of: from).filter { numbers.contains($0.type) && !$0.isTransient })?.name
     else { return false }
     let tripled = "tripled\(models.number())"
     destination.change(to) { $0.attributes.append(AttributeDescription(name: tripled, type: .integer64)) }
@@ -193,7 +208,9 @@ struct OracleMappings {
   }
 
   private mutating func addLate(_ mapping: inout EntityMapping, _ from: String, _ to: String) -> Bool {
-    let family = destination.entities.filter { destination.isKind($0.name, of: to) || destination.isKind(to, of: $0.name) }
+    let family = destination.entities.filter {
+      destination.isKind($0.name, of: to) || destination.isKind(to, of: $0.name)
+    }
     guard !family.contains(where: { $0.propertyNames.contains("late") }) else { return false }
     destination.change(to) { $0.attributes.append(AttributeDescription(name: "late", type: .integer64)) }
     guard let link = models.pick(source.relationships(of: from)),

@@ -31,7 +31,8 @@ struct OracleMigrator {
     return migrator.result
   }
 
-  /// Mappings of one mapping model share a reading of their table, but for those that put an entity into one table twice.
+  /// Mappings of one mapping model share a reading of their table, but for those that put an entity into one table
+  /// twice.
   private mutating func read(_ model: MappingModel) {
     let first = scans.count
     for mapping in model.entityMappings {
@@ -87,7 +88,8 @@ struct OracleMigrator {
       guard let target = step.destination.attribute(property.name, of: entity),
         let value = value(property, mapping, key)
       else { continue }
-      let converted = OracleValues.numbers.contains(target.type) ? OracleValues.converted(value, to: target.type) : value
+      let converted =
+        OracleValues.numbers.contains(target.type) ? OracleValues.converted(value, to: target.type) : value
       if converted == nil { misfits.insert(OracleKey(entity: entity, key: key.key)) }
       made.values[property.name] = target.type.graphValue(converted ?? .null)
     }
@@ -141,7 +143,8 @@ struct OracleMigrator {
     switch property.valueExpression {
     case nil: return source.model.relationship(property.name, of: entity) == nil ? nil : (property.name, nil)
     case .function(_, let name, let arguments)?:
-      guard arguments.count == 2, case .constant(.text(let text)) = arguments[0], case .keyPath(_, let path) = arguments[1]
+      guard arguments.count == 2, case .constant(.text(let text)) = arguments[0],
+        case .keyPath(_, let path) = arguments[1]
       else { return nil }
       return (path[0], name.contains("EntityMapping") ? text : nil)
     default: return nil
@@ -168,8 +171,11 @@ struct OracleMigrator {
     for link in step.destination.relationships(of: to) where link.isOrdered && link.isToMany {
       let property = mapping.relationshipMappings.first { $0.name == link.name }
       let old = property.flatMap { origin($0, of: from) }?.name
-      let wasOrdered = old.flatMap { source.model.relationship($0, of: from) }.map { $0.isOrdered && $0.isToMany } == true
-      if !wasOrdered || source.looseOrders.contains("\(from).\(old ?? "")") { result.looseOrders.insert("\(to).\(link.name)") }
+      let wasOrdered =
+        old.flatMap { source.model.relationship($0, of: from) }.map { $0.isOrdered && $0.isToMany } == true
+      if !wasOrdered || source.looseOrders.contains("\(from).\(old ?? "")") {
+        result.looseOrders.insert("\(to).\(link.name)")
+      }
     }
   }
 }

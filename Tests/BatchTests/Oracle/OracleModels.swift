@@ -51,7 +51,8 @@ struct OracleModels {
   }
 
   mutating func newAttribute(_ name: String, _ type: AttributeType? = nil) -> AttributeDescription {
-    var attribute = AttributeDescription(name: name, type: type ?? pick(Self.types) ?? .string, isOptional: !random.flag(4))
+    var attribute = AttributeDescription(
+      name: name, type: type ?? pick(Self.types) ?? .string, isOptional: !random.flag(4))
     if random.flag(3) { attribute.defaultValue = defaultValue(attribute.type) }
     attribute.isTransient = random.flag(15)
     attribute.isIndexed = !attribute.isTransient && random.flag(6)
@@ -83,7 +84,9 @@ struct OracleModels {
   /// Adds a relationship of a random kind, with its inverse if it has one.
   mutating func addRelationship(in model: inout ManagedObjectModel) {
     guard let from = pick(model.entities)?.name, let to = pick(model.entities)?.name else { return }
-    let (name, back) = ("\(pick(["owner", "Items", "next"]) ?? "")\(number())", "\(pick(["all", "Zone"]) ?? "")\(number())")
+    let (name, back) = (
+      "\(pick(["owner", "Items", "next"]) ?? "")\(number())", "\(pick(["all", "Zone"]) ?? "")\(number())"
+    )
     func link(_ name: String, _ entity: String, _ inverse: String?, many: Bool, ordered: Bool = false)
       -> RelationshipDescription
     {
@@ -95,7 +98,8 @@ struct OracleModels {
     let (ordered, backOrdered) = (random.flag(2), random.flag(2))
     var links: [(String, RelationshipDescription)]
     switch below(7) {
-    case 0, 1: links = [(from, link(name, to, back, many: false)), (to, link(back, from, name, many: true, ordered: ordered))]
+    case 0, 1:
+      links = [(from, link(name, to, back, many: false)), (to, link(back, from, name, many: true, ordered: ordered))]
     case 2: links = [(from, link(name, to, back, many: false)), (to, link(back, from, name, many: false))]
     case 3:
       links = [

@@ -6,8 +6,8 @@ import Streams
 @testable import PostgresLoads
 @testable import RunSupport
 
-/// What the policies of random mapping models do, for the engine; below, the same for the reference migrator. The mapping's
-/// user info has `kind` and the names it works with.
+/// What the policies of random mapping models do, for the engine; below, the same for the reference migrator. The
+/// mapping's user info has `kind` and the names it works with.
 struct OraclePolicy: EntityMigrationPolicy {
   /// - distinct: an object for every value of `attribute`, related by `link`;
   /// - members: an object for every object of `relationship`;
@@ -52,7 +52,9 @@ struct OraclePolicy: EntityMigrationPolicy {
     }
   }
 
-  func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws -> Value {
+  func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws
+    -> Value
+  {
     Self.triple(arguments.first ?? .null)
   }
 }

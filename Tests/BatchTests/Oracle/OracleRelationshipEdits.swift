@@ -17,7 +17,8 @@ extension OracleEdits {
     log.append("rename \(entity).\(old.name) to \(name)")
   }
 
-  /// Both ends of a pair become to-many, or the one end of a one-to-one that is left alone. Without inverse it is refused.
+  /// Both ends of a pair become to-many, or the one end of a one-to-one that is left alone. Without inverse it is
+  /// refused.
   mutating func toMany() {
     let fit = model.declaredRelationships.filter { !$0.link.isToMany && $0.link.inverseName != nil }
     guard let (entity, old) = models.pick(fit) else { return }
@@ -60,7 +61,8 @@ extension OracleEdits {
     moved.isOptional = moved.isOptional || moved.defaultValue == nil
     // Two sub-entities' attributes of one name would become one, of two types.
     let isTaken = (model.entities + base.entities).contains {
-      $0.name != entity && !Set($0.propertyNames + $0.renamed).isDisjoint(with: [old.name, old.renamingIdentifier ?? old.name])
+      $0.name != entity
+        && !Set($0.propertyNames + $0.renamed).isDisjoint(with: [old.name, old.renamingIdentifier ?? old.name])
     }
     guard !isTaken else { return }
     model.change(entity) { $0.attributes.removeAll { $0.name == old.name } }
@@ -113,7 +115,8 @@ extension OracleEdits {
       log.append("remove the inverse of \(entity).\(link.name)")
     } else {
       var inverse = RelationshipDescription(
-        name: "back\(models.number())", destinationEntity: entity, inverseName: link.name, maxCount: link.isToMany ? 1 : 0)
+        name: "back\(models.number())", destinationEntity: entity, inverseName: link.name,
+        maxCount: link.isToMany ? 1 : 0)
       inverse.isOrdered = inverse.isToMany && models.random.flag(2)
       model.change(link.destinationEntity) { $0.relationships.append(inverse) }
       model.change(link.name, of: entity) { $0.inverseName = inverse.name }

@@ -70,7 +70,8 @@ enum OracleStore {
       for relationship in graph.model.relationships(of: key.entity) { add(relationship, of: key, object) }
     }
 
-    private mutating func add(_ relationship: RelationshipDescription, of key: OracleKey, _ object: OracleGraph.Object) {
+    private mutating func add(_ relationship: RelationshipDescription, of key: OracleKey, _ object: OracleGraph.Object)
+    {
       let place = "\(layout.owner(of: relationship.name, key.entity)).\(relationship.name)"
       let targets = object.links[relationship.name] ?? []
       if let toOne = layout.toOnes[place], let target = targets.first {
@@ -142,7 +143,9 @@ extension OracleStore {
         var object = OracleGraph.Object()
         for attribute in model.attributes(of: entity) where !attribute.isTransient {
           let column = layout.attributes["\(layout.owner(of: attribute.name, entity)).\(attribute.name)"] ?? ""
-          guard row.hasColumn(column) else { throw Damage(description: "\(entity).\(attribute.name): no column \(column)") }
+          guard row.hasColumn(column) else {
+            throw Damage(description: "\(entity).\(attribute.name): no column \(column)")
+          }
           object.values[attribute.name] = attribute.type.graphValue(OracleStore.value(row[column] as DatabaseValue))
         }
         graph.objects[OracleKey(entity: entity, key: key)] = object

@@ -22,16 +22,19 @@ enum OracleValues {
     case .string, .uri: return .text(text(isEdge: isEdge, &random))
     case .uuid: return .blob(bytes(16, &random))
     default:
-      let count = isEdge ? [0, 5000, 40_000].randomElement(using: &random) ?? 0 : Int.random(in: 0...60, using: &random)
+      let count =
+        isEdge ? [0, 5000, 40_000].randomElement(using: &random) ?? 0 : Int.random(in: 0...60, using: &random)
       // The mark of bytes that lie in the row, not in a file beside the store.
       return .blob((attribute.allowsExternalBinaryDataStorage ? [1] : []) + bytes(count, &random))
     }
   }
 
-  private static func real(_ type: AttributeType, isEdge: Bool, _ small: Int64, _ random: inout SeededRandom) -> Double {
+  private static func real(_ type: AttributeType, isEdge: Bool, _ small: Int64, _ random: inout SeededRandom) -> Double
+  {
     if isEdge {
       let edges: [Double] = [
-        9_007_199_254_740_992, 140_737_488_355_328, 140_737_488_355_327, -1e300, .leastNonzeroMagnitude, 0.1, 9.3e18, -2.5,
+        9_007_199_254_740_992, 140_737_488_355_328, 140_737_488_355_327, -1e300, .leastNonzeroMagnitude, 0.1, 9.3e18,
+        -2.5,
         .greatestFiniteMagnitude, .infinity,
       ]
       let edge = edges.randomElement(using: &random) ?? 0
@@ -43,7 +46,8 @@ enum OracleValues {
   private static func text(isEdge: Bool, _ random: inout SeededRandom) -> String {
     if isEdge {
       let long = String(repeating: "häß€🐎", count: Int.random(in: 0...3000, using: &random))
-      return ["", "'\"%_;--\n\t", "e\u{301} \u{1F469}\u{200D}\u{1F680}", "12", "1.0", long].randomElement(using: &random) ?? ""
+      return ["", "'\"%_;--\n\t", "e\u{301} \u{1F469}\u{200D}\u{1F680}", "12", "1.0", long].randomElement(
+        using: &random) ?? ""
     }
     // Few, so that look-ups find something.
     return "text \(Int.random(in: 0...9, using: &random))"
@@ -86,7 +90,9 @@ struct OracleData {
   private mutating func addObjects(_ root: String, _ scale: Int, _ isWild: Bool) {
     let model = graph.model
     let concrete = model.entities.filter { !$0.isAbstract && model.isKind($0.name, of: root) }.map(\.name)
-    var kinds = concrete.flatMap { Array(repeating: $0, count: [0, 1, 4, 12, 30, scale].randomElement(using: &random) ?? 0) }
+    var kinds = concrete.flatMap {
+      Array(repeating: $0, count: [0, 1, 4, 12, 30, scale].randomElement(using: &random) ?? 0)
+    }
     kinds.shuffle(using: &random)
     var key: Int64 = 0
     for entity in kinds {
@@ -131,7 +137,8 @@ struct OracleData {
     graph.add(owner, to: inverse, of: target)
   }
 
-  private mutating func connectOneToOne(_ link: RelationshipDescription, _ owners: [OracleKey], _ targets: [OracleKey]) {
+  private mutating func connectOneToOne(_ link: RelationshipDescription, _ owners: [OracleKey], _ targets: [OracleKey])
+  {
     let (left, right) = (owners.shuffled(using: &random), targets.shuffled(using: &random))
     guard link.inverseName == link.name else {
       for (owner, target) in zip(left, right) where !random.flag(4) { join(owner, link, target) }

@@ -8,7 +8,9 @@ import Testing
 
 /// Changes of relationships that random migrations once found wrong, each alone.
 @Suite struct RelationshipChangeTests {
-  private static func link(_ name: String, _ destination: String, _ inverse: String?, many: Bool = false, ordered: Bool = false)
+  private static func link(
+    _ name: String, _ destination: String, _ inverse: String?, many: Bool = false, ordered: Bool = false
+  )
     -> RelationshipDescription
   {
     StoreModels.link(name, destination, inverse, many: many, ordered: ordered)
@@ -32,14 +34,17 @@ import Testing
       ManagedObjectModel(
         name: name,
         entities: [
-          StoreModels.entity("Shelf", [("name", .string)], [Self.link("books", "Book", "shelf", many: true, ordered: true)]),
+          StoreModels.entity(
+            "Shelf", [("name", .string)], [Self.link("books", "Book", "shelf", many: true, ordered: true)]),
           StoreModels.entity("Book", [("title", .string)], [Self.link("shelf", "Shelf", "books", many: many)]),
         ])
     }
     let folder = try MigrationFolder([version("V1", many: false), version("V2", many: true)])
     let store = try folder.sample("V1", rows: 300, seed: 3)
     let queue = try DatabaseQueue(path: store)
-    try queue.write { try $0.execute(sql: "UPDATE ZBOOK SET Z_FOK_SHELF = Z_PK * 7919 % 10007 WHERE ZSHELF IS NOT NULL") }
+    try queue.write {
+      try $0.execute(sql: "UPDATE ZBOOK SET Z_FOK_SHELF = Z_PK * 7919 % 10007 WHERE ZSHELF IS NOT NULL")
+    }
     try queue.close()
     let before = try OracleStore.read(store, model: version("V1", many: false))
     _ = try folder.migrate(folder.request(store))
@@ -55,7 +60,8 @@ import Testing
       ManagedObjectModel(
         name: name,
         entities: [
-          StoreModels.entity("Owner", [("name", .string)], [Self.link("items", "Item", inverse, many: true, ordered: true)]),
+          StoreModels.entity(
+            "Owner", [("name", .string)], [Self.link("items", "Item", inverse, many: true, ordered: true)]),
           StoreModels.entity("Zealous", parent: "Owner"),
           StoreModels.entity("Item", [("title", .string)], inverse.map { [Self.link($0, "Owner", "items")] } ?? []),
         ])
@@ -77,7 +83,9 @@ import Testing
       ManagedObjectModel(name: "V2", entities: [owner, item]),
     ])
     #expect(before.objects.contains { $0.key.entity == "Zealous" && !($0.value.links["items"] ?? []).isEmpty })
-    for key in after.objects(of: "Owner") { #expect(after.links("items", of: key) == before.links("items", of: key), "\(key)") }
+    for key in after.objects(of: "Owner") {
+      #expect(after.links("items", of: key) == before.links("items", of: key), "\(key)")
+    }
   }
 
   @Test("What is mapped twice is once in a to-many without inverse: by the first mapping")
@@ -85,11 +93,15 @@ import Testing
     let node = StoreModels.entity("Node", [("name", .string)], [Self.link("children", "Node", nil, many: true)])
     let versions = [
       ManagedObjectModel(name: "V1", entities: [node]),
-      ManagedObjectModel(name: "V2", entities: [node, StoreModels.entity("Twin", parent: "Node", [("note", .string)])]),
+      ManagedObjectModel(
+        name: "V2", entities: [node, StoreModels.entity("Twin", parent: "Node", [("note", .string)])]),
     ]
     var mapping = PolicyModels.model(
       "Twice",
-      [PolicyModels.entity("Node", ["name"], ["children"]), EntityMapping(sourceEntity: "Node", destinationEntity: "Twin")])
+      [
+        PolicyModels.entity("Node", ["name"], ["children"]),
+        EntityMapping(sourceEntity: "Node", destinationEntity: "Twin"),
+      ])
     (mapping.sourceModelName, mapping.destinationModelName) = ("V1", "V2")
     let (before, after) = try Self.migrate(versions, [mapping])
     let nodes = before.objects(of: "Node")

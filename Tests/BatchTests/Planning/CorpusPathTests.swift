@@ -87,7 +87,8 @@ struct CorpusPathTests {
     }
     #expect(
       names.mapValues(\.count) == [
-        "inferred, sameHashes": 9, "inferred, inferable": 274, "inferred, whileNoValueLacks": 1, "mapped, inferable": 46,
+        "inferred, sameHashes": 9, "inferred, inferable": 274, "inferred, whileNoValueLacks": 1,
+        "mapped, inferable": 46,
         "mapped, whileNoValueLacks": 5, "mapped, impossible": 1,
       ])
   }

@@ -21,7 +21,9 @@ import Testing
     func createDestinationInstances(
       forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
     ) throws {
-      guard source.key < 400 || !Self.isBroken.withLock({ $0 }) else { throw BatchError(.policyFailed, "broken on purpose") }
+      guard source.key < 400 || !Self.isBroken.withLock({ $0 }) else {
+        throw BatchError(.policyFailed, "broken on purpose")
+      }
       _ = try manager.createDestinationInstance(forSource: source, in: mapping)
     }
   }
@@ -62,7 +64,8 @@ import Testing
     for part in split.parts.reversed() where wanted.contains(part.number) { wanted.formUnion(part.waitsFor) }
     let left = split.parts.filter { !wanted.contains($0.number) }
     print("seed \(seed): parts \(wanted.sorted()) of \(split.parts.count)")
-    let whole = try OracleStore.read(Self.run(folder, store, as: "whole", PartSelection()).path, model: models.versions[1])
+    let whole = try OracleStore.read(
+      Self.run(folder, store, as: "whole", PartSelection()).path, model: models.versions[1])
     let (report, path) = try Self.run(folder, store, as: "only", PartSelection(only: wanted.map { "1.\($0)" }))
     let found = try OracleStore.read(path, model: models.versions[1])
     #expect(found.differences(Self.without(left.flatMap(\.writes), whole)) == [], "seed \(seed)")
@@ -84,7 +87,9 @@ import Testing
     return graph
   }
 
-  @Test("Names that no part has, parts that read what is left out, and replacing the whole store are refused by name (trap 1)")
+  @Test(
+    "Names that no part has, parts that read what is left out, and replacing the whole store are refused by name (trap 1)"
+  )
   func refused() throws {
     let folder = try PolicyMigrationTests.folder()
     let store = try folder.sample("P1", rows: 20, seed: 1)
@@ -96,7 +101,8 @@ import Testing
     let place = try folder.place("out")
     let unknown = error(PartSelection(only: ["Nothing"]), output: place)
     #expect(unknown?.code == .refused && unknown?.message == "no part of the migration is named Nothing")
-    #expect(unknown?.hint?.contains("1.1, 1.2, A_Lines, B_Orders, Customer, LineToLine, OrderToOrder, TagToTag") == true)
+    #expect(
+      unknown?.hint?.contains("1.1, 1.2, A_Lines, B_Orders, Customer, LineToLine, OrderToOrder, TagToTag") == true)
     let reads = error(PartSelection(skip: ["B_Orders"]), output: place)
     #expect(reads?.message == "part 1.2 looks up Customer of part 1.1, which is left out")
     let inPlace = error(PartSelection(skip: ["A_Lines"]), output: nil)
@@ -140,7 +146,8 @@ import Testing
     let whole = try Self.run(folder, store, as: "whole", PartSelection())
     #expect(resumed.rowsRead < whole.report.rowsRead - 300, "\(resumed.rowsRead) of \(whole.report.rowsRead)")
     #expect(
-      try OracleStore.read(output, model: folder.model("P2")).differences(OracleStore.read(whole.path, model: folder.model("P2")))
+      try OracleStore.read(output, model: folder.model("P2")).differences(
+        OracleStore.read(whole.path, model: folder.model("P2")))
         == [])
   }
 
@@ -149,7 +156,8 @@ import Testing
     let folder = try Self.folder()
     BrokenPolicy.isBroken.withLock { $0 = true }
     let store = try folder.sample("P1", rows: 1500, seed: 5)
-    let expected = try MigrationFolder.bytes(Self.run(folder, store, as: "whole", PartSelection(skip: ["LineToLine"])).path)
+    let expected = try MigrationFolder.bytes(
+      Self.run(folder, store, as: "whole", PartSelection(skip: ["LineToLine"])).path)
     var request = folder.request(store, output: try folder.place("stopped"))
     request.parts = PartSelection(skip: ["LineToLine"])
     let stop = StopAfter(3)

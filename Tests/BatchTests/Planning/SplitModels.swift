@@ -47,7 +47,9 @@ struct SplitModels {
   private mutating func linked(_ entities: [EntityDescription], _ names: [String]) -> [EntityDescription] {
     var entities = entities
     for number in 0..<names.count {
-      let (owner, other) = (Int.random(in: 0..<names.count, using: &random), Int.random(in: 0..<names.count, using: &random))
+      let (owner, other) = (
+        Int.random(in: 0..<names.count, using: &random), Int.random(in: 0..<names.count, using: &random)
+      )
       let (there, back) = ("r\(number)", random.flag(5) ? nil : "i\(number)")
       let (many, isMutual) = (random.flag(2), random.flag(2))
       entities[owner].relationships.append(StoreModels.link(there, names[other], back, many: many))

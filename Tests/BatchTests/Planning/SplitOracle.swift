@@ -4,7 +4,8 @@
 @testable import Migrations
 @testable import PostgresLoads
 
-/// Says whether parts are independent, from the models alone and pair by pair. Knows neither the graph's edges nor its footprints.
+/// Says whether parts are independent, from the models alone and pair by pair. Knows neither the graph's edges nor its
+/// footprints.
 struct SplitOracle {
   private struct Effects {
     var tables: Set<String> = []
@@ -40,7 +41,8 @@ struct SplitOracle {
         effects[name]?.tables.formUnion(Self.joins(of: entity, model))
       }
     }
-    // Of the two sides of a many-to-many relationship, that of the naming entity fills the table; all of its kind share one table.
+    // Of the two sides of a many-to-many relationship, that of the naming entity fills the table; all of its kind share
+    // one table.
     if let layout = try? StoreLayout(model: model, purpose: .reading) {
       for join in layout.joinTables {
         for mapping in models.mapping.entityMappings
@@ -84,7 +86,8 @@ struct SplitOracle {
   /// Is any rule broken?
   func isWrong(_ parts: [[Int]], _ graph: MappingGraph) -> Bool { !problems(parts, graph, isComplete: false).isEmpty }
 
-  /// The rules that are broken: also that of two parts which could not be one less, by trying to tell every part from all others.
+  /// The rules that are broken: also that of two parts which could not be one less, by trying to tell every part from
+  /// all others.
   func problems(_ parts: [[Int]], _ graph: MappingGraph) -> [String] { problems(parts, graph, isComplete: true) }
 
   private func problems(_ parts: [[Int]], _ graph: MappingGraph, isComplete: Bool) -> [String] {
@@ -94,17 +97,22 @@ struct SplitOracle {
     for left in all.indices {
       if all[left].isSilent, parts.count > 1 { found.append("a silent policy is not with all others") }
       for right in all.indices where left < right {
-        if !all[left].tables.isDisjoint(with: all[right].tables) { found.append("\(left) and \(right) write one table") }
+        if !all[left].tables.isDisjoint(with: all[right].tables) {
+          found.append("\(left) and \(right) write one table")
+        }
         if reads(all[left], all[right]) { found.append("\(left) reads what \(right) makes later") }
       }
     }
-    if isComplete { for part in parts where isDivisible(part, graph) { found.append("\(part) could be more than one part") } }
+    if isComplete {
+      for part in parts where isDivisible(part, graph) { found.append("\(part) could be more than one part") }
+    }
     return found
   }
 
   /// A part must stay whole if every of its nodes can be reached from every other one by shared tables and by reading.
   private func isDivisible(_ part: [Int], _ graph: MappingGraph) -> Bool {
-    guard let first = part.first, !part.contains(where: { effects[graph.nodes[$0].mapping.name]?.isSilent == true }) else {
+    guard let first = part.first, !part.contains(where: { effects[graph.nodes[$0].mapping.name]?.isSilent == true })
+    else {
       return false
     }
     let own = joined(part.map { [$0] }, graph)

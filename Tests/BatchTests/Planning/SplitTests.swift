@@ -48,7 +48,9 @@ import Testing
       var torn = parts
       let largest = parts.indices.max { parts[$0].count < parts[$1].count } ?? 0
       if parts[largest].count > 1 { torn.append([torn[largest].remove(at: 0)]) }
-      for wrong in [torn, Array(parts.reversed()), parts + [parts[0]], Array(parts.dropLast()), parts.shuffled(using: &random)] {
+      for wrong in [
+        torn, Array(parts.reversed()), parts + [parts[0]], Array(parts.dropLast()), parts.shuffled(using: &random),
+      ] {
         let proof = SplitProof(graph: graph).problems(wrong)
         #expect(proof.isEmpty == !oracle.isWrong(wrong, graph), "seed \(seed): \(wrong) \(proof)")
         if !proof.isEmpty { found += 1 }
@@ -57,7 +59,9 @@ import Testing
     #expect(found > 40)
   }
 
-  @Test("Parts run in any allowed order give one store, and in plan order the bytes of the whole", arguments: UInt64(0)..<12)
+  @Test(
+    "Parts run in any allowed order give one store, and in plan order the bytes of the whole", arguments: UInt64(0)..<12
+  )
   func migrated(seed: UInt64) throws {
     let models = SplitModels(seed: seed &+ 7000, entities: 4 + Int(seed) % 9)
     let graph = try MappingGraph(step: models.step([models.mapping]), policies: Self.policies)
@@ -125,7 +129,8 @@ import Testing
       try MappingSplit(
         MigrationStep(
           source: version, destination: version,
-          mappingModels: models.enumerated().map { MappingModel(name: "M\($0)", entityMappings: $1) }, isInferred: false,
+          mappingModels: models.enumerated().map { MappingModel(name: "M\($0)", entityMappings: $1) },
+          isInferred: false,
           reason: ""),
         policies: Self.policies)
     }

@@ -30,7 +30,8 @@ struct StagedMigrationTests {
   @Test("A store enters at the stage with its checksum and passes every version from there on")
   func entering() throws {
     let stages = [
-      StagedMigration.Stage.lightweight(versionChecksums: Self.sums(1, 2)), .lightweight(versionChecksums: Self.sums(3, 4)),
+      StagedMigration.Stage.lightweight(versionChecksums: Self.sums(1, 2)),
+      .lightweight(versionChecksums: Self.sums(3, 4)),
     ]
     #expect(try Self.steps(stages).map(\.destination.name) == ["V2", "V3", "V4"])
     #expect(try Self.steps(stages).allSatisfy(\.isInferred))
@@ -56,7 +57,8 @@ struct StagedMigrationTests {
     #expect(steps[1].mappingModels.map(\.name) == ["a", "b"])
     let overlap = Self.failure([.custom(from: "V2", to: "V3")], from: 1, to: 2, mappings: mappings)
     #expect(overlap?.code == .badMapping && overlap?.message.contains("both have AToA") == true)
-    let missing = Self.failure([.custom(from: "V2", to: "V3", mappingModels: ["a", "x"])], from: 1, to: 2, mappings: mappings)
+    let missing = Self.failure(
+      [.custom(from: "V2", to: "V3", mappingModels: ["a", "x"])], from: 1, to: 2, mappings: mappings)
     #expect(missing?.message == "stage 1: V2 to V3: no mapping model x fits")
     let none = Self.failure([.custom(from: "V1", to: "V2")], to: 1, mappings: mappings)
     #expect(none?.message == "stage 1: V1 to V2: no mapping model fits")
@@ -74,7 +76,9 @@ struct StagedMigrationTests {
     let target = Self.failure([.lightweight(versionChecksums: Self.sums(1, 2))])
     #expect(target?.message.hasPrefix("the target, V4 with") == true)
     let reference = Self.failure([all, .custom(from: "V4", to: "gone")])
-    #expect(reference?.code == .noModel && reference?.message.hasPrefix("stage 2 names the version gone, which no model") == true)
+    #expect(
+      reference?.code == .noModel
+        && reference?.message.hasPrefix("stage 2 names the version gone, which no model") == true)
     #expect(Self.failure([.custom(from: "V1", to: "V1")])?.message == "stage 1 leads from V1 to itself")
     #expect(Self.failure([])?.code == .badMapping)
   }
@@ -92,7 +96,8 @@ struct StagedMigrationTests {
   }
 
   private static func read(_ text: String) throws -> StagedMigration {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-stages-\(UUID().uuidString).yaml").path
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-stages-\(UUID().uuidString).yaml")
+      .path
     defer { try? FileManager.default.removeItem(atPath: path) }
     try text.write(toFile: path, atomically: true, encoding: .utf8)
     return try StagedMigration(path: path)

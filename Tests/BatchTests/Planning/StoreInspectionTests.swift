@@ -17,7 +17,9 @@ struct StoreInspectionTests {
     try StoreInspection(path: path, models: models, fileSystem: LocalFileSystem())
   }
 
-  @Test("A store that carries its model needs none: properties, join tables, external data are told; trap 1: nothing is written")
+  @Test(
+    "A store that carries its model needs none: properties, join tables, external data are told; trap 1: nothing is written"
+  )
   func ownModel() throws {
     let folder = try MigrationFolder([MigrationModels.first])
     let store = try folder.sample("V1", rows: 400, seed: 1)
@@ -31,10 +33,12 @@ struct StoreInspectionTests {
     #expect(found.modelSource == .cached && found.modelCache == "usable")
     #expect(found.problems == [])
     let city = try #require(found.entities.first { $0.name == "City" })
-    #expect(city.properties == [.init(name: "population", kind: "attribute", type: "integer32", place: "ZPLACE.ZPOPULATION")])
+    #expect(
+      city.properties == [.init(name: "population", kind: "attribute", type: "integer32", place: "ZPLACE.ZPOPULATION")])
     #expect(found.entities.reduce(0) { $0 + ($1.rows ?? 0) } == 400)
     #expect(found.tables.filter { $0.kind == .join }.allSatisfy { $0.relationship != nil && $0.rows != nil })
-    #expect(found.tables.filter { $0.kind == .history }.map(\.name) == ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"])
+    #expect(
+      found.tables.filter { $0.kind == .history }.map(\.name) == ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"])
     #expect(found.tables.first { $0.name == "ACHANGE" }?.rows == 40)
     #expect(found.tables.first { $0.name == "W" }?.kind == .virtual)
     #expect(found.unknownColumns == ["ZBOOK.ZOLD"])
@@ -45,13 +49,15 @@ struct StoreInspectionTests {
     let folder = try MigrationFolder([MigrationModels.first])
     let store = try folder.sample("V1", rows: 100, seed: 1)
     for (change, words) in [
-      ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'123456'", "cannot be unpacked"), ("DELETE FROM Z_MODELCACHE", "no model is known"),
+      ("UPDATE Z_MODELCACHE SET Z_CONTENT = x'123456'", "cannot be unpacked"),
+      ("DELETE FROM Z_MODELCACHE", "no model is known"),
       ("UPDATE Z_METADATA SET Z_PLIST = x'62706c697374303041'", "cannot be read"),
       ("UPDATE Z_METADATA SET Z_PLIST = NULL", "is missing"),
     ] {
       try CarriedStore.write(store) { try $0.execute(sql: change) }
       let found = try inspect(store)
-      #expect((found.problems + found.traps + [found.modelCache]).contains { $0.contains(words) }, "\(change): \(found)")
+      #expect(
+        (found.problems + found.traps + [found.modelCache]).contains { $0.contains(words) }, "\(change): \(found)")
       #expect(found.entities.reduce(0) { $0 + ($1.rows ?? 0) } == 100)
     }
     let error = #expect(throws: BatchError.self) { try folder.migrate(folder.request(store)) }
@@ -76,7 +82,9 @@ struct StoreInspectionTests {
     let folder = try MigrationFolder([MigrationModels.first])
     let store = try folder.sample("V1", rows: 100, seed: 1)
     let before = try inspect(store).entities
-    try CarriedStore.write(store) { try $0.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Tome' WHERE Z_NAME = 'Book'") }
+    try CarriedStore.write(store) {
+      try $0.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Tome' WHERE Z_NAME = 'Book'")
+    }
     let found = try inspect(store)
     #expect(found.entities.map(\.name) == before.map(\.name))
     #expect(found.entities.map(\.rows) == before.map(\.rows))
@@ -107,7 +115,8 @@ struct StoreInspectionTests {
       withUnsafeBytes(of: SampleHash.word(7, UInt64(index)).littleEndian) { Array($0) }
     }
     let files: [(bytes: [UInt8], words: String)] = [
-      ([], "empty"), (Array("<?xml version=\"1.0\"?>\n<!DOCTYPE database SYSTEM \"x\">\n<database>".utf8), "an XML store"),
+      ([], "empty"),
+      (Array("<?xml version=\"1.0\"?>\n<!DOCTYPE database SYSTEM \"x\">\n<database>".utf8), "an XML store"),
       (Array("<?xml version=\"1.0\"?>\n<plist>".utf8), "an XML file"), (Array("CoreData\0\0".utf8), "a binary store"),
       (Array("bplist00".utf8), "property list"), ([0x1f, 0x8b, 8, 0], "compressed"), (noise, "encrypted"),
       (Array("SQLite format 3\0".utf8) + [0x10, 0, 1, 1, 80, 0x40, 0x20, 0x20] + noise[24...], "encrypted"),

@@ -11,10 +11,12 @@ struct VersionOrderTests {
   private static let versions = VersionPathTests.versions
 
   private static func path(
-    _ order: VersionOrder, _ versions: [ManagedObjectModel] = versions, from: Int = 0, to: Int = 3, mappings: [MappingModel] = []
+    _ order: VersionOrder, _ versions: [ManagedObjectModel] = versions, from: Int = 0, to: Int = 3,
+    mappings: [MappingModel] = []
   ) throws -> [String] {
     let steps = try VersionPath.find(
-      from: versions[from], to: versions[to], library: VersionPathTests.library(versions), mappings: mappings, order: order)
+      from: versions[from], to: versions[to], library: VersionPathTests.library(versions), mappings: mappings,
+      order: order)
     return steps.map { "\($0.source.name) \($0.destination.name)" }
   }
 

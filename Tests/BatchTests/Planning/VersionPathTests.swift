@@ -54,7 +54,8 @@ struct VersionPathTests {
     let library = Self.library([v1, v2, again, v3])
     let path = try VersionPath.find(from: v1, to: v3, library: library, mappings: [])
     #expect(path.first?.source.name == "V1" && path.last?.destination.name == "V3")
-    #expect(path.count { $0.source.versionHashes == $0.destination.versionHashes } == 0, "\(path.map(\.destination.name))")
+    #expect(
+      path.count { $0.source.versionHashes == $0.destination.versionHashes } == 0, "\(path.map(\.destination.name))")
     #expect(try VersionPath.find(from: v2, to: again, library: library, mappings: []).isEmpty)
     let mapped = try VersionPath.find(from: v1, to: v3, library: library, mappings: [Self.mapping("1-2", v1, v2)])
     #expect(mapped.first?.isInferred == false && mapped.last?.destination.name == "V3")

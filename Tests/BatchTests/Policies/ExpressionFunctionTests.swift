@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Functions and comparisons of expressions")
 struct ExpressionFunctionTests {
-  private func holds(_ comparison: CoreDataModel.Predicate.Comparison, _ left: Value, _ right: Value, _ options: Int64 = 0) throws
+  private func holds(
+    _ comparison: CoreDataModel.Predicate.Comparison, _ left: Value, _ right: Value, _ options: Int64 = 0
+  ) throws
     -> Bool
   {
     try Comparing.holds(comparison, .value(left), .value(right), options: options)
@@ -16,7 +18,8 @@ struct ExpressionFunctionTests {
 
   @Test("NULL equals NULL alone, and is neither less nor more than anything")
   func null() throws {
-    #expect(try holds(.equal, .null, .null) && holds(.notEqual, .null, .integer(1)) && holds(.notEqual, .text(""), .null))
+    #expect(
+      try holds(.equal, .null, .null) && holds(.notEqual, .null, .integer(1)) && holds(.notEqual, .text(""), .null))
     for comparison in [
       CoreDataModel.Predicate.Comparison.less, .lessOrEqual, .greater, .greaterOrEqual, .like, .contains, .beginsWith,
     ] {
@@ -41,7 +44,8 @@ struct ExpressionFunctionTests {
   @Test("LIKE knows its signs and takes no long time over them")
   func like() throws {
     for (text, pattern, isLike) in [
-      ("abc", "a*", true), ("abc", "a?c", true), ("abc", "*c*", true), ("abc", "b*", false), ("", "*", true), ("", "?", false),
+      ("abc", "a*", true), ("abc", "a?c", true), ("abc", "*c*", true), ("abc", "b*", false), ("", "*", true),
+      ("", "?", false),
       ("a*c", "a\\*c", true), ("abc", "a\\*c", false), ("abc", "*", true), ("aXbXc", "a*X?", true),
     ] {
       #expect(try holds(.like, .text(text), .text(pattern)) == isLike, "\(text) \(pattern)")
@@ -57,7 +61,8 @@ struct ExpressionFunctionTests {
     #expect(try Arithmetic.apply("raise:toPower:", .integer(2), .integer(10)) == .real(1024))
     for (name, left, right) in [
       ("add:to:", Value.integer(.max), Value.integer(1)), ("divide:by:", .integer(1), .integer(0)),
-      ("modulus:by:", .integer(1), .integer(0)), ("multiply:by:", .text("a"), .integer(1)), ("divide:by:", .real(1), .real(0)),
+      ("modulus:by:", .integer(1), .integer(0)), ("multiply:by:", .text("a"), .integer(1)),
+      ("divide:by:", .real(1), .real(0)),
       ("divide:by:", .integer(.min), .integer(-1)),
     ] {
       #expect(throws: ExpressionDamage.self, "\(name)") { try Arithmetic.apply(name, left, right) }
@@ -82,8 +87,10 @@ struct ExpressionFunctionTests {
       #expect(throws: ExpressionDamage.self) { try TextFunction.cast(value, to: type) }
     }
     #expect(
-      AttributeType.integer16.fitting(.real(2.9)) == .integer(2) && AttributeType.integer16.fitting(.integer(70_000)) == nil)
-    #expect(AttributeType.string.fitting(.integer(1)) == nil && AttributeType.boolean.fitting(.integer(5)) == .integer(1))
+      AttributeType.integer16.fitting(.real(2.9)) == .integer(2)
+        && AttributeType.integer16.fitting(.integer(70_000)) == nil)
+    #expect(
+      AttributeType.string.fitting(.integer(1)) == nil && AttributeType.boolean.fitting(.integer(5)) == .integer(1))
     #expect(AttributeType.date.fitting(.integer(5)) == .real(5) && AttributeType.uuid.fitting(.text("x")) == nil)
   }
 }

@@ -28,7 +28,8 @@ struct ThirdPolicy: EntityMigrationPolicy {
     let shelf = StoreModels.entity(
       "Shelf", [("name", .string)],
       [
-        StoreModels.link("items", "Item", "shelf", many: true, ordered: true), StoreModels.link("loose", "Item", nil, many: true),
+        StoreModels.link("items", "Item", "shelf", many: true, ordered: true),
+        StoreModels.link("loose", "Item", nil, many: true),
       ])
     let item = StoreModels.entity(
       "Item", [("title", .string)] + (name == "N1" ? [] : [("note", .string)]),
@@ -78,7 +79,10 @@ struct ThirdPolicy: EntityMigrationPolicy {
     let cleared = report.notes.filter { $0.contains("were cleared: their objects were left out") }
     #expect(!cleared.isEmpty)
     let account = try #require(report.accounts.first)
-    #expect(account.objects.allSatisfy { $0.read == $0.written + $0.leftOut && ($0.leftOut > 0) == dropping.contains($0.source) })
+    #expect(
+      account.objects.allSatisfy {
+        $0.read == $0.written + $0.leftOut && ($0.leftOut > 0) == dropping.contains($0.source)
+      })
     #expect(account.objects.reduce(0) { $0 + $1.read } == UInt64(before.objects.count) && account.unmapped == 0)
     for link in account.links where link.read > 0 {
       #expect(link.read == link.written + link.cleared && link.leftOut == 0, "\(link)")
@@ -90,7 +94,8 @@ struct ThirdPolicy: EntityMigrationPolicy {
     let order = try column(.orderingKey(entity: "Item", name: "shelf"))
     let number = try column(.toOneEntity(entity: "Item", name: "next"))
     let rest = try MigrationFolder.rows(
-      store, "SELECT count(*) FROM ZITEM WHERE ZSHELF IS NULL AND \(order) IS NOT NULL OR ZNEXT IS NULL AND \(number) IS NOT NULL"
+      store,
+      "SELECT count(*) FROM ZITEM WHERE ZSHELF IS NULL AND \(order) IS NOT NULL OR ZNEXT IS NULL AND \(number) IS NOT NULL"
     )
     #expect(rest == ["int64(0)"])
   }
@@ -106,7 +111,9 @@ struct ThirdPolicy: EntityMigrationPolicy {
       let request = folder.request(path)
       let stop = StopAfter(count)
       var report: MigrationJob.Report?
-      do { report = try folder.job().migrate(request, monitor: stop.monitor(request.interval)) } catch let error as BatchError {
+      do { report = try folder.job().migrate(request, monitor: stop.monitor(request.interval)) } catch let error
+        as BatchError
+      {
         #expect(error.code == .stopped)
       }
       let isEnd = report != nil

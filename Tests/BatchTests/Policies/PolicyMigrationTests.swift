@@ -106,7 +106,8 @@ import Testing
     #expect(Set(found).count > 20)
   }
 
-  @Test("Look-ups beyond memory have their time set aside, so that the rest of the run is not foreseen as slow as they are")
+  @Test(
+    "Look-ups beyond memory have their time set aside, so that the rest of the run is not foreseen as slow as they are")
   func timeOfLookups() throws {
     let folder = try Self.folder()
     let store = try folder.sample("P1", rows: 2000, seed: 5)

@@ -16,7 +16,8 @@ private struct SettingPolicy: EntityMigrationPolicy {
     "bytes": ("name", .blob([1])), "number": ("name", .integer(1)), "short": ("id", .blob([1, 2, 3])),
     "nan": ("moment", .real(.nan)),
     "nanDouble": ("ratio", .real(.nan)), "textData": ("data", .text("x")), "fits": ("small", .integer(-32768)),
-    "whole": ("small", .real(5)), "true": ("flag", .integer(1)), "date": ("moment", .integer(5)), "null": ("small", .null),
+    "whole": ("small", .real(5)), "true": ("flag", .integer(1)), "date": ("moment", .integer(5)),
+    "null": ("small", .null),
   ]
 
   func createDestinationInstances(
@@ -62,7 +63,8 @@ struct PolicyValueTests {
     let item = StoreModels.entity(
       "Item",
       [
-        ("number", .integer64), ("small", .integer16), ("flag", .boolean), ("name", .string), ("id", .uuid), ("moment", .date),
+        ("number", .integer64), ("small", .integer16), ("flag", .boolean), ("name", .string), ("id", .uuid),
+        ("moment", .date),
         ("ratio", .double), ("data", .binaryData),
       ])
     let (folder, store) = try folder(item, ["set": wish], SettingPolicy.self)
@@ -73,13 +75,16 @@ struct PolicyValueTests {
 
   @Test(
     "A value that its attribute's type does not have is an error with entity and key, or a reject, and never written",
-    arguments: ["text", "large", "cut", "two", "bytes", "number", "short", "nan", "nanDouble", "textData", "small", "name"])
+    arguments: [
+      "text", "large", "cut", "two", "bytes", "number", "short", "nan", "nanDouble", "textData", "small", "name",
+    ])
   func unfit(wish: String) throws {
     let (folder, asked) = try Self.setting(wish)
     var request = asked
     let error = #expect(throws: BatchError.self) { try folder.migrate(request) }
     #expect(
-      error?.message.contains("does not fit the type") == true && error?.key == 3 && error?.entity == "Item", "\(error as Any)")
+      error?.message.contains("does not fit the type") == true && error?.key == 3 && error?.entity == "Item",
+      "\(error as Any)")
     request.output = try folder.place("again")
     request.rejects = RejectLimit(.count(1))
     let report = try folder.migrate(request)

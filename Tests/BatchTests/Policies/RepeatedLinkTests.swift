@@ -29,10 +29,14 @@ struct RepeatingPolicy: EntityMigrationPolicy {
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
     let object = try manager.createDestinationInstance(forSource: source, in: mapping)
-    for other in try others(object, mapping, manager) { try object.add(other, to: mapping.userInfo["relationship"] ?? "") }
+    for other in try others(object, mapping, manager) {
+      try object.add(other, to: mapping.userInfo["relationship"] ?? "")
+    }
   }
 
-  func createRelationships(forDestination destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager)
+  func createRelationships(
+    forDestination destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager
+  )
     throws
   {
     // The other way round than before.
@@ -60,7 +64,9 @@ struct RepeatingPolicy: EntityMigrationPolicy {
     let mappings = [("Author", "books", "authors"), ("Book", "authors", "books")].map { name, relationship, inverse in
       var mapping = EntityMapping(sourceEntity: name, destinationEntity: name)
       mapping.attributeMappings = [PropertyMapping(name: name == "Book" ? "title" : "name")]
-      mapping.relationshipMappings = [PropertyMapping(name: relationship, valueExpression: carries ? nil : .constant(.null))]
+      mapping.relationshipMappings = [
+        PropertyMapping(name: relationship, valueExpression: carries ? nil : .constant(.null))
+      ]
       mapping.policyClassName = "RepeatingPolicy"
       mapping.userInfo = ["relationship": relationship, "inverse": inverse]
       return mapping
@@ -79,7 +85,8 @@ struct RepeatingPolicy: EntityMigrationPolicy {
   }
 
   @Test(
-    "A link that policies add in several calls is there once, beside those of the source and without", arguments: [true, false])
+    "A link that policies add in several calls is there once, beside those of the source and without",
+    arguments: [true, false])
   func once(carries: Bool) throws {
     for isOrdered in [false, true] {
       let folder = try Self.folder(carries: carries, isOrdered: isOrdered)
@@ -92,7 +99,8 @@ struct RepeatingPolicy: EntityMigrationPolicy {
     }
   }
 
-  @Test("I5, I8: stopped anywhere and resumed, a run that removes links which are there twice has the undisturbed bytes")
+  @Test(
+    "I5, I8: stopped anywhere and resumed, a run that removes links which are there twice has the undisturbed bytes")
   func interrupted() throws {
     let folder = try Self.folder(carries: false, isOrdered: false)
     let store = try folder.sample("L1", rows: 300, seed: 6)

@@ -55,7 +55,8 @@ struct RuleConditionTests {
     #expect(report.isVerified && report.notes.contains { $0.contains("1 of 4 objects of Note were left out") })
     #expect(
       try MigrationFolder.rows(store, "SELECT Z_PK, ZRANK, ZLABEL, ZSIZE, ZPARENT FROM ZNOTE ORDER BY 1") == [
-        "int64(1)|int64(1)|string(\"AB\")|string(\"10\")|null", "int64(3)|int64(3)|string(\"BC\")|string(\"large\")|null",
+        "int64(1)|int64(1)|string(\"AB\")|string(\"10\")|null",
+        "int64(3)|int64(3)|string(\"BC\")|string(\"large\")|null",
         "int64(4)|int64(4)|null|string(\"40\")|int64(1)",
       ])
     #expect(

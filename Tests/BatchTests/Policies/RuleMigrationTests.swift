@@ -22,7 +22,8 @@ struct RuleMigrationTests {
             ("number", .integer32), ("placed", .string), ("hours", .string), ("minutes", .string), ("person", .string),
             ("code", .string), ("weight", .double),
           ], [StoreModels.link("lines", "Line", "order", many: true)]),
-        StoreModels.entity("Line", [("sku", .string), ("pieces", .integer16)], [StoreModels.link("order", "Order", "lines")]),
+        StoreModels.entity(
+          "Line", [("sku", .string), ("pieces", .integer16)], [StoreModels.link("order", "Order", "lines")]),
         StoreModels.entity("Draft", [("text", .string)]),
       ])
     let new = ManagedObjectModel(
@@ -38,9 +39,11 @@ struct RuleMigrationTests {
             StoreModels.link("lines", "Line", "order", many: true), StoreModels.link("buyer", "Person", "orders"),
             StoreModels.link("parcels", "Parcel", "orders", many: true),
           ]),
-        StoreModels.entity("Line", [("sku", .string), ("pieces", .integer16)], [StoreModels.link("order", "Order", "lines")]),
         StoreModels.entity(
-          "Person", [("name", .string), ("source", .string)], [StoreModels.link("orders", "Order", "buyer", many: true)]),
+          "Line", [("sku", .string), ("pieces", .integer16)], [StoreModels.link("order", "Order", "lines")]),
+        StoreModels.entity(
+          "Person", [("name", .string), ("source", .string)], [StoreModels.link("orders", "Order", "buyer", many: true)]
+        ),
         StoreModels.entity(
           "Parcel", [("sku", .string), ("count", .integer16)],
           [StoreModels.link("orders", "Order", "parcels", many: true), StoreModels.link("line", "Line", nil)]),
@@ -169,7 +172,8 @@ struct RuleMigrationTests {
     #expect(try folder.migrate(request).isVerified)
     let rows = try MigrationFolder.rows(
       request.source,
-      "SELECT Z_PK, ZNUMBER, ZPLACED, ZTIMES, ZFIRST, ZLAST, ZCOUNTRY, ZLABEL, ZWEIGHT, ZISHEAVY FROM ZORDER ORDER BY Z_PK")
+      "SELECT Z_PK, ZNUMBER, ZPLACED, ZTIMES, ZFIRST, ZLAST, ZCOUNTRY, ZLABEL, ZWEIGHT, ZISHEAVY FROM ZORDER ORDER BY Z_PK"
+    )
     #expect(
       rows == [
         "int64(1)|int64(11)|int64(0)|int64(31)|string(\"Ada\")|string(\"Byron\")|string(\"Germany\")|string(\"Ada-11\")|int64(2)|int64(1)",
@@ -186,7 +190,8 @@ struct RuleMigrationTests {
     #expect(report.rows["Draft"] == nil)
     let rows = { (sql: String) in try MigrationFolder.rows(request.source, sql) }
     #expect(
-      try rows("SELECT p.ZNAME, p.ZSOURCE, group_concat(o.Z_PK) FROM ZORDER o JOIN ZPERSON p ON p.Z_PK = o.ZBUYER GROUP BY 1")
+      try rows(
+        "SELECT p.ZNAME, p.ZSOURCE, group_concat(o.Z_PK) FROM ZORDER o JOIN ZPERSON p ON p.Z_PK = o.ZBUYER GROUP BY 1")
         == [
           "string(\"Ada Byron\")|string(\"order\")|string(\"1,5\")", "string(\"Bob\")|string(\"order\")|string(\"2\")",
         ])
@@ -199,16 +204,27 @@ struct RuleMigrationTests {
     let join = try StoreLayout(model: folder.model("S2")).joinTables[0].name
     #expect(try rows("SELECT count(*) FROM \(join)") == ["int64(3)"])
     #expect(
-      try rows("SELECT Z_PK, ZORDER FROM ZLINE ORDER BY 1") == ["int64(1)|int64(1)", "int64(2)|int64(1)", "int64(4)|int64(5)"])
+      try rows("SELECT Z_PK, ZORDER FROM ZLINE ORDER BY 1") == [
+        "int64(1)|int64(1)", "int64(2)|int64(1)", "int64(4)|int64(5)",
+      ])
   }
 
   @Test("A row that a rule cannot read is reported by entity and key, without its value")
   func failures() throws {
     for (attributes, key, text) in [
-      ("      placed: null\n      times: { sum: [$source.hours, $source.person] }", 1, "a value that is added up is no number"),
+      (
+        "      placed: null\n      times: { sum: [$source.hours, $source.person] }", 1,
+        "a value that is added up is no number"
+      ),
       ("      placed: { date: $source.placed, format: yyyy-MM-dd }", 1, "a text is no date of the format yyyy-MM-dd"),
-      ("      placed: null\n      weight: { cast: $source.person, to: integer }", 1, "a value cannot be cast to integer"),
-      ("      placed: null\n      weight: { cast: $source.person, to: text }", 1, "the value of weight does not fit the type"),
+      (
+        "      placed: null\n      weight: { cast: $source.person, to: integer }", 1,
+        "a value cannot be cast to integer"
+      ),
+      (
+        "      placed: null\n      weight: { cast: $source.person, to: text }", 1,
+        "the value of weight does not fit the type"
+      ),
     ] {
       let error = try failure(attributes)
       #expect(error.code == .policyFailed && error.entity == "Order" && error.key == Int64(key), "\(error)")
@@ -221,9 +237,18 @@ struct RuleMigrationTests {
     for (attributes, objects, text) in [
       ("      tims: 1", "", "OrderToOrder: Order has no attribute tims, did you mean times?"),
       ("      first: $source.persn", "", "first: Order has no property persn, did you mean person?"),
-      ("      first: $same", "    objects: [{ create: Parcl }]", "create Parcl: S2 has no entity Parcl, did you mean Parcel?"),
-      ("      first: $same", "    objects: [{ create: Parcel, link: buyer }]", "create Parcel: buyer of Order leads to Person"),
-      ("      first: $same", "    objects: [{ create: Parcel, relationships: { line: $item } }]", "line: $item needs forEach"),
+      (
+        "      first: $same", "    objects: [{ create: Parcl }]",
+        "create Parcl: S2 has no entity Parcl, did you mean Parcel?"
+      ),
+      (
+        "      first: $same", "    objects: [{ create: Parcel, link: buyer }]",
+        "create Parcel: buyer of Order leads to Person"
+      ),
+      (
+        "      first: $same", "    objects: [{ create: Parcel, relationships: { line: $item } }]",
+        "line: $item needs forEach"
+      ),
     ] {
       let error = try failure(attributes, objects)
       #expect(error.code == .badMapping && error.message.contains(text), "\(error)")
@@ -237,7 +262,8 @@ struct RuleMigrationTests {
     _ = try folder.migrate(request(text, "found"))
     let late = text.replacing("  - Line\n", with: "") + "  - Line\n"
     let error = #expect(throws: BatchError.self) { try folder.migrate(request(late, "late")) }
-    #expect(error?.message.contains("objects of Line are looked for before LineToLine makes them; put it first") == true)
+    #expect(
+      error?.message.contains("objects of Line are looked for before LineToLine makes them; put it first") == true)
   }
 
   @Test("A run goes on with its own copy of the mapping file and its tables")

@@ -9,7 +9,9 @@ import Testing
 @Suite("Rules by recipe")
 struct RuleRecipeTests {
   private static func versions() -> [ManagedObjectModel] {
-    let attributes: [(String, AttributeType)] = [("title", .string), ("maker", .string), ("kind", .string), ("size", .integer32)]
+    let attributes: [(String, AttributeType)] = [
+      ("title", .string), ("maker", .string), ("kind", .string), ("size", .integer32),
+    ]
     let old = ManagedObjectModel(
       name: "R1",
       entities: [
@@ -21,7 +23,10 @@ struct RuleRecipeTests {
       entities: [
         StoreModels.entity(
           "Shelf", [("name", .string)],
-          [StoreModels.link("items", "Item", "shelf", many: true), StoreModels.link("files", "File", "shelf", many: true)]),
+          [
+            StoreModels.link("items", "Item", "shelf", many: true),
+            StoreModels.link("files", "File", "shelf", many: true),
+          ]),
         StoreModels.entity("Thing"),
         StoreModels.entity(
           "Item", parent: "Thing", [("title", .string), ("size", .integer64)],
@@ -74,7 +79,9 @@ struct RuleRecipeTests {
     let store = try folder.sample("R1", rows: 400, seed: seed)
     var random = SeededRandom(seed)
     // What SQL writes where the model wants texts and integers: no recipe fits such rows.
-    let values = ["NULL", "17", "x'0102'", "'é'", "''", "2.5", "'same'", "'\(String(repeating: "long ", count: 4000))'"]
+    let values = [
+      "NULL", "17", "x'0102'", "'é'", "''", "2.5", "'same'", "'\(String(repeating: "long ", count: 4000))'",
+    ]
     for _ in 0..<60 {
       let column = ["ZTITLE", "ZMAKER", "ZKIND", "ZMAKER"].randomElement(using: &random) ?? ""
       let (value, rest) = (values.randomElement(using: &random) ?? "", Int.random(in: 0..<61, using: &random))

@@ -27,7 +27,8 @@ struct TimesExampleTests {
     let store = try folder.sample("Shop 1", rows: 10, seed: 4)
     let queue = try DatabaseQueue(path: store)
     try queue.write { db in
-      try db.execute(sql: "UPDATE ZTIME SET ZHOUR = Z_PK, ZMINUTE = '2', ZCOUNTRY = CASE Z_PK WHEN 1 THEN 'FR' ELSE '?' END")
+      try db.execute(
+        sql: "UPDATE ZTIME SET ZHOUR = Z_PK, ZMINUTE = '2', ZCOUNTRY = CASE Z_PK WHEN 1 THEN 'FR' ELSE '?' END")
     }
     try queue.close()
     let wanted = try MigrationFolder.rows(

@@ -13,7 +13,9 @@ import Testing
 @Suite("Damaged working files") struct WorkingFileDamageTests {
   private let folder: String
   private var path: String { folder + "/step-1.relation.x" }
-  private var files: StepFiles { StepFiles(prefix: folder + "/step-1", fileSystem: LocalFileSystem(), budget: .standard) }
+  private var files: StepFiles {
+    StepFiles(prefix: folder + "/step-1", fileSystem: LocalFileSystem(), budget: .standard)
+  }
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("working-\(UUID().uuidString)").path
@@ -26,7 +28,9 @@ import Testing
     }
   }
 
-  @Test("Sorted links are read in order, forwards and at random, however many blocks they take", arguments: [0, 1, 102, 5000])
+  @Test(
+    "Sorted links are read in order, forwards and at random, however many blocks they take",
+    arguments: [0, 1, 102, 5000])
   func links(owners: Int64) throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let run = try run(owners: owners)
@@ -40,7 +44,8 @@ import Testing
     #expect(try MigrationFolder.bytes(path).count % 4096 == 0)
   }
 
-  @Test("A flipped bit in sorted links, a block that is missing, doubled or swapped, is an error that says what to remove")
+  @Test(
+    "A flipped bit in sorted links, a block that is missing, doubled or swapped, is an error that says what to remove")
   func damagedLinks() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     _ = try run(owners: 2000)
@@ -89,7 +94,9 @@ import Testing
     #expect(try run(owners: 900).values(899) == [-878, -885, -892, -899])
   }
 
-  @Test("A flipped bit in the list of objects that were left out ends a resumed run with one error; without it the run goes on")
+  @Test(
+    "A flipped bit in the list of objects that were left out ends a resumed run with one error; without it the run goes on"
+  )
   func damagedKeys() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let folder = try MigrationFolder(
@@ -104,7 +111,8 @@ import Testing
     try damaged.write(to: URL(fileURLWithPath: list))
     let error = #expect(throws: BatchError.self) { try folder.job().resume(store) { RunMonitor(interval: $0) } }
     #expect(
-      error?.code == BatchError.Code(.damagedCheckpoint) && error?.path == list && error?.hint?.contains("start again") == true)
+      error?.code == BatchError.Code(.damagedCheckpoint) && error?.path == list
+        && error?.hint?.contains("start again") == true)
     try bytes.write(to: URL(fileURLWithPath: list))
     _ = try folder.job().resume(store) { RunMonitor(interval: $0) }
     #expect(try MigrationFolder.bytes(store) == MigrationFolder.bytes(whole))

@@ -11,7 +11,8 @@ import Testing
     arguments: [
       // Groups, weight, scale: as `SELECT numeric_send('…')` shows them.
       ("0", [], 0, 0), ("1", [1], 0, 0), ("-1.5", [1, 5000], 0, 1), ("12345", [1, 2345], 1, 0), ("0.0001", [1], -1, 4),
-      ("0.00001", [1000], -2, 5), ("1e20", [1], 5, 0), ("1.5e-7", [15], -2, 8), ("100000000", [1], 2, 0), ("0.10", [1000], -1, 2),
+      ("0.00001", [1000], -2, 5), ("1e20", [1], 5, 0), ("1.5e-7", [15], -2, 8), ("100000000", [1], 2, 0),
+      ("0.10", [1000], -1, 2),
       ("+12.340", [12, 3400], 0, 3), ("1E2", [100], 0, 0), ("000", [], 0, 0), ("-0.00", [], 0, 2),
       ("9999.9999", [9999, 9999], 0, 4),
     ] as [(String, [Int16], Int16, Int16)])
@@ -22,7 +23,8 @@ import Testing
   }
 
   @Test(
-    "What is no decimal number is none", arguments: ["", "-", ".", "1e", "1e99999", "NaN", "1x", "e5", "1 ", "0x10", "1e--2"])
+    "What is no decimal number is none",
+    arguments: ["", "-", ".", "1e", "1e99999", "NaN", "1x", "e5", "1 ", "0x10", "1e--2"])
   func noNumber(text: String) { #expect(Array(text.utf8).withUnsafeBytes { NumericText($0) } == nil) }
 
   @Test("Text with NUL, or that is not UTF-8, is told from text, also where pieces part a character")

@@ -23,7 +23,8 @@
       let session = try LibpqSession(TestServer.url ?? "")
       try SessionSettings.apply(to: session)
       let names = [
-        "synchronous_commit", "tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "statement_timeout",
+        "synchronous_commit", "tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count",
+        "statement_timeout",
       ]
       let settings = names.map { "current_setting('\($0)')" }.joined(separator: ", ")
       #expect(try session.rows("SELECT \(settings)") == [["on", "20", "10", "3", "0"]])
@@ -62,14 +63,16 @@
     }
   }
 
-  /// Takes one client by a socket in a folder, answers its first statements, then says so many bytes of notices and is gone.
+  /// Takes one client by a socket in a folder, answers its first statements, then says so many bytes of notices and is
+  /// gone.
   private final class DyingServer {
     let folder: String
     private let listener: Int32
     private let worker: Worker
 
     init(_ bytes: Int) throws {
-      folder = FileManager.default.temporaryDirectory.appendingPathComponent("dying-\(UInt32.random(in: 0 ... .max))").path
+      folder =
+        FileManager.default.temporaryDirectory.appendingPathComponent("dying-\(UInt32.random(in: 0 ... .max))").path
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr_un()

@@ -13,8 +13,8 @@
   @testable import StoreSamples
   @testable import StoreVerification
 
-  /// Compares tables of a server with those of a store, by SQL on both sides and nothing of the engine: under Core Data's names columns
-  /// have equal names, and a value's text on the server tells what it must be in the store.
+  /// Compares tables of a server with those of a store, by SQL on both sides and nothing of the engine: under Core
+  /// Data's names columns have equal names, and a value's text on the server tells what it must be in the store.
   struct LoadedTables {
     struct Difference: Error, CustomStringConvertible { let description: String }
 
@@ -40,7 +40,9 @@
     private static let joinTables =
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'Z_[0-9]*'"
 
-    private func compare(_ table: String, _ database: DatabaseQueue, _ inheritance: PostgresOptions.Inheritance) throws -> Int {
+    private func compare(_ table: String, _ database: DatabaseQueue, _ inheritance: PostgresOptions.Inheritance) throws
+      -> Int
+    {
       let columns = try session.rows(
         "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = '\(schema)' AND table_name = '\(table)' "
           + "ORDER BY ordinal_position"
@@ -59,7 +61,9 @@
           columns.indices.map { text(row[$0], columns[$0].1, columns[$0].0, table) }
         }
       }
-      let (left, right) = (found.map { $0.joined(separator: "|") }.sorted(), wanted.map { $0.joined(separator: "|") }.sorted())
+      let (left, right) = (
+        found.map { $0.joined(separator: "|") }.sorted(), wanted.map { $0.joined(separator: "|") }.sorted()
+      )
       guard left == right else {
         let place = left.indices.first { $0 >= right.count || left[$0] != right[$0] } ?? left.count
         let pair = [left, right].map { $0.indices.contains(place) ? String($0[place].prefix(2000)) : "-" }
@@ -69,16 +73,21 @@
     }
 
     /// Rows of the store's table: of a class those of its entity and all below it.
-    private func query(_ table: String, _ columns: [String], _ inheritance: PostgresOptions.Inheritance) throws -> String {
+    private func query(_ table: String, _ columns: [String], _ inheritance: PostgresOptions.Inheritance) throws
+      -> String
+    {
       let list: String = columns.map { (name: String) -> String in "\"\(name)\"" }.joined(separator: ", ")
       guard let entity = model.entities.first(where: { "Z" + $0.name.uppercased() == table }) else {
         return "SELECT \(list) FROM \"\(table)\""
       }
       let root = "Z" + model.root(of: entity.name).uppercased()
       guard inheritance == .class else { return "SELECT \(list) FROM \"\(root)\"" }
-      let kinds = model.entities.filter { model.isKind($0.name, of: entity.name) }.map { entity -> String in "'\(entity.name)'" }
-        .joined(separator: ", ")
-      return "SELECT \(list) FROM \"\(root)\" WHERE Z_ENT IN (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME IN (\(kinds)))"
+      let kinds = model.entities.filter { model.isKind($0.name, of: entity.name) }.map { entity -> String in
+        "'\(entity.name)'"
+      }
+      .joined(separator: ", ")
+      return
+        "SELECT \(list) FROM \"\(root)\" WHERE Z_ENT IN (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME IN (\(kinds)))"
     }
 
     /// What a value of the store reads like on the server.
@@ -105,9 +114,10 @@
 
     private func isExternal(_ column: String, of table: String) -> Bool {
       guard let named = model.entities.first(where: { "Z" + $0.name.uppercased() == table }) else { return false }
-      return model.entities.filter { model.root(of: $0.name) == model.root(of: named.name) }.flatMap(\.attributes).contains {
-        $0.allowsExternalBinaryDataStorage && "Z" + $0.name.uppercased() == column
-      }
+      return model.entities.filter { model.root(of: $0.name) == model.root(of: named.name) }.flatMap(\.attributes)
+        .contains {
+          $0.allowsExternalBinaryDataStorage && "Z" + $0.name.uppercased() == column
+        }
     }
 
     /// The shortest text that gives the number again, as PostgreSQL writes it.

@@ -25,7 +25,9 @@
         .init(name: "flag", type: .boolean), .init(name: "uuid", type: .uuid),
       ]
       item.attributes[2].allowsExternalBinaryDataStorage = true
-      item.relationships = [.toOne("parent", "Item", inverse: "children"), .toMany("children", "Item", inverse: "parent")]
+      item.relationships = [
+        .toOne("parent", "Item", inverse: "children"), .toMany("children", "Item", inverse: "parent"),
+      ]
       item.uniquenessConstraints = [["text"]]
       return ManagedObjectModel(name: "V1", entities: [item])
     }
@@ -55,7 +57,8 @@
       let source = try LoadStore(store, model: Self.model, LocalFileSystem())
       return (
         PostgresLoad(
-          schema: try PostgresSchemaPlanner.plan(Self.model, options), store: source, server: TestServer.server, proves: proves,
+          schema: try PostgresSchemaPlanner.plan(Self.model, options), store: source, server: TestServer.server,
+          proves: proves,
           rowLimit: 4 << 20, monitor: RunMonitor(), isBegun: false), source
       )
     }
@@ -78,7 +81,9 @@
       var rows: [[String: (any DatabaseValueConvertible)?]] = []
       var wanted: [Data] = []
       for count in [0, 1, edge - 2, edge - 1, edge, edge + 1, 5 << 20] {
-        rows.append(["ZDATA": Data([1]) + blob(count), "ZTEXT": String(repeating: "ä€🐎", count: count / 9) + "\(count)"])
+        rows.append([
+          "ZDATA": Data([1]) + blob(count), "ZTEXT": String(repeating: "ä€🐎", count: count / 9) + "\(count)",
+        ])
         wanted.append(blob(count))
       }
       for (name, data) in files.sorted(by: { $0.key < $1.key }) {
@@ -95,7 +100,8 @@
         // The unique text of millions of characters has no place in an index.
         #expect(outcome.notes.count == 1 && outcome.notes[0].contains("too long for an index"), "\(outcome.notes)")
         let found = try session.rows(
-          "SELECT encode(sha256(data), 'hex'), encode(sha256(convert_to(text, 'UTF8')), 'hex') FROM \(schema).item ORDER BY id")
+          "SELECT encode(sha256(data), 'hex'), encode(sha256(convert_to(text, 'UTF8')), 'hex') FROM \(schema).item ORDER BY id"
+        )
         for (row, data) in zip(found, wanted) { #expect(row[0] == PlanFingerprint.hex(SHA256.hash(data))) }
         for (row, original) in zip(found, rows) {
           let text = original["ZTEXT"] as? String
@@ -108,7 +114,8 @@
     func imperfect() throws {
       let lost = Data([2]) + Data(UUID().uuidString.utf8) + Data([0])
       let (folder, store) = try store([
-        ["ZPARENT": 2], ["ZREQUIRED": nil, "ZPARENT": 99], ["ZREQUIRED": nil, "ZDATA": lost], ["ZTEXT": "a"], ["ZTEXT": nil],
+        ["ZPARENT": 2], ["ZREQUIRED": nil, "ZPARENT": 99], ["ZREQUIRED": nil, "ZDATA": lost], ["ZTEXT": "a"],
+        ["ZTEXT": nil],
       ])
       defer { withExtendedLifetime(folder) {} }
       try TestServer.withSchema("imperfect") { session, schema in
@@ -119,7 +126,9 @@
           "item_parent_id_fkey stays NOT VALID, because keys lead to no row",
         ] { #expect(notes.contains { $0.hasPrefix(wanted) }, "\(notes)") }
         #expect(
-          try session.rows("SELECT count(*), count(required), count(parent_id) FROM \(schema).item").first == ["5", "3", "2"])
+          try session.rows("SELECT count(*), count(required), count(parent_id) FROM \(schema).item").first == [
+            "5", "3", "2",
+          ])
       }
     }
 
@@ -127,9 +136,12 @@
     @Test("Values at the borders of their types arrive exactly")
     func borders() throws {
       let (folder, store) = try store([
-        ["ZWHEN": -63_114_076_800.0, "ZSMALL": -32768, "ZPRICE": "123456789012345678901234567890.12345678", "ZFLAG": 0],
+        [
+          "ZWHEN": -63_114_076_800.0, "ZSMALL": -32768, "ZPRICE": "123456789012345678901234567890.12345678", "ZFLAG": 0,
+        ],
         ["ZWHEN": 63_113_904_000, "ZSMALL": 32767, "ZPRICE": 0.1, "ZFLAG": 1], ["ZWHEN": 0.000_001, "ZPRICE": -1e-7],
-        ["ZWHEN": Double.infinity, "ZPRICE": 5], ["ZWHEN": 700_000_000.123_456, "ZPRICE": "1e20", "ZTEXT": "\u{1F40E}'\"\\\t\n"],
+        ["ZWHEN": Double.infinity, "ZPRICE": 5],
+        ["ZWHEN": 700_000_000.123_456, "ZPRICE": "1e20", "ZTEXT": "\u{1F40E}'\"\\\t\n"],
       ])
       defer { withExtendedLifetime(folder) {} }
       try TestServer.withSchema("borders") { session, schema in
@@ -150,10 +162,12 @@
     @Test(
       "A value that its column cannot hold ends the load with its object and property; nothing is rounded or cut",
       arguments: [
-        ("ZTEXT", "CAST(x'610062' AS TEXT)", "text has a NUL character"), ("ZTEXT", "CAST(x'61ff' AS TEXT)", "text is not UTF-8"),
+        ("ZTEXT", "CAST(x'610062' AS TEXT)", "text has a NUL character"),
+        ("ZTEXT", "CAST(x'61ff' AS TEXT)", "text is not UTF-8"),
         ("ZTEXT", "x'6162'", "text is binary data"), ("ZSMALL", "32768", "small is 32768"), ("ZFLAG", "2", "flag is 2"),
         ("ZUUID", "x'00'", "uuid is not the 16 bytes of a UUID"), ("ZWHEN", "1e300", "when is the time 1e+300"),
-        ("ZPRICE", "'abc'", "price is no decimal number"), ("ZSMALL", "1.5", "small is 1.5"), ("ZUUID", "'x'", "uuid is not"),
+        ("ZPRICE", "'abc'", "price is no decimal number"), ("ZSMALL", "1.5", "small is 1.5"),
+        ("ZUUID", "'x'", "uuid is not"),
         ("ZTEXT", "CAST(zeroblob(400000) AS TEXT)", "a long text has a NUL character"),
       ])
     func misfits(column: String, value: String, message: String) throws {
@@ -165,7 +179,8 @@
       try TestServer.withSchema("misfit") { _, schema in
         let error = #expect(throws: BatchError.self) { try run(store, schema) }
         #expect(
-          error?.message.hasPrefix(message) == true && error?.entity == "Item" && error?.key == 2, "\(String(describing: error))")
+          error?.message.hasPrefix(message) == true && error?.entity == "Item" && error?.key == 2,
+          "\(String(describing: error))")
       }
     }
 
@@ -213,7 +228,8 @@
         try LoadBook(session: session, schema: load.schema, identity: load.identity).create([LoadBook.Unit()])
         let error = #expect(throws: BatchError.self) { try load.run() }
         #expect(
-          error?.code == .mismatch && error?.message.contains("taken 19 of 20 rows") == true, "\(String(describing: error))")
+          error?.code == .mismatch && error?.message.contains("taken 19 of 20 rows") == true,
+          "\(String(describing: error))")
         #expect(try session.rows("SELECT count(*) FROM \(schema).item").first == ["0"])
       }
     }
@@ -228,7 +244,9 @@
         let (load, source) = try load(store, schema)
         defer { source.close() }
         let error = #expect(throws: BatchError.self) { try load.check() }
-        #expect(error?.code == .refused && error?.message.contains("item_parent_id_idx") == true, "\(String(describing: error))")
+        #expect(
+          error?.code == .refused && error?.message.contains("item_parent_id_idx") == true,
+          "\(String(describing: error))")
         try session.execute("DROP TABLE \(schema).old")
         try load.check()
         let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = '\(schema)'"

@@ -89,7 +89,9 @@
       print("\(whole.calls) calls, behind: \(isBehind), sessions: \(sessions)")
     }
 
-    @Test("Damaged keys of interior pages hide no row: a load is whole or ends with an error", arguments: 0..<12 as Range<UInt64>)
+    @Test(
+      "Damaged keys of interior pages hide no row: a load is whole or ends with an error",
+      arguments: 0..<12 as Range<UInt64>)
     func damagedKeys(seed: UInt64) throws {
       let (folder, store, model) = try store(3, scale: 400)
       defer { withExtendedLifetime(folder) {} }
@@ -110,7 +112,8 @@
         guard let outcome = try? load(store, model, options(schema, .root)) else { return }
         for (table, rows) in outcome.rows {
           // The condition keeps SQLite from counting an index.
-          let count = try queue.read { try UInt64.fetchOne($0, sql: "SELECT count(*) FROM \"\(table)\" NOT INDEXED") } ?? 0
+          let count =
+            try queue.read { try UInt64.fetchOne($0, sql: "SELECT count(*) FROM \"\(table)\" NOT INDEXED") } ?? 0
           #expect(rows == count, "\(table), seed \(seed)")
         }
       }

@@ -7,7 +7,8 @@ import Testing
     "Names become snake case as people write it",
     arguments: [
       ("Book", "book"), ("BookAuthor", "book_author"), ("createdAt", "created_at"), ("imageURL", "image_url"),
-      ("URLString", "url_string"), ("remoteID2", "remote_id2"), ("HTTPServer", "http_server"), ("already_snake", "already_snake"),
+      ("URLString", "url_string"), ("remoteID2", "remote_id2"), ("HTTPServer", "http_server"),
+      ("already_snake", "already_snake"),
       ("Éclair", "éclair"), ("with space", "with_space"), ("address.street", "address_street"), ("x", "x"),
       ("isbn13Code", "isbn13_code"),
     ])

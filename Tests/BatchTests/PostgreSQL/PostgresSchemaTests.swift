@@ -65,14 +65,17 @@ import Testing
     ] { #expect(script.contains(wanted), "\(wanted)\n\(script)") }
   }
 
-  @Test("One table for each class: its own columns, its key that of the table above, and keys that lead to the class itself")
+  @Test(
+    "One table for each class: its own columns, its key that of the table above, and keys that lead to the class itself"
+  )
   func classes() throws {
     let script = try script { $0.inheritance = .class }
     for wanted in [
       "CREATE TABLE app.party (\n  id bigint NOT NULL,\n  entity text NOT NULL,\n  name text NOT NULL\n);",
       "CREATE TABLE app.company (\n  id bigint NOT NULL,\n  code text,\n  logo bytea\n);",
       "CREATE TABLE app.person (\n  id bigint NOT NULL,\n  code smallint,\n  employer_id bigint,\n  employer_order bigint,\n  birth_date timestamptz\n);",
-      "FOREIGN KEY (id) REFERENCES app.party (id) NOT VALID;", "FOREIGN KEY (employer_id) REFERENCES app.company (id) NOT VALID;",
+      "FOREIGN KEY (id) REFERENCES app.party (id) NOT VALID;",
+      "FOREIGN KEY (employer_id) REFERENCES app.company (id) NOT VALID;",
       "FOREIGN KEY (person_id) REFERENCES app.person (id) NOT VALID;",
     ] { #expect(script.contains(wanted), "\(wanted)\n\(script)") }
   }
@@ -99,7 +102,9 @@ import Testing
     let schema = try PostgresSchemaPlanner.plan(model, PostgresOptions())
     #expect(schema.notes == ["byPlace of Tag is not created: it is an R-tree"])
     let script = PostgresStatements(schema: schema).script
-    for wanted in ["ADD CONSTRAINT tag_id_key UNIQUE (id);", "CREATE INDEX tag_weight_idx", "party_name_key UNIQUE (name)"] {
+    for wanted in [
+      "ADD CONSTRAINT tag_id_key UNIQUE (id);", "CREATE INDEX tag_weight_idx", "party_name_key UNIQUE (name)",
+    ] {
       #expect(script.contains(wanted), "\(script)")
     }
   }
@@ -110,13 +115,16 @@ import Testing
     (options.schema, options.inheritance) = ("a\"b", inheritance)
     let long = String(repeating: "Long", count: 30)
     let entities = ["Select", "User", long, long + "2"].map {
-      EntityDescription(name: $0, attributes: [.init(name: "order", type: .string), .init(name: long + "x", type: .string)])
+      EntityDescription(
+        name: $0, attributes: [.init(name: "order", type: .string), .init(name: long + "x", type: .string)])
     }
     let schema = try PostgresSchemaPlanner.plan(ManagedObjectModel(name: "M", entities: entities), options)
     #expect(Set(schema.tables.map(\.name)).count == 4)
     let script = PostgresStatements(schema: schema).script
     #expect(script.contains("CREATE TABLE \"a\"\"b\".\"select\" (\n  id bigint NOT NULL,\n"))
     #expect(script.contains("\"order\" text"))
-    for table in schema.tables { for name in [table.name] + table.columns.map(\.name) { #expect(name.utf8.count <= 63) } }
+    for table in schema.tables {
+      for name in [table.name] + table.columns.map(\.name) { #expect(name.utf8.count <= 63) }
+    }
   }
 }

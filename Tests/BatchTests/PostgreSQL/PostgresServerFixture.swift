@@ -14,7 +14,8 @@
   @testable import StoreSamples
   @testable import StoreVerification
 
-  /// The server that tests load into: `scripts/test` starts one where PostgreSQL is installed, and names it in GODWIT_POSTGRES.
+  /// The server that tests load into: `scripts/test` starts one where PostgreSQL is installed, and names it in
+  /// GODWIT_POSTGRES.
   enum TestServer {
     static let url = ProcessInfo.processInfo.environment["GODWIT_POSTGRES"]
 

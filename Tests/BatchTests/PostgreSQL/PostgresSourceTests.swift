@@ -30,7 +30,8 @@
       return outcome
     }
 
-    @Test("Stores in UTF-16, and links in tables WITHOUT ROWID, are loaded as any others", arguments: ["UTF-8", "UTF-16le"])
+    @Test(
+      "Stores in UTF-16, and links in tables WITHOUT ROWID, are loaded as any others", arguments: ["UTF-8", "UTF-16le"])
     func otherTools(encoding: String) throws {
       let folder = try MigrationFolder(MigrationModels.all)
       let store = try folder.sample("V1", rows: 1500, seed: 41)
@@ -44,7 +45,8 @@
       }
     }
 
-    @Test("Links that come twice, or lead from nothing, leave their table without its key, with a note; all rows are there")
+    @Test(
+      "Links that come twice, or lead from nothing, leave their table without its key, with a note; all rows are there")
     func links() throws {
       let folder = try MigrationFolder(MigrationModels.all)
       let store = try folder.sample("V1", rows: 300, seed: 42)
@@ -67,13 +69,16 @@
       try queue.close()
       try TestServer.withSchema("links") { session, schema in
         let notes = try load(other, model, schema).notes
-        #expect(notes.contains { $0.hasPrefix("\(tables[0]) has no primary key, because rows are there twice") }, "\(notes)")
-        #expect(notes.contains { $0.hasPrefix("\(tables[1]) has no primary key, because keys are missing") }, "\(notes)")
+        #expect(
+          notes.contains { $0.hasPrefix("\(tables[0]) has no primary key, because rows are there twice") }, "\(notes)")
+        #expect(
+          notes.contains { $0.hasPrefix("\(tables[1]) has no primary key, because keys are missing") }, "\(notes)")
         _ = try LoadedTables(session: session, schema: schema, store: other, model: model).compare(.root)
       }
     }
 
-    @Test("A load that ended before anything was migrated is in nobody's way: resume says so, and another one begins anew")
+    @Test(
+      "A load that ended before anything was migrated is in nobody's way: resume says so, and another one begins anew")
     func barelyBegun() throws {
       let folder = try MigrationFolder(MigrationModels.all)
       let store = try folder.sample("V1", rows: 200, seed: 43)

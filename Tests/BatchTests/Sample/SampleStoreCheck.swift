@@ -92,7 +92,9 @@ struct SampleStoreCheck {
     }
   }
 
-  private mutating func checkAttribute(_ path: String, _ entity: String, _ column: CoreDataStore.Column, _ table: EntityTable)
+  private mutating func checkAttribute(
+    _ path: String, _ entity: String, _ column: CoreDataStore.Column, _ table: EntityTable
+  )
     throws
   {
     let names = path.split(separator: ".").map(String.init)
@@ -128,12 +130,15 @@ struct SampleStoreCheck {
     case .binaryData where attribute.allowsExternalBinaryDataStorage:
       "typeof(\(value)) = 'blob' AND (length(\(value)) IN (1, 6001) OR length(\(value)) BETWEEN 11 AND 201)"
         + " AND substr(\(value), 1, 1) = x'01'"
-    case .binaryData: "typeof(\(value)) = 'blob' AND (length(\(value)) IN (0, 6000) OR length(\(value)) BETWEEN 10 AND 200)"
+    case .binaryData:
+      "typeof(\(value)) = 'blob' AND (length(\(value)) IN (0, 6000) OR length(\(value)) BETWEEN 10 AND 200)"
     default: "typeof(\(value)) = 'blob' AND substr(\(value), 1, 8) = CAST('bplist00' AS BLOB)"
     }
   }
 
-  private mutating func checkKey(_ column: CoreDataStore.Column, _ table: EntityTable, owner: String, target: String) throws {
+  private mutating func checkKey(_ column: CoreDataStore.Column, _ table: EntityTable, owner: String, target: String)
+    throws
+  {
     guard let other = layout.table(ofEntity: target) else { return problems.append("\(target) has no table") }
     let key = "\"\(column.name)\""
     try none(
@@ -152,7 +157,9 @@ struct SampleStoreCheck {
     try none("with a wrong helper", "FROM \"\(table.name)\" o WHERE o.\"\(helper.name)\" IS NOT \(wanted)")
   }
 
-  private mutating func checkOrder(_ order: CoreDataStore.Column, of key: CoreDataStore.Column, in table: EntityTable) throws {
+  private mutating func checkOrder(_ order: CoreDataStore.Column, of key: CoreDataStore.Column, in table: EntityTable)
+    throws
+  {
     let (place, order) = ("FROM \"\(table.name)\" WHERE", "\"\(order.name)\"")
     try none("with a place but no key, or the reverse", "\(place) (\(order) IS NULL) <> (\"\(key.name)\" IS NULL)")
     try none("with a place that is no multiple of 1024", "\(place) \(order) % 1024 <> 0 OR \(order) <= 0")

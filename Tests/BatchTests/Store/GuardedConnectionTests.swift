@@ -23,12 +23,15 @@ import Testing
     let editor = try MetadataConnection(store)
     let judge = try StoreConnection(path: store)
     return [
-      ("configuration", { sql in try queue.inDatabase { try $0.execute(sql: sql) } }), ("editor", { try editor.run($0) }),
+      ("configuration", { sql in try queue.inDatabase { try $0.execute(sql: sql) } }),
+      ("editor", { try editor.run($0) }),
       ("judge", { try judge.rows($0) { _ in } }),
     ]
   }
 
-  @Test("No extension is loaded, nothing is attached, no file is written, and SQL changes no schema by hand, on any connection")
+  @Test(
+    "No extension is loaded, nothing is attached, no file is written, and SQL changes no schema by hand, on any connection"
+  )
   func ways() throws {
     try CarriedStore.write(store) { try $0.execute(sql: "CREATE TABLE Notes (text)") }
     for (name, run) in try connections() {

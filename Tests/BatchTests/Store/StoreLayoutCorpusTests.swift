@@ -167,7 +167,8 @@ struct StoreLayoutCorpusTests {
       let layout = try StoreLayout(model: model)
       count += 1
       for entity in model.entities {
-        for attribute in model.attributes(of: entity.name) where !attribute.isTransient && attribute.type != .composite {
+        for attribute in model.attributes(of: entity.name) where !attribute.isTransient && attribute.type != .composite
+        {
           #expect(
             layout.column(forAttribute: attribute.name, ofEntity: entity.name) != nil, "\(path) \(attribute.name)")
         }

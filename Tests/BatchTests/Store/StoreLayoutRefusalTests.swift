@@ -13,7 +13,8 @@ struct StoreLayoutRefusalTests {
 
   @Test("R-trees that SQLite cannot hold are refused for writing")
   func rtree() throws {
-    var entity = StoreModels.entity("Place", ["a", "b", "c", "d", "e", "f"].map { ($0, .double) } + [("name", .string)])
+    var entity = StoreModels.entity(
+      "Place", ["a", "b", "c", "d", "e", "f"].map { ($0, .double) } + [("name", .string)])
     func refusal(_ elements: [(String, String)]) -> BatchError? {
       entity.indexes = [.init(name: "byPlace", elements: elements.map { .init(property: $0.0, type: $0.1) })]
       return error([entity])
@@ -34,7 +35,8 @@ struct StoreLayoutRefusalTests {
     let model = ManagedObjectModel(entities: [entity])
     let layout = try StoreLayout(model: model, purpose: .reading)
     #expect(layout.rtrees.map(\.name) == ["Z_RT_Place_byPlace"])
-    var planner = IndexPlanner(model: model, numbering: try EntityNumbering(model: model), hasRTrees: false) { property, _ in
+    var planner = IndexPlanner(model: model, numbering: try EntityNumbering(model: model), hasRTrees: false) {
+      property, _ in
       "Z" + property.uppercased()
     }
     let refusal = #expect(throws: BatchError.self) { try planner.add(layout.entityTables[0], joins: []) }
@@ -53,7 +55,9 @@ struct StoreLayoutRefusalTests {
     #expect(lost?.message == "relationship b leads to B, which is not in the model")
   }
 
-  @Test("A property that is there twice is named; names that differ in bytes alone keep columns without a suffix, as in SQLite")
+  @Test(
+    "A property that is there twice is named; names that differ in bytes alone keep columns without a suffix, as in SQLite"
+  )
   func sameNames() throws {
     let twice = error([StoreModels.entity("A", [("x", .string), ("x", .double)])])
     #expect(twice?.code == .badModel && twice?.entity == "A" && twice?.message == "two properties are named x")

@@ -32,13 +32,16 @@ struct MigratedStoreTests {
     let books = try migrated.objects("Book")
     let rows = try MigrationFolder.rows(migrated.path, "SELECT Z_PK, coalesce(ZWRITER, 0) FROM ZBOOK ORDER BY Z_PK")
     #expect(!books.isEmpty && books.map { "int64(\($0.key))|int64(\($0["writer"].keys.first ?? 0))" } == rows)
-    let pages = try MigrationFolder.rows(migrated.path, "SELECT ZPAGES FROM ZBOOK WHERE ZPAGES IS NOT NULL ORDER BY Z_PK")
+    let pages = try MigrationFolder.rows(
+      migrated.path, "SELECT ZPAGES FROM ZBOOK WHERE ZPAGES IS NOT NULL ORDER BY Z_PK")
     #expect(books.compactMap { $0["pages"].integer.map { "int64(\($0))" } } == pages)
     let writer = try #require(books.first { !$0["writer"].keys.isEmpty })
     let human = try #require(try migrated.objects("Human", of: "writer", in: writer).first)
     #expect(human["books"].keys.contains(writer.key))
     #expect(try migrated.objects("Book", of: "books", in: human).allSatisfy { $0["writer"].keys == [human.key] })
-    #expect(try migrated.count("Place") >= migrated.count("City") && migrated.objects("City").allSatisfy { $0.entity == "City" })
+    #expect(
+      try migrated.count("Place") >= migrated.count("City")
+        && migrated.objects("City").allSatisfy { $0.entity == "City" })
     #expect(books[0]["nothing"] == nil)
   }
 
@@ -61,9 +64,13 @@ struct MigratedStoreTests {
   @Test("What goes wrong is thrown, and nothing is left in the temporary folder")
   func failures() async throws {
     let (folder, store) = try Self.fixture()
-    let missing = await #expect(throws: BatchError.self) { try await MigratedStore(store + "x", models: [folder.models]) }
+    let missing = await #expect(throws: BatchError.self) {
+      try await MigratedStore(store + "x", models: [folder.models])
+    }
     #expect(missing?.code == .noSuchFile)
-    let version = await #expect(throws: BatchError.self) { try await MigratedStore(store, models: [folder.models], to: "V9") }
+    let version = await #expect(throws: BatchError.self) {
+      try await MigratedStore(store, models: [folder.models], to: "V9")
+    }
     #expect(version?.code == .noModel)
     let migrated = try await MigratedStore(store, models: [folder.models])
     let entity = #expect(throws: BatchError.self) { try migrated.objects("Person") }
@@ -76,7 +83,8 @@ struct MigratedStoreTests {
   func values() {
     #expect(StoreValue.text("a") == "a" && StoreValue.integer(2) == 2 && StoreValue.real(0.5) == 0.5)
     #expect(StoreValue.boolean(true) == true && StoreValue.null == nil && StoreValue.list([1, "b"]) == [1, "b"])
-    #expect(StoreValue.integer(2).number == 2 && StoreValue.real(0.5).number == 0.5 && StoreValue.text("a").number == nil)
+    #expect(
+      StoreValue.integer(2).number == 2 && StoreValue.real(0.5).number == 0.5 && StoreValue.text("a").number == nil)
     #expect(StoreValue.text("a").text == "a" && StoreValue.null.text == nil && StoreValue.text("1").integer == nil)
     #expect(StoreValue.object(["entity": "Book", "key": 7]).keys == [7] && StoreValue.list([3, 1]).keys == [3, 1])
     #expect(StoreValue.null.keys.isEmpty)

@@ -50,7 +50,9 @@ struct ObjectTraceTests {
       - Line
     """
 
-  private func trace(_ folder: MigrationFolder, _ entity: String, _ key: Int64, values: Bool = false) throws -> ObjectTrace {
+  private func trace(_ folder: MigrationFolder, _ entity: String, _ key: Int64, values: Bool = false) throws
+    -> ObjectTrace
+  {
     try folder.job().trace(entity, key: key, in: request(folder), values: values)
   }
 

@@ -10,8 +10,8 @@ import Testing
 @testable import RunSupport
 @testable import StoreVerification
 
-/// Single faults in finished stores of which it is known what was written. `GODWIT_FAULTS=N` makes N of them, `GODWIT_FAULT_SEED` the
-/// first seed; scripts/mutate-proof does both.
+/// Single faults in finished stores of which it is known what was written. `GODWIT_FAULTS=N` makes N of them,
+/// `GODWIT_FAULT_SEED` the first seed; scripts/mutate-proof does both.
 @Suite("Mutations of finished stores") struct ProofMutationTests {
   static func setting(_ name: String, _ standard: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? standard
@@ -39,7 +39,9 @@ import Testing
       }
       made[fault.name, default: 0] += 1
     }
-    print("proof: \(count - missed) of \(count) single faults found (first seed \(first)): \(made.sorted { $0.key < $1.key })")
+    print(
+      "proof: \(count - missed) of \(count) single faults found (first seed \(first)): \(made.sorted { $0.key < $1.key })"
+    )
   }
 }
 
@@ -111,10 +113,12 @@ final class MutatedStore {
     case 2: return try sql("text", [book], "UPDATE ZBOOK SET ZISBN = ZISBN || 'x' WHERE Z_PK = \(book)")
     case 3: return try sql("lost row", [book], "DELETE FROM ZBOOK WHERE Z_PK = \(book)")
     case 4:
-      let columns = source.layout.table(ofEntity: "Book")?.columns.map(\.name).filter { $0 != "Z_PK" && $0 != "ZISBN" } ?? []
+      let columns =
+        source.layout.table(ofEntity: "Book")?.columns.map(\.name).filter { $0 != "Z_PK" && $0 != "ZISBN" } ?? []
       let list = columns.joined(separator: ", ")
       return try sql(
-        "doubled row", [new], "INSERT INTO ZBOOK (Z_PK, \(list)) SELECT \(new), \(list) FROM ZBOOK WHERE Z_PK = \(book)")
+        "doubled row", [new], "INSERT INTO ZBOOK (Z_PK, \(list)) SELECT \(new), \(list) FROM ZBOOK WHERE Z_PK = \(book)"
+      )
     case 5:
       return try sql(
         "swapped keys", [book, other],
@@ -127,7 +131,9 @@ final class MutatedStore {
       return Fault(name: "Z_MAX", entity: "Book", keys: [Int64(VerificationStore.books)])
     case 9:
       let join = source.layout.joinTables[0]
-      try change("DELETE FROM \(join.name) WHERE rowid = (SELECT rowid FROM \(join.name) WHERE \(join.sourceColumn) = \(author))")
+      try change(
+        "DELETE FROM \(join.name) WHERE rowid = (SELECT rowid FROM \(join.name) WHERE \(join.sourceColumn) = \(author))"
+      )
       return Fault(name: "lost link", entity: join.relationship.entity)
     case 10:
       let join = source.layout.joinTables[0]

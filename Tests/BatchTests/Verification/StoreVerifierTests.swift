@@ -79,12 +79,14 @@ struct StoreVerifierTests {
       ])
   }
 
-  /// The model with limits on to-many relationships of every kind; every shelf has 10 books, every reader wishes 2, every author has 4.
+  /// The model with limits on to-many relationships of every kind; every shelf has 10 books, every reader wishes 2,
+  /// every author has 4.
   private static func limited() -> ManagedObjectModel {
     var model = VerificationStore.model()
     func limit(_ entity: String, _ name: String, _ change: (inout RelationshipDescription) -> Void) {
       for place in model.entities.indices where model.entities[place].name == entity {
-        for link in model.entities[place].relationships.indices where model.entities[place].relationships[link].name == name {
+        for link in model.entities[place].relationships.indices
+        where model.entities[place].relationships[link].name == name {
           change(&model.entities[place].relationships[link])
         }
       }

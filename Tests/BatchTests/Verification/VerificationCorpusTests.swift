@@ -11,7 +11,8 @@ import Testing
 @Suite("Verification of real stores", .enabled(if: StoreCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))
 struct VerificationCorpusTests {
   /// A copy in one file: what stands in a -wal is brought in by SQLite.
-  private static func withWhole<Result>(_ entry: StoreCorpus.Entry, _ body: (String) throws -> Result) throws -> Result {
+  private static func withWhole<Result>(_ entry: StoreCorpus.Entry, _ body: (String) throws -> Result) throws -> Result
+  {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("real-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -40,8 +41,8 @@ struct VerificationCorpusTests {
     return found
   }
 
-  /// The model that the store's hashes name; else one that was decoded from the store's own cache, which lacks what only
-  /// matters to hashes.
+  /// The model that the store's hashes name; else one that was decoded from the store's own cache, which lacks what
+  /// only matters to hashes.
   private static func model(
     of path: String, _ entry: StoreCorpus.Entry
   ) throws -> (model: ManagedObjectModel, isWhole: Bool)? {
@@ -65,7 +66,8 @@ struct VerificationCorpusTests {
         rows += report.tables.reduce(0) { $0 + $1.rows }
         // The copies have no folders of external data.
         outside += report.violations.count { $0.kind == .externalData }
-        for violation in report.violations where violation.kind != .externalData && (isWhole || violation.kind != .metadata) {
+        for violation in report.violations
+        where violation.kind != .externalData && (isWhole || violation.kind != .metadata) {
           violations[entry.path, default: []].append(violation.description)
         }
         for warning in report.warnings { warnings[warning.kind.description, default: 0] += warning.count }

@@ -32,7 +32,8 @@ final class VerificationStore {
         StoreModels.link("owner", "Person", "owned"), StoreModels.link("shelf", "She\"lf", "books"),
         StoreModels.link("writer", "Author", nil),
       ])
-    var file = StoreModels.entity("File", [("path", .string), ("data", .binaryData)], [StoreModels.link("book", "Book", "file")])
+    var file = StoreModels.entity(
+      "File", [("path", .string), ("data", .binaryData)], [StoreModels.link("book", "Book", "file")])
     file.attributes[1].allowsExternalBinaryDataStorage = true
     book.uniquenessConstraints = [["isbn"]]
     book.indexes = [
@@ -96,7 +97,8 @@ final class VerificationStore {
       .init(uuid: Self.uuid, rows: expectedRows ?? self.expectedRows), mode: mode)
   }
 
-  private func insert(_ table: String, _ values: [String: (any DatabaseValueConvertible)?], _ database: Database) throws {
+  private func insert(_ table: String, _ values: [String: (any DatabaseValueConvertible)?], _ database: Database) throws
+  {
     let names = values.keys.sorted()
     let columns = names.map(StoreConnection.quoted).joined(separator: ", ")
     let marks = names.map { _ in "?" }.joined(separator: ", ")

@@ -33,7 +33,9 @@ struct ConstraintFindingTests {
     for command in ["plan", "migrate"] {
       let outcome = try folder.run([command, store, "--models", folder.models])
       #expect(outcome.code == 20, "\(outcome)")
-      #expect(outcome.error.contains("1 object has the same name as another one (4 as 2), which a uniqueness constraint of V3"))
+      #expect(
+        outcome.error.contains(
+          "1 object has the same name as another one (4 as 2), which a uniqueness constraint of V3"))
     }
     #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before && !folder.exists(store + ".godwit"))
   }
@@ -85,7 +87,9 @@ struct ConstraintFindingTests {
   @Test("A constraint over two properties forbids equal pairs alone; one that the store keeps is not looked at")
   func pairs() throws {
     let base = FindingFolder.name + Self.key
-    let (folder, store) = try folder([base, base + Self.unique("name", "key"), base + Self.more + Self.unique("name", "key")])
+    let (folder, store) = try folder([
+      base, base + Self.unique("name", "key"), base + Self.more + Self.unique("name", "key"),
+    ])
     try folder.execute(store, "UPDATE ZA SET ZKEY = Z_PK")
     try folder.runWell(["migrate", store, "--models", folder.models, "--to", "V2"])
     try folder.runWell(["migrate", store, "--models", folder.models])

@@ -63,7 +63,8 @@ struct DerivedTriggerFindingTests {
       #expect(
         try folder.texts(store, "SELECT \(stored) FROM ZP ORDER BY Z_PK")
           == folder.texts(
-            store, "SELECT \(wanted) FROM ZP p LEFT JOIN (\(kids)) k ON k.OWNER = p.Z_PK GROUP BY p.Z_PK ORDER BY p.Z_PK"),
+            store,
+            "SELECT \(wanted) FROM ZP p LEFT JOIN (\(kids)) k ON k.OWNER = p.Z_PK GROUP BY p.Z_PK ORDER BY p.Z_PK"),
         "\(change)")
     }
     #expect(try folder.texts(store, "PRAGMA integrity_check") == ["ok"])
@@ -87,14 +88,17 @@ struct DerivedTriggerFindingTests {
       said.contains(
         "kept up to date by triggers in plain SQL, which are not Core Data's: P.cnt, P.least, P.mean, P.most, P.total"))
     #expect(!said.contains("no triggers of Core Data's"))
-    let names = ["ZK_P_cnt_SOURCE_DELETE", "ZK_P_cnt_SOURCE_INSERT", "ZK_P_cnt_SOURCE_UPDATE", "ZP_P_cnt_PARAMETER_INSERT"]
+    let names = [
+      "ZK_P_cnt_SOURCE_DELETE", "ZK_P_cnt_SOURCE_INSERT", "ZK_P_cnt_SOURCE_UPDATE", "ZP_P_cnt_PARAMETER_INSERT",
+    ]
     #expect(try triggers(folder, store).filter { $0.contains("_cnt_") } == names.map { "Z_DA_" + $0 })
     try expectCurrent(folder, store, kids: "SELECT Z_PK, ZAGE, ZPARENT AS OWNER FROM ZK", Self.changes)
   }
 
   @Test("They survive a later version that renumbers entities and adds tables", arguments: [[], ["--no-fuse"]])
   func renumbered(words: [String]) throws {
-    let more = Kin.version(ManyEntities.name + Kin.derived + ManyEntities.attribute("q"), others: ("C", ManyEntities.name))
+    let more = Kin.version(
+      ManyEntities.name + Kin.derived + ManyEntities.attribute("q"), others: ("C", ManyEntities.name))
     let (folder, store, _) = try migrated(
       [Kin.version(ManyEntities.name), Kin.version(ManyEntities.name + Kin.derived), more], to: "V2", words)
     let again = try folder.run(folder.migrate(store, to: "V3"))
@@ -118,7 +122,8 @@ struct DerivedTriggerFindingTests {
       let columns = try folder.texts(store, "SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
       let (owner, child) = columns[0].hasSuffix("PARENTS") ? (columns[0], columns[1]) : (columns[1], columns[0])
       try expectCurrent(
-        folder, store, kids: "SELECT k.Z_PK, k.ZAGE, l.\(owner) AS OWNER FROM \(table) l JOIN ZK k ON k.Z_PK = l.\(child)",
+        folder, store,
+        kids: "SELECT k.Z_PK, k.ZAGE, l.\(owner) AS OWNER FROM \(table) l JOIN ZK k ON k.Z_PK = l.\(child)",
         [
           "DELETE FROM \(table)", "INSERT INTO \(table) (\(owner), \(child)) VALUES (1, 1), (1, 2), (2, 1)",
           "UPDATE ZK SET ZAGE = 44 WHERE Z_PK = 1", "UPDATE \(table) SET \(owner) = 3 WHERE \(child) = 2",
@@ -128,7 +133,8 @@ struct DerivedTriggerFindingTests {
     }
   }
 
-  @Test("Where entities share a table, only objects of the attribute's entity get values; the text has no entity numbers")
+  @Test(
+    "Where entities share a table, only objects of the attribute's entity get values; the text has no entity numbers")
   func inheritance() throws {
     func entities(_ more: String) -> String {
       #"<entity name="P" syncable="YES">\#(ManyEntities.name + ManyEntities.kids)</entity>"#
@@ -157,12 +163,14 @@ struct DerivedTriggerFindingTests {
     let count = Kin.version(ManyEntities.name + ManyEntities.derived("cnt", "kids.@count"))
     let (folder, store, _) = try migrated([Kin.version(ManyEntities.name), count, plain], to: "V2")
     let outcome = try folder.run(folder.migrate(store, to: "V3"))
-    #expect(outcome.code == 0 && (outcome.output + outcome.error).contains("dropped: Z_DA_ZK_P_cnt_SOURCE"), "\(outcome)")
+    #expect(
+      outcome.code == 0 && (outcome.output + outcome.error).contains("dropped: Z_DA_ZK_P_cnt_SOURCE"), "\(outcome)")
     #expect(try triggers(folder, store).isEmpty)
   }
 
   @Test(
-    "Values that only Core Data's functions keep, and aggregates that do not fit their type, get no trigger, and a note says so")
+    "Values that only Core Data's functions keep, and aggregates that do not fit their type, get no trigger, and a note says so"
+  )
   func without() throws {
     let derived =
       ManyEntities.derived("upper", "uppercase:(name)", "String") + ManyEntities.derived("changed", "now()", "Date")

@@ -13,7 +13,8 @@ struct EntityNumberFindingTests {
   /// A is number 1, Oth 3, and Sub, a sub-entity of A, 2; the new version has an attribute more.
   private func folder() throws -> FindingFolder {
     let first =
-      FindingFolder.name + Self.sub + ManyEntities.attribute("m") + ManyEntities.version("", ("Oth", FindingFolder.name))
+      FindingFolder.name + Self.sub + ManyEntities.attribute("m")
+      + ManyEntities.version("", ("Oth", FindingFolder.name))
     return try FindingFolder([first, ManyEntities.attribute("extra") + first])
   }
 
@@ -61,8 +62,14 @@ struct EntityNumberFindingTests {
       ("DELETE FROM Z_PRIMARYKEY", "A: Z_PRIMARYKEY has no row for the entity, whose number is 1"),
       ("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 3", "Oth: Z_PRIMARYKEY has no row for the entity, whose number is 3"),
       ("UPDATE Z_PRIMARYKEY SET Z_NAME = 'A'", "A: Z_PRIMARYKEY gives the entity several numbers, 1 and 2 and 3"),
-      ("UPDATE Z_PRIMARYKEY SET Z_NAME = 'Sub' WHERE Z_ENT = 3", "Sub: Z_PRIMARYKEY gives the entity several numbers, 2 and 3"),
-      ("UPDATE Z_PRIMARYKEY SET Z_ENT = 7 WHERE Z_ENT = 3", "Oth: Z_PRIMARYKEY gives the entity the number 7, and the model 3"),
+      (
+        "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Sub' WHERE Z_ENT = 3",
+        "Sub: Z_PRIMARYKEY gives the entity several numbers, 2 and 3"
+      ),
+      (
+        "UPDATE Z_PRIMARYKEY SET Z_ENT = 7 WHERE Z_ENT = 3",
+        "Oth: Z_PRIMARYKEY gives the entity the number 7, and the model 3"
+      ),
       (
         "UPDATE Z_PRIMARYKEY SET Z_NAME = CASE Z_NAME WHEN 'A' THEN 'Sub' WHEN 'Sub' THEN 'A' ELSE Z_NAME END",
         "A: Z_PRIMARYKEY gives the entity the number 2, the model 1, and its parent is 1 instead of 0"
@@ -87,7 +94,8 @@ struct EntityNumberFindingTests {
     let store = try folder.sample("a.sqlite")
     let before = try folder.texts(store, "SELECT Z_PK || ' ' || Z_ENT FROM ZA ORDER BY Z_PK")
     // Before, and then A, were renamed.
-    try folder.execute(store, "UPDATE Z_PRIMARYKEY SET Z_NAME = CASE Z_ENT WHEN 1 THEN 'Before' WHEN 2 THEN 'A' ELSE 'Oth' END")
+    try folder.execute(
+      store, "UPDATE Z_PRIMARYKEY SET Z_NAME = CASE Z_ENT WHEN 1 THEN 'Before' WHEN 2 THEN 'A' ELSE 'Oth' END")
     try folder.runWell(folder.migrate(store))
     #expect(try folder.texts(store, "SELECT Z_PK || ' ' || Z_ENT FROM ZA ORDER BY Z_PK") == before)
     #expect(try folder.texts(store, "SELECT Z_NAME FROM Z_PRIMARYKEY ORDER BY Z_ENT") == ["A", "Sub", "Oth"])

@@ -13,7 +13,9 @@ struct ExternalDataFindingTests {
   /// A moment in the middle of a run.
   private static let middle = "rename checkpoint-0000000002.lz4"
 
-  @Test("Finding 1: giving up a run to another output leaves the values of a store of the same stem alone, whenever that came")
+  @Test(
+    "Finding 1: giving up a run to another output leaves the values of a store of the same stem alone, whenever that came"
+  )
   func givenUp() throws {
     let source = try folder.store("Old.sqlite")
     try folder.kill(folder.migrate(source, output: folder.file("Library.db")), before: Self.middle)

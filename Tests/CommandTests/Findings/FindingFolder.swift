@@ -10,8 +10,8 @@ import Testing
 @testable import Migrations
 @testable import StoreSamples
 
-/// A folder for a fault that was found: a small model, stores of it, values outside of them, and runs that are stopped or
-/// killed before a call.
+/// A folder for a fault that was found: a small model, stores of it, values outside of them, and runs that are stopped
+/// or killed before a call.
 final class FindingFolder {
   let folder: CommandFolder
   let models: String
@@ -42,7 +42,9 @@ final class FindingFolder {
   static func entities(_ versions: [String], rows: Int) throws -> (FindingFolder, store: String) {
     let folder = try FindingFolder(entities: versions)
     let store = folder.file("b.sqlite")
-    try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "\(rows)", "--seed", "5", "--output", store])
+    try folder.runWell([
+      "sample", folder.models, "--version", "V1", "--rows", "\(rows)", "--seed", "5", "--output", store,
+    ])
     return (folder, store)
   }
 
@@ -53,7 +55,8 @@ final class FindingFolder {
   }
 
   private func write(_ versions: [String]) throws {
-    try write(entities: versions.map { "<entity name=\"A\" representedClassName=\"A\" syncable=\"YES\">\($0)</entity>" })
+    try write(
+      entities: versions.map { "<entity name=\"A\" representedClassName=\"A\" syncable=\"YES\">\($0)</entity>" })
   }
 
   private func write(entities versions: [String]) throws {
@@ -119,7 +122,9 @@ final class FindingFolder {
   static func file(of key: Int) -> String { "0A1B2C3D-0000-4000-8000-00000000000\(key)" }
 
   /// Where a store's value outside is.
-  func outside(_ store: String, _ key: Int) -> String { ExternalDataFolder(store: store).files + "/" + Self.file(of: key) }
+  func outside(_ store: String, _ key: Int) -> String {
+    ExternalDataFolder(store: store).files + "/" + Self.file(of: key)
+  }
 
   /// Lets objects 1 and 2 of a store have values outside, as Core Data writes them.
   func keepOutside(_ store: String) throws {
@@ -127,7 +132,8 @@ final class FindingFolder {
       atPath: ExternalDataFolder(store: store).files, withIntermediateDirectories: true)
     for key in [1, 2] {
       try Data(repeating: UInt8(key), count: 5000).write(to: URL(fileURLWithPath: outside(store, key)))
-      try execute(store, "UPDATE ZA SET ZBIN = CAST(x'02' || '\(Self.file(of: key))' || x'00' AS BLOB) WHERE Z_PK = \(key)")
+      try execute(
+        store, "UPDATE ZA SET ZBIN = CAST(x'02' || '\(Self.file(of: key))' || x'00' AS BLOB) WHERE Z_PK = \(key)")
     }
   }
 

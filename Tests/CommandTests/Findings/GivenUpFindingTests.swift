@@ -22,7 +22,8 @@ struct GivenUpFindingTests {
   }
 
   @Test(
-    "clean finishes a run whose new store has its name: the list of objects that were set aside stays", arguments: [false, true])
+    "clean finishes a run whose new store has its name: the list of objects that were set aside stays",
+    arguments: [false, true])
   func rejects(all: Bool) throws {
     let (folder, store) = try narrowing()
     // The new store has its name, the list does not yet.
@@ -78,7 +79,8 @@ struct GivenUpFindingTests {
     #expect(try folder.jobs().isEmpty && !folder.exists(output) && CommandFolder.bytes(store) == bytes)
   }
 
-  @Test("Where another file lies under the new store's name, resume does not put it in place: it is kept beside the store")
+  @Test(
+    "Where another file lies under the new store's name, resume does not put it in place: it is kept beside the store")
   func exchanged() throws {
     let folder = try FindingFolder()
     let store = try folder.store("b.sqlite")
@@ -92,7 +94,8 @@ struct GivenUpFindingTests {
     let resumed = try folder.run(["resume", store])
     #expect(resumed.code == 20 && FindingFolder.advice(resumed)?.contains("--restart") == true, "\(resumed)")
     let again = try folder.run(try #require(FindingFolder.advice(resumed)))
-    #expect(again.code == 0 && (again.output + again.error).contains("is kept from the run that was given up"), "\(again)")
+    #expect(
+      again.code == 0 && (again.output + again.error).contains("is kept from the run that was given up"), "\(again)")
     #expect(try folder.jobs().isEmpty && folder.isStore(store, at: "V2"))
     let kept = try names(folder, "b.sqlite.").filter { $0.hasPrefix("b.") && !$0.hasSuffix(".json") }.map(folder.file)
     #expect(try kept.contains { try folder.names($0) == Array(repeating: "foreign", count: 4) }, "\(kept)")

@@ -6,15 +6,18 @@ import Testing
 @testable import PostgresLoads
 @testable import RunSupport
 
-/// History that would become untrue is refused before anything is written, in every step; or emptied, on a resume as well.
+/// History that would become untrue is refused before anything is written, in every step; or emptied, on a resume as
+/// well.
 @Suite("Faults that were found: history")
 struct HistoryFindingTests {
-  private static let number = #"<attribute name="n" optional="YES" attributeType="Integer 64" usesScalarValueType="YES"/>"#
+  private static let number =
+    #"<attribute name="n" optional="YES" attributeType="Integer 64" usesScalarValueType="YES"/>"#
   private static let extra = #"<attribute name="extra" optional="YES" attributeType="String"/>"#
 
   private static func entity(_ name: String, _ contents: String = "", renamed: String? = nil) -> String {
     let identifier = renamed.map { " elementID=\"\($0)\"" } ?? ""
-    return "<entity name=\"\(name)\" representedClassName=\"\(name)\" syncable=\"YES\"\(identifier)>\(contents)</entity>"
+    return
+      "<entity name=\"\(name)\" representedClassName=\"\(name)\" syncable=\"YES\"\(identifier)>\(contents)</entity>"
   }
 
   private static func text(_ names: String...) -> String {
@@ -56,7 +59,9 @@ struct HistoryFindingTests {
     #expect(try folder.folder.tree() == before)
   }
 
-  @Test("Finding H1: a filter that may leave objects out is refused, for their insert rows would stay; without history it is not")
+  @Test(
+    "Finding H1: a filter that may leave objects out is refused, for their insert rows would stay; without history it is not"
+  )
   func filter() throws {
     let (folder, store) = try self.store([Self.entity("A", Self.number), Self.entity("A", Self.number + Self.extra)])
     try folder.execute(store, "UPDATE ZA SET ZN = Z_PK")
@@ -70,7 +75,8 @@ struct HistoryFindingTests {
     #expect(try folder.texts(store, "SELECT count(*) FROM ZA") == ["5"] && changes(folder, store).isEmpty)
   }
 
-  @Test("Finding H1: an object to be rejected ends the run where history names its entity; a resume may empty the history")
+  @Test(
+    "Finding H1: an object to be rejected ends the run where history names its entity; a resume may empty the history")
   func reject() throws {
     let small = Self.number.replacing("64", with: "16")
     let (folder, store) = try self.store([Self.entity("A", Self.number), Self.entity("A", small)])
@@ -78,7 +84,8 @@ struct HistoryFindingTests {
     try addHistory(folder, store, "ZA", entity: 1)
     let words = ["migrate", store, "--models", folder.models, "--max-rejects", "5"]
     let refused = try folder.run(words)
-    #expect(refused.code == 20 && refused.error.contains("may become untrue") && refused.error.contains("A"), "\(refused)")
+    #expect(
+      refused.code == 20 && refused.error.contains("may become untrue") && refused.error.contains("A"), "\(refused)")
     #expect(try folder.isStore(store, at: "V1"))
     let again = try folder.run(["resume", store])
     #expect(again.code == 20, "\(again)")
@@ -123,15 +130,20 @@ struct HistoryFindingTests {
   func swapped(hasBitmap: Bool) throws {
     let (folder, store) = try self.store([
       Self.entity("Aa", Self.text("p", "q", "r")) + Self.entity("Bb", Self.text("p", "q")),
-      Self.entity("Aa", Self.text("p", "q", "r"), renamed: "Bb") + Self.entity("Bb", Self.text("a0", "q", "r"), renamed: "Aa"),
+      Self.entity("Aa", Self.text("p", "q", "r"), renamed: "Bb")
+        + Self.entity("Bb", Self.text("a0", "q", "r"), renamed: "Aa"),
     ])
     try addHistory(folder, store, "ZAA", entity: 1, hasBitmap: hasBitmap)
-    guard !hasBitmap else { return try expectRefused(folder, store, ["--accept-loss"], "Aa has other properties in V2") }
+    guard !hasBitmap else {
+      return try expectRefused(folder, store, ["--accept-loss"], "Aa has other properties in V2")
+    }
     try folder.runWell(["migrate", store, "--models", folder.models, "--accept-loss"])
     #expect(try changes(folder, store) == ["2 10"])
   }
 
-  @Test("Finding H3: history that a later step makes untrue is refused before the first row, under the name that it has there")
+  @Test(
+    "Finding H3: history that a later step makes untrue is refused before the first row, under the name that it has there"
+  )
   func laterStep() throws {
     let a = Self.entity("A", Self.text("p"))
     let (folder, store) = try self.store([
@@ -139,7 +151,9 @@ struct HistoryFindingTests {
     ])
     try addHistory(folder, store, "ZUSER", entity: 2)
     try expectRefused(folder, store, [], "Zuser has no objects in V3")
-    try folder.runWell(["migrate", store, "--models", folder.models, "--to", "V2", "--output", folder.file("v2.sqlite")])
+    try folder.runWell([
+      "migrate", store, "--models", folder.models, "--to", "V2", "--output", folder.file("v2.sqlite"),
+    ])
     #expect(try changes(folder, folder.file("v2.sqlite")) == ["2 10"])
     try folder.runWell(["migrate", store, "--models", folder.models, "--history", "empty"])
     #expect(try folder.isStore(store, at: "V3") && changes(folder, store).isEmpty)
@@ -152,11 +166,13 @@ struct HistoryFindingTests {
     try addHistory(folder, store, "ZA", entity: 1)
     try FileManager.default.copyItem(atPath: store, toPath: folder.file("c.sqlite"))
     try folder.runWell([
-      "migrate", folder.file("c.sqlite"), "--models", folder.models, "--history", "empty", "--output", folder.file("d.sqlite"),
+      "migrate", folder.file("c.sqlite"), "--models", folder.models, "--history", "empty", "--output",
+      folder.file("d.sqlite"),
     ])
     let output = folder.file("o.sqlite")
     let resume = ["resume", output, "--history", "empty"]
-    // All is written when the run is killed; then its successor is, between the end of the checkpoints and the new plan.
+    // All is written when the run is killed; then its successor is, between the end of the checkpoints and the new
+    // plan.
     let words = ["migrate", store, "--models", folder.models, "--output", output, "--checkpoint-every", "1"]
     try folder.kill(words, before: "rename cutover.json")
     try folder.kill(resume, before: "rename plan.json")

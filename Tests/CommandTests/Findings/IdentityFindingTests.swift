@@ -17,14 +17,17 @@ struct IdentityFindingTests {
     + #"<entity name="B" representedClassName="B" parentEntity="P" syncable="YES">"#
     + #"<attribute name="y" optional="YES" attributeType="String"/></entity>"#
 
-  @Test("Values that rows have in attributes of sister entities, as Core Data leaves them, stay in an identity migration")
+  @Test(
+    "Values that rows have in attributes of sister entities, as Core Data leaves them, stay in an identity migration")
   func sisters() throws {
     let (folder, store) = try FindingFolder.entities([Self.family], rows: 20)
     let other = "Z_ENT = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'B')"
     try folder.execute(store, "UPDATE ZP SET ZX = 0 WHERE \(other); UPDATE ZP SET ZY = 'kept' WHERE NOT \(other)")
-    let all = "SELECT Z_PK || ' ' || Z_ENT || ' ' || Z_OPT || ' ' || quote(ZX) || quote(ZNEXT) || quote(ZY) FROM ZP ORDER BY 1"
+    let all =
+      "SELECT Z_PK || ' ' || Z_ENT || ' ' || Z_OPT || ' ' || quote(ZX) || quote(ZNEXT) || quote(ZY) FROM ZP ORDER BY 1"
     let before = try folder.texts(store, all)
-    #expect(before.count == 20 && before.contains { $0.contains(" 0NULL") } && before.contains { $0.hasSuffix("'kept'") })
+    #expect(
+      before.count == 20 && before.contains { $0.contains(" 0NULL") } && before.contains { $0.hasSuffix("'kept'") })
     for words in [["--identity"], ["--identity", "--index-builder", "sqlite"]] {
       try folder.runWell(["migrate", store, "--models", folder.models] + words)
       #expect(try folder.texts(store, all) == before)
@@ -41,7 +44,8 @@ struct IdentityFindingTests {
         + #"<fetchIndexElement property="self" type="Binary" order="ascending"/></fetchIndex>"#
         + #"<fetchIndex name="alone"><fetchIndexElement property="self" type="Binary" order="descending"/></fetchIndex></entity>"#
     }
-    let (folder, store) = try FindingFolder.entities([entity(""), entity(text.replacing("\"p\"", with: "\"q\""))], rows: 20)
+    let (folder, store) = try FindingFolder.entities(
+      [entity(""), entity(text.replacing("\"p\"", with: "\"q\""))], rows: 20)
     try folder.execute(store, "UPDATE ZA SET ZP = CASE WHEN Z_PK % 2 = 0 THEN 'even' END")
     for words in [["--to", "V2"], ["--identity"]] {
       try folder.runWell(["migrate", store, "--models", folder.models, "--index-builder", builder] + words)
@@ -51,7 +55,8 @@ struct IdentityFindingTests {
           "CREATE INDEX Z_A_byObject ON ZA (ZP COLLATE BINARY DESC, Z_PK COLLATE BINARY ASC)",
         ])
       #expect(try folder.texts(store, "PRAGMA integrity_check") == ["ok"])
-      let found = "SELECT group_concat(Z_PK) FROM (SELECT Z_PK FROM ZA INDEXED BY Z_A_byObject WHERE ZP = 'even' ORDER BY Z_PK)"
+      let found =
+        "SELECT group_concat(Z_PK) FROM (SELECT Z_PK FROM ZA INDEXED BY Z_A_byObject WHERE ZP = 'even' ORDER BY Z_PK)"
       #expect(try folder.texts(store, found) == ["2,4,6,8,10,12,14,16,18,20"])
       try folder.runWell(["verify", store, "--models", folder.models])
     }

@@ -39,7 +39,8 @@ struct InferenceFindingTests {
     #expect(plan.output.contains("A.text is required in V2: 1 object without a value gets the default"), "\(plan)")
     #expect(plan.output.contains("A.n is required in V2: 2 objects without a value get the default"), "\(plan)")
     try folder.runWell(folder.migrate(store))
-    #expect(try folder.texts(store, "SELECT ZTEXT || ' ' || ZN FROM ZA ORDER BY Z_PK") == ["DEF 7", " 7", "t3 3", "t4 4"])
+    #expect(
+      try folder.texts(store, "SELECT ZTEXT || ' ' || ZN FROM ZA ORDER BY Z_PK") == ["DEF 7", " 7", "t3 3", "t4 4"])
   }
 
   @Test("Finding 7: the default fills what is missing on the way, whether steps are made in one pass or not")
@@ -65,17 +66,21 @@ struct InferenceFindingTests {
   }
 
   // Relationships.
-  private static func end(_ name: String, _ entity: String, _ inverse: String?, many: Bool, ordered: Bool = false) -> String {
+  private static func end(_ name: String, _ entity: String, _ inverse: String?, many: Bool, ordered: Bool = false)
+    -> String
+  {
     let other = inverse.map { #" inverseName="\#($0)" inverseEntity="\#(entity)""# } ?? ""
     let count = many ? #"toMany="YES""# : #"maxCount="1""#
-    return #"<relationship name="\#(name)" optional="YES" \#(count)\#(ordered ? #" ordered="YES""# : "") deletionRule="Nullify" "#
+    return
+      #"<relationship name="\#(name)" optional="YES" \#(count)\#(ordered ? #" ordered="YES""# : "") deletionRule="Nullify" "#
       + #"destinationEntity="\#(entity)"\#(other)/>"#
   }
 
   private static func version(_ own: String, _ other: String, sub: Bool = false) -> String {
     let head = #"<entity name="K" representedClassName="K" syncable="YES">"#
     let below = sub ? #"</entity><entity name="S" representedClassName="S" parentEntity="A" syncable="YES">"# : ""
-    return name + own + "</entity>" + head + #"<attribute name="m" optional="YES" attributeType="String"/>"# + other + below
+    return name + own + "</entity>" + head + #"<attribute name="m" optional="YES" attributeType="String"/>"# + other
+      + below
   }
 
   @Test(

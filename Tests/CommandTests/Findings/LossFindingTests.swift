@@ -15,20 +15,24 @@ struct LossFindingTests {
     let folder = try FindingFolder([FindingFolder.name, FindingFolder.name + Self.extra + Self.link])
     let store = folder.file("b.sqlite")
     try folder.runWell(["sample", folder.models, "--version", "V2", "--rows", "6", "--seed", "5", "--output", store])
-    try folder.execute(store, "UPDATE ZA SET ZEXTRA = CASE WHEN Z_PK <= 4 THEN 'x' END, ZNEXT = CASE WHEN Z_PK <= 2 THEN 1 END")
+    try folder.execute(
+      store, "UPDATE ZA SET ZEXTRA = CASE WHEN Z_PK <= 4 THEN 'x' END, ZNEXT = CASE WHEN Z_PK <= 2 THEN 1 END")
     try FileManager.default.removeItem(atPath: folder.models + "/V2.xcdatamodel")
     try FileManager.default.removeItem(atPath: folder.models + "/.xccurrentversion")
     return (folder, store)
   }
 
-  @Test("Finding A2: a store that is newer than the bundle is refused with what it would lose; what the message advises does it")
+  @Test(
+    "Finding A2: a store that is newer than the bundle is refused with what it would lose; what the message advises does it"
+  )
   func older() throws {
     let (folder, store) = try newer()
     let before = try folder.folder.tree()
     for command in ["plan", "migrate"] {
       let refused = try folder.run([command, store, "--models", folder.models])
       #expect(refused.code == 20 && refused.error.contains("4 values of A.extra, 2 links of A.next"), "\(refused)")
-      #expect(refused.error.contains("nothing was written") && refused.error.contains("nearest version is V1"), "\(refused)")
+      #expect(
+        refused.error.contains("nothing was written") && refused.error.contains("nearest version is V1"), "\(refused)")
       #expect(try folder.folder.tree() == before)
     }
     let refused = try folder.run(["migrate", store, "--models", folder.models, "--drop", "A.extra"])
@@ -37,7 +41,8 @@ struct LossFindingTests {
     #expect(try folder.isStore(store, at: "V1") && folder.names(store).count == 6)
   }
 
-  @Test("Finding A2: --accept-loss, or the entity's name, allows it all", arguments: [["--accept-loss"], ["--drop", "A"]])
+  @Test(
+    "Finding A2: --accept-loss, or the entity's name, allows it all", arguments: [["--accept-loss"], ["--drop", "A"]])
   func accepted(words: [String]) throws {
     let (folder, store) = try newer()
     try folder.runWell(["migrate", store, "--models", folder.models] + words)
@@ -116,17 +121,23 @@ struct LossFindingTests {
   /// A bundle whose V2 has all that V1 has, and a store of V1.
   private func mapped(_ text: String) throws -> (FindingFolder, [String]) {
     let number = #"<attribute name="rate" optional="YES" attributeType="Double"/>"#
-    let (old, new) = (FindingFolder.name + number + Self.extra, #"<attribute name="new" optional="YES" attributeType="String"/>"#)
+    let (old, new) = (
+      FindingFolder.name + number + Self.extra, #"<attribute name="new" optional="YES" attributeType="String"/>"#
+    )
     let folder = try FindingFolder([old, old + new])
     let store = folder.file("b.sqlite")
     try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "6", "--seed", "5", "--output", store])
     try folder.execute(store, "UPDATE ZA SET ZEXTRA = CASE WHEN Z_PK <= 4 THEN 'x' END, ZRATE = Z_PK")
-    return (folder, ["migrate", store, "--models", folder.models, "--to", "V2", "--mappings", try mapping(folder, text)])
+    return (
+      folder, ["migrate", store, "--models", folder.models, "--to", "V2", "--mappings", try mapping(folder, text)]
+    )
   }
 
-  @Test("A mapping file that carries an attribute of both versions nowhere is refused with the count; the advice ends it")
+  @Test(
+    "A mapping file that carries an attribute of both versions nowhere is refused with the count; the advice ends it")
   func forgotten() throws {
-    let (folder, words) = try mapped("from: V1\nto: V2\nentities:\n  - { from: A, to: A, attributes: { extra: null } }\n")
+    let (folder, words) = try mapped(
+      "from: V1\nto: V2\nentities:\n  - { from: A, to: A, attributes: { extra: null } }\n")
     // Said openly: null for all.
     try folder.runWell(words + ["--output", folder.file("open.sqlite")])
     let (other, forgetful) = try mapped(
@@ -137,7 +148,8 @@ struct LossFindingTests {
     #expect(try other.isStore(other.file("b.sqlite"), at: "V2"))
   }
 
-  @Test("What a filter leaves out is refused with the count, unless it is named; an entity that the file removes is not")
+  @Test(
+    "What a filter leaves out is refused with the count, unless it is named; an entity that the file removes is not")
   func filtered() throws {
     let (folder, words) = try mapped("from: V1\nto: V2\nentities:\n  - { from: A, to: A, filter: \"rate > 2\" }\n")
     let before = try folder.folder.tree()

@@ -7,7 +7,8 @@ import Testing
 @testable import PostgresLoads
 @testable import RunSupport
 
-@Suite("Faults that were found: several processes with one store", .enabled(if: StopLibrary.isPossible, StopLibrary.needed))
+@Suite(
+  "Faults that were found: several processes with one store", .enabled(if: StopLibrary.isPossible, StopLibrary.needed))
 struct ManyAtOnceFindingTests {
   private let folder: FindingFolder
   private let store: String
@@ -17,7 +18,8 @@ struct ManyAtOnceFindingTests {
     store = try folder.store("a.sqlite")
   }
 
-  @Test("Finding 3: a plan that was made before another process migrated the store is made anew, and no value is dropped")
+  @Test(
+    "Finding 3: a plan that was made before another process migrated the store is made anew, and no value is dropped")
   func planInPlace() throws {
     let process = try folder.stopped(folder.migrate(store), before: "mkdir .a.sqlite.godwit")
     try folder.runWell(folder.migrate(store))

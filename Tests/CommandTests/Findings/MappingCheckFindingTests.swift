@@ -12,7 +12,9 @@ struct MappingCheckFindingTests {
     init(_ name: String, _ first: String, _ second: String) { (testDescription, versions) = (name, [first, second]) }
   }
 
-  private static func attribute(_ name: String, _ type: String = "String", _ rest: String = #"optional="YES""#) -> String {
+  private static func attribute(_ name: String, _ type: String = "String", _ rest: String = #"optional="YES""#)
+    -> String
+  {
     #"<attribute name="\#(name)" \#(rest) attributeType="\#(type)"/>"#
   }
 
@@ -76,7 +78,9 @@ struct MappingCheckFindingTests {
 
   @Test(
     "A misspelt attribute in an expression is unknown, and the nearest name is told",
-    arguments: ["extra: $source.nam", "extra: FUNCTION($source.nam, 'uppercase')", "extra: { cast: $source.nam, to: text }"])
+    arguments: [
+      "extra: $source.nam", "extra: FUNCTION($source.nam, 'uppercase')", "extra: { cast: $source.nam, to: text }",
+    ])
   func misspelt(line: String) throws {
     let folder = try FindingFolder()
     let path = try write(
@@ -102,7 +106,8 @@ struct MappingCheckFindingTests {
   }
 
   @Test(
-    "Finding A4: a required attribute that a mapping gives no value is refused, whether the object is the mapping's or a rule's")
+    "Finding A4: a required attribute that a mapping gives no value is refused, whether the object is the mapping's or a rule's"
+  )
   func required() throws {
     let required = Self.attribute("time", "Date", "")
     let folder = try FindingFolder([Self.own, Self.own + required + Self.other(required)])

@@ -60,11 +60,14 @@ struct PathFindingTests {
         Self.entity("Book", Self.title + Self.text("pages")), Self.entity("Book", Self.title),
         Self.entity("Book", Self.title + Self.text("pages") + Self.new),
       ], ["SELECT Z_PK || ZPAGES FROM ZBOOK WHERE ZPAGES IS NOT NULL ORDER BY Z_PK"])
-    let (best, direct, stepwise) = (try #require(results[""]), try #require(results["direct"]), try #require(results["stepwise"]))
+    let (best, direct, stepwise) = (
+      try #require(results[""]), try #require(results["direct"]), try #require(results["stepwise"])
+    )
     #expect(best.isKept && direct.isKept && !stepwise.before.isEmpty && stepwise.after.isEmpty)
     let way = "note: V1 to V3: Book.pages is inferred directly, from Book.pages (step by step: without a value)"
     #expect(best.plan.contains(way) && direct.plan.contains(way), "\(best.plan)")
-    let other = "V1 to V3: Book.pages is inferred step by step, without a value (directly: from Book.pages, which is lost)"
+    let other =
+      "V1 to V3: Book.pages is inferred step by step, without a value (directly: from Book.pages, which is lost)"
     #expect(stepwise.plan.contains(other) && stepwise.plan.contains("values of Book.pages"), "\(stepwise.plan)")
   }
 
@@ -72,15 +75,19 @@ struct PathFindingTests {
   func renamed() throws {
     let results = try results(
       [
-        Self.entity("Book", Self.title + Self.text("name")), Self.entity("Book", Self.title + Self.text("label", was: "name")),
-        Self.entity("Book", Self.title + Self.text("label")), Self.entity("Book", Self.title + Self.text("tag", was: "label")),
+        Self.entity("Book", Self.title + Self.text("name")),
+        Self.entity("Book", Self.title + Self.text("label", was: "name")),
+        Self.entity("Book", Self.title + Self.text("label")),
+        Self.entity("Book", Self.title + Self.text("tag", was: "label")),
       ],
       [
         "SELECT Z_PK || ZNAME FROM ZBOOK WHERE ZNAME IS NOT NULL ORDER BY 1",
         "SELECT Z_PK || ZTAG FROM ZBOOK WHERE ZTAG IS NOT NULL ORDER BY 1",
       ])
     #expect(results[""]?.isKept == true && results["stepwise"]?.isKept == true && results["direct"]?.after == [])
-    #expect(results[""]?.plan.contains("Book.tag is inferred step by step, from Book.name (directly: without a value)") == true)
+    #expect(
+      results[""]?.plan.contains("Book.tag is inferred step by step, from Book.name (directly: without a value)")
+        == true)
     let loss = "Book.tag is inferred directly, without a value (step by step: from Book.name, which is lost)"
     #expect(results["direct"]?.plan.contains(loss) == true)
   }
@@ -90,9 +97,11 @@ struct PathFindingTests {
     let other = Self.entity("Page", Self.text("word") + Self.link("books", "Book", "marked", many: true))
     let results = try results(
       [
-        Self.entity("Book", Self.text("pages") + Self.text("name") + Self.link("marked", "Page", "books", many: true)) + other,
+        Self.entity("Book", Self.text("pages") + Self.text("name") + Self.link("marked", "Page", "books", many: true))
+          + other,
         Self.entity("Book", Self.text("label", was: "name")) + Self.entity("Page", Self.text("word")),
-        Self.entity("Book", Self.text("pages") + Self.text("label") + Self.link("marked", "Page", "books", many: true)) + other,
+        Self.entity("Book", Self.text("pages") + Self.text("label") + Self.link("marked", "Page", "books", many: true))
+          + other,
       ],
       ["NAME", "LABEL"].map { column in
         "SELECT Z_PK || coalesce(Z\(column), '-') || coalesce(ZPAGES, '-') || (SELECT coalesce(group_concat(k), '') FROM "
@@ -100,8 +109,11 @@ struct PathFindingTests {
       })
     #expect(results[""]?.isKept == true && results["direct"]?.isKept == false && results["stepwise"]?.isKept == false)
     let plan = results[""]?.plan ?? ""
-    #expect(plan.contains("step 1: V1 to V3, inferred") && !plan.contains("step 2") && !plan.contains("drops"), "\(plan)")
-    for name in ["Book.label is inferred step by step", "Book.pages is inferred directly", "Page.books is inferred directly"] {
+    #expect(
+      plan.contains("step 1: V1 to V3, inferred") && !plan.contains("step 2") && !plan.contains("drops"), "\(plan)")
+    for name in [
+      "Book.label is inferred step by step", "Book.pages is inferred directly", "Page.books is inferred directly",
+    ] {
       #expect(plan.contains(name), "\(name) in \(plan)")
     }
   }
@@ -116,7 +128,9 @@ struct PathFindingTests {
         Self.entity("Book", Self.title + Self.new + Self.link("pages", "Page", "book", many: true)) + pages,
       ], ["SELECT Z_PK || coalesce(ZWORD, '-') || coalesce(ZBOOK, '-') FROM ZPAGE ORDER BY Z_PK"])
     #expect(results[""]?.isKept == true && results["direct"]?.isKept == true && results["stepwise"]?.after == [])
-    #expect(results[""]?.plan.contains("V1 to V3: Page is inferred directly, from Page (step by step: without objects)") == true)
+    #expect(
+      results[""]?.plan.contains("V1 to V3: Page is inferred directly, from Page (step by step: without objects)")
+        == true)
     #expect(results["stepwise"]?.plan.contains("(directly: from Page, which is lost)") == true)
   }
 
@@ -129,8 +143,10 @@ struct PathFindingTests {
     let without = Self.entity("Book", Self.title) + Self.entity("Page", Self.text("word"))
     let gone = try results([first, without, last], [sql])
     #expect(gone[""]?.isKept == true && gone["direct"]?.isKept == true && gone["stepwise"]?.after == [])
-    #expect(gone[""]?.plan.contains("Page.book is inferred directly, from Page.book (step by step: without links)") == true)
-    let end = #"<relationship name="book" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Book"/>"#
+    #expect(
+      gone[""]?.plan.contains("Page.book is inferred directly, from Page.book (step by step: without links)") == true)
+    let end =
+      #"<relationship name="book" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Book"/>"#
     let one = Self.entity("Book", Self.title) + Self.entity("Page", Self.text("word") + end)
     for (path, result) in try results([first, one, last], [sql]) {
       #expect(result.isKept && !result.plan.contains("is inferred "), "\(path) \(result)")
@@ -171,12 +187,14 @@ struct PathFindingTests {
     let refused = try folder.run(["migrate", store, "--models", folder.models, "--path", "stepwise"])
     #expect(refused.code == 20 && refused.error.contains("the type changed from double to string"), "\(refused)")
     let outcome = try folder.run(["migrate", store, "--models", folder.models])
-    #expect(outcome.code == 0 && outcome.output.contains("V1 to V3 is inferred directly, past the versions"), "\(outcome)")
+    #expect(
+      outcome.code == 0 && outcome.output.contains("V1 to V3 is inferred directly, past the versions"), "\(outcome)")
     #expect(try folder.texts(store, sql) == before)
   }
 
   @Test(
-    "Where inference past the versions between is impossible, it is version by version; --path direct is refused with the reason")
+    "Where inference past the versions between is impossible, it is version by version; --path direct is refused with the reason"
+  )
   func impossible() throws {
     let number = #"<attribute name="n" optional="YES" attributeType="Double"/>"#
     let (folder, store) = try FindingFolder.entities(
@@ -186,7 +204,8 @@ struct PathFindingTests {
       ],
       rows: 10)
     let refused = try folder.run(["plan", store, "--models", folder.models, "--path", "direct"])
-    #expect(refused.code == 20 && refused.error.contains("Book.n: the type changed from double to string"), "\(refused)")
+    #expect(
+      refused.code == 20 && refused.error.contains("Book.n: the type changed from double to string"), "\(refused)")
     #expect(refused.error.contains("without --path direct"), "\(refused)")
     try folder.runWell(["migrate", store, "--models", folder.models])
     #expect(try folder.texts(store, "SELECT ZN FROM ZBOOK WHERE ZN IS NOT NULL").isEmpty)
@@ -197,12 +216,14 @@ struct PathFindingTests {
     let (all, some) = (Self.title + Self.text("pages"), Self.title)
     let word = Self.text("word")
     let (folder, store) = try FindingFolder.entities(
-      [all, some, all + Self.new, all + word, some + word, all + word + Self.new].map { Self.entity("Book", $0) }, rows: 20)
+      [all, some, all + Self.new, all + word, some + word, all + word + Self.new].map { Self.entity("Book", $0) },
+      rows: 20)
     let mapping = folder.file("m.yaml")
     try "from: V3\nto: V4\nentities:\n  - { from: Book, to: Book, attributes: { word: $source.title } }\n"
       .write(toFile: mapping, atomically: true, encoding: .utf8)
     let words = ["--models", folder.models, "--mappings", mapping]
-    let before = try folder.texts(store, "SELECT coalesce(ZPAGES, '-') || coalesce(ZTITLE, '-') FROM ZBOOK ORDER BY Z_PK")
+    let before = try folder.texts(
+      store, "SELECT coalesce(ZPAGES, '-') || coalesce(ZTITLE, '-') FROM ZBOOK ORDER BY Z_PK")
     let plan = try folder.run(["plan", store] + words)
     #expect(plan.output.contains("V1 to V3: Book.pages is inferred directly"), "\(plan)")
     #expect(plan.output.contains("V4 to V6: Book.pages is inferred directly"), "\(plan)")
@@ -210,7 +231,8 @@ struct PathFindingTests {
     for (number, more) in [[], ["--no-fuse"]].enumerated() {
       let output = folder.file("o\(number).sqlite")
       try folder.runWell(["migrate", store, "--output", output] + words + more)
-      let after = try folder.texts(output, "SELECT coalesce(ZPAGES, '-') || coalesce(ZWORD, '-') FROM ZBOOK ORDER BY Z_PK")
+      let after = try folder.texts(
+        output, "SELECT coalesce(ZPAGES, '-') || coalesce(ZWORD, '-') FROM ZBOOK ORDER BY Z_PK")
       #expect(after == before)
     }
   }
@@ -223,11 +245,13 @@ struct PathFindingTests {
   func resumed(path: String) throws {
     let (folder, store) = try FindingFolder.entities(Self.pages, rows: 30)
     try folder.kill(
-      ["migrate", store, "--models", folder.models] + (path.isEmpty ? [] : ["--path", path]), before: "rename cutover.json")
+      ["migrate", store, "--models", folder.models] + (path.isEmpty ? [] : ["--path", path]),
+      before: "rename cutover.json")
     let job = try JobDirectory(destination: store)
     #expect(try JobPlan.read(job, LocalFileSystem()).inference == InferencePath(rawValue: path))
     try folder.runWell(["resume", store])
-    #expect(try folder.texts(store, "SELECT ZPAGES FROM ZBOOK WHERE ZPAGES IS NOT NULL").isEmpty == (path == "stepwise"))
+    #expect(
+      try folder.texts(store, "SELECT ZPAGES FROM ZBOOK WHERE ZPAGES IS NOT NULL").isEmpty == (path == "stepwise"))
   }
 
   @Test("Where the ways do not differ, the steps are those of version by version, and the plan has no word of it")

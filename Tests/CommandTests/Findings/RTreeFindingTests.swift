@@ -32,7 +32,9 @@ struct RTreeFindingTests {
         Self.version(ManyEntities.attribute("r"), ""),
       ],
       rows: 900)
-    for (key, lat) in [(1, "NULL"), (2, "1e300"), (3, "5e-324"), (4, "-1e300"), (5, "0.1"), (6, "-0.1"), (7, "16777217")] {
+    for (key, lat) in [
+      (1, "NULL"), (2, "1e300"), (3, "5e-324"), (4, "-1e300"), (5, "0.1"), (6, "-0.1"), (7, "16777217"),
+    ] {
       try folder.execute(store, "UPDATE ZPLACE SET ZLAT = \(lat), ZLON = 0.1 WHERE Z_PK = \(key)")
     }
     return (folder, store)
@@ -46,7 +48,8 @@ struct RTreeFindingTests {
     let values = columns.map { ", \($0), \($0)" }.joined()
     try folder.execute(
       store,
-      "CREATE VIRTUAL TABLE wanted USING rtree(Z_PK\(bounds)); INSERT INTO wanted SELECT Z_PK\(values) FROM ZPLACE WHERE \(rows)")
+      "CREATE VIRTUAL TABLE wanted USING rtree(Z_PK\(bounds)); INSERT INTO wanted SELECT Z_PK\(values) FROM ZPLACE WHERE \(rows)"
+    )
     defer { try? folder.execute(store, "DROP TABLE wanted") }
     return try folder.texts(
       store,

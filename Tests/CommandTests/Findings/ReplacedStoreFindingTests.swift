@@ -33,16 +33,21 @@ struct ReplacedStoreFindingTests {
     #expect(try folder.isStore(store, at: "V2"))
   }
 
-  @Test("Finding 2: --keep-backups leaves the store that a rollback set aside alone, in migrate and in clean", arguments: [0, 1])
+  @Test(
+    "Finding 2: --keep-backups leaves the store that a rollback set aside alone, in migrate and in clean",
+    arguments: [0, 1])
   func setAside(limit: Int) throws {
     try folder.runWell(folder.migrate(store))
     try folder.execute(store, "UPDATE ZA SET ZEXTRA = 'only here' WHERE Z_PK = 1")
     try folder.runWell(["rollback", "--force", store])
-    let made = try FileManager.default.contentsOfDirectory(atPath: folder.folder.path).filter { $0.contains(".rolled-back-") }
+    let made = try FileManager.default.contentsOfDirectory(atPath: folder.folder.path).filter {
+      $0.contains(".rolled-back-")
+    }
     let aside = folder.file("b.sqlite.rolled-back-20200101T000000Z")
     // Older than any backup that is made now.
     for name in made {
-      try FileManager.default.moveItem(atPath: folder.file(name), toPath: aside + (name.hasSuffix(".json") ? ".json" : ""))
+      try FileManager.default.moveItem(
+        atPath: folder.file(name), toPath: aside + (name.hasSuffix(".json") ? ".json" : ""))
     }
     func isThere() throws -> Bool { try folder.texts(aside, "SELECT ZEXTRA FROM ZA WHERE Z_PK = 1") == ["only here"] }
     try folder.runWell(folder.migrate(store) + ["--keep-backups", "\(limit)"])
@@ -76,7 +81,9 @@ struct ReplacedStoreFindingTests {
     try expectReplaced(launcher: folder.stopping("rmdir .b.sqlite.godwit", 1, "WAIT"))
   }
 
-  @Test("Finding 4: an old store in a file of the new one's number is not taken for the new one before the cut-over is done")
+  @Test(
+    "Finding 4: an old store in a file of the new one's number is not taken for the new one before the cut-over is done"
+  )
   func sameNumber() throws {
     let original = try CommandFolder.bytes(store)
     // The second time: it says that all is done.

@@ -29,7 +29,9 @@ enum ManyEntities {
   static func version(_ first: String, _ others: (name: String, contents: String)...) -> String {
     // The folder writes the beginning of the first entity, and the end of the last.
     first
-      + others.map { #"</entity><entity name="\#($0.name)" representedClassName="\#($0.name)" syncable="YES">\#($0.contents)"# }
+      + others.map {
+        #"</entity><entity name="\#($0.name)" representedClassName="\#($0.name)" syncable="YES">\#($0.contents)"#
+      }
       .joined()
   }
 
@@ -73,7 +75,9 @@ struct TriggerFindingTests {
     #expect(try triggers(folder, store) == ["Z_DA_ZP_P_cnt_SOURCE_INSERT", "own"])
   }
 
-  @Test("Finding 6a: a trigger that a later step drops is noted, in the plan and in the summary", arguments: [[], ["--no-fuse"]])
+  @Test(
+    "Finding 6a: a trigger that a later step drops is noted, in the plan and in the summary",
+    arguments: [[], ["--no-fuse"]])
   func noted(words: [String]) throws {
     let gone = ManyEntities.attribute("gone")
     let folder = try FindingFolder([
@@ -98,16 +102,21 @@ struct TriggerFindingTests {
     let store = try folder.sample("a.sqlite")
     try folder.execute(store, ManyEntities.counting)
     let outcome = try folder.run(folder.migrate(store))
-    #expect(outcome.code == 0 && (outcome.output + outcome.error).contains("dropped: Z_DA_ZP_P_cnt_SOURCE_INSERT"), "\(outcome)")
+    #expect(
+      outcome.code == 0 && (outcome.output + outcome.error).contains("dropped: Z_DA_ZP_P_cnt_SOURCE_INSERT"),
+      "\(outcome)")
     #expect(try !triggers(folder, store).contains("Z_DA_ZP_P_cnt_SOURCE_INSERT"))
   }
 
-  @Test("Finding 6c: new derived attributes have their values, in one pass and step by step", arguments: [[], ["--no-fuse"]])
+  @Test(
+    "Finding 6c: new derived attributes have their values, in one pass and step by step",
+    arguments: [[], ["--no-fuse"]])
   func values(words: [String]) throws {
     let derived =
       Self.count + ManyEntities.derived("total", "kids.@sum.age") + ManyEntities.derived("least", "kids.age.@min")
       + ManyEntities.derived("most", "kids.@max.age") + ManyEntities.derived("upper", "uppercase:(name)", "String")
-      + ManyEntities.derived("lower", "lowercase:(name)", "String") + ManyEntities.derived("plain", "canonical:(name)", "String")
+      + ManyEntities.derived("lower", "lowercase:(name)", "String")
+      + ManyEntities.derived("plain", "canonical:(name)", "String")
       + ManyEntities.derived("same", "name", "String") + ManyEntities.derived("changed", "now()", "Date")
     let folder = try FindingFolder([
       Self.family(parent: ManyEntities.name), Self.family(parent: ManyEntities.name + derived),
@@ -121,7 +130,9 @@ struct TriggerFindingTests {
     #expect(outcome.code == 0 && (outcome.output + outcome.error).contains("no triggers of Core Data's"), "\(outcome)")
     let columns = "ZCNT || ' ' || IFNULL(ZTOTAL, 0) || ' ' || IFNULL(ZLEAST, '-') || ' ' || IFNULL(ZMOST, '-')"
     #expect(
-      try folder.texts(store, "SELECT \(columns) FROM ZP ORDER BY Z_PK") == ["3 60 10 30", "1 40 40 40", "0 0 - -", "0 0 - -"])
+      try folder.texts(store, "SELECT \(columns) FROM ZP ORDER BY Z_PK") == [
+        "3 60 10 30", "1 40 40 40", "0 0 - -", "0 0 - -",
+      ])
     #expect(
       try folder.texts(store, "SELECT ZUPPER || ' ' || ZLOWER || ' ' || ZPLAIN || ' ' || ZSAME FROM ZP WHERE Z_PK = 1")
         == ["ÉA1 éa1 ea1 Éa1"])
@@ -144,7 +155,8 @@ struct TriggerFindingTests {
 
   @Test("A trigger goes where its table gets the objects of another entity, or its column another entity's values")
   func otherOwners() throws {
-    let renamed = #"<entity name="A" representedClassName="A" elementID="B" syncable="YES">"# + FindingFolder.name + "</entity>"
+    let renamed =
+      #"<entity name="A" representedClassName="A" elementID="B" syncable="YES">"# + FindingFolder.name + "</entity>"
     let plain = { (name: String) in
       #"<entity name="\#(name)" representedClassName="\#(name)" syncable="YES">"# + FindingFolder.name + "</entity>"
     }
@@ -154,13 +166,17 @@ struct TriggerFindingTests {
     #expect(try triggers(folder, store).isEmpty)
 
     let child = { (name: String) in
-      #"<entity name="\#(name)" parentEntity="Item" representedClassName="\#(name)" syncable="YES">"# + FindingFolder.name
+      #"<entity name="\#(name)" parentEntity="Item" representedClassName="\#(name)" syncable="YES">"#
+        + FindingFolder.name
         + "</entity>"
     }
-    let item = #"<entity name="Item" representedClassName="Item" syncable="YES">"# + ManyEntities.attribute("k") + "</entity>"
-    let (other, sisters) = try FindingFolder.entities([item + child("Beta"), item + child("Alpha") + child("Beta")], rows: 6)
+    let item =
+      #"<entity name="Item" representedClassName="Item" syncable="YES">"# + ManyEntities.attribute("k") + "</entity>"
+    let (other, sisters) = try FindingFolder.entities(
+      [item + child("Beta"), item + child("Alpha") + child("Beta")], rows: 6)
     try other.execute(sisters, "CREATE TRIGGER mine AFTER UPDATE OF ZNAME ON ZITEM BEGIN SELECT 1; END")
-    try other.execute(sisters, "CREATE TRIGGER kind AFTER UPDATE ON ZITEM BEGIN SELECT CASE NEW.Z_ENT WHEN 2 THEN 1 END; END")
+    try other.execute(
+      sisters, "CREATE TRIGGER kind AFTER UPDATE ON ZITEM BEGIN SELECT CASE NEW.Z_ENT WHEN 2 THEN 1 END; END")
     try other.execute(sisters, "CREATE TRIGGER stays AFTER UPDATE OF ZK ON ZITEM BEGIN SELECT NEW.Z_ENT; END")
     try other.runWell(other.migrate(sisters))
     #expect(try triggers(other, sisters) == ["stays"])
@@ -169,7 +185,9 @@ struct TriggerFindingTests {
   @Test("A derived attribute that cannot be computed is named in a note")
   func uncomputed() throws {
     let odd = ManyEntities.derived("odd", "FUNCTION(name, &quot;strange:&quot;)", "String")
-    let folder = try FindingFolder([Self.family(parent: ManyEntities.name), Self.family(parent: ManyEntities.name + odd)])
+    let folder = try FindingFolder([
+      Self.family(parent: ManyEntities.name), Self.family(parent: ManyEntities.name + odd),
+    ])
     let store = try folder.sample("a.sqlite")
     let outcome = try folder.run(folder.migrate(store))
     #expect(outcome.code == 0)
@@ -177,7 +195,9 @@ struct TriggerFindingTests {
     #expect((outcome.output + outcome.error).contains("P.odd"), "\(outcome)")
   }
 
-  @Test("CloudKit's rows of a removed entity go with it and are counted; the others get new numbers under their unique index")
+  @Test(
+    "CloudKit's rows of a removed entity go with it and are counted; the others get new numbers under their unique index"
+  )
   func cloudKit() throws {
     let folder = try FindingFolder([
       ManyEntities.version(FindingFolder.name, ("B", FindingFolder.name), ("C", FindingFolder.name)),
@@ -196,9 +216,11 @@ struct TriggerFindingTests {
     let outcome = try folder.run(folder.migrate(store) + ["--allow-cloudkit"])
     #expect(outcome.code == 0, "\(outcome)")
     #expect(
-      (outcome.output + outcome.error).contains("3 rows of ANSCKRECORDMETADATA are dropped with their entities"), "\(outcome)")
+      (outcome.output + outcome.error).contains("3 rows of ANSCKRECORDMETADATA are dropped with their entities"),
+      "\(outcome)")
     #expect(
-      try folder.texts(store, "SELECT ZENTITYID || ' ' || ZENTITYPK FROM ANSCKRECORDMETADATA ORDER BY ZENTITYID, ZENTITYPK")
+      try folder.texts(
+        store, "SELECT ZENTITYID || ' ' || ZENTITYPK FROM ANSCKRECORDMETADATA ORDER BY ZENTITYID, ZENTITYPK")
         == ["1 1", "1 2", "1 3", "2 1", "2 2", "2 3"])
     #expect(try folder.texts(store, "PRAGMA integrity_check") == ["ok"])
   }

@@ -12,7 +12,9 @@ struct ValidationFindingTests {
   private static let title = #"<attribute name="title" attributeType="String"/>"#
 
   /// A store of V1 whose second object has no name, and a mapping file to V2.
-  private func folder(_ second: String, _ rules: String, first: String = FindingFolder.name) throws -> (FindingFolder, [String]) {
+  private func folder(_ second: String, _ rules: String, first: String = FindingFolder.name) throws -> (
+    FindingFolder, [String]
+  ) {
     let folder = try FindingFolder([first, second])
     let store = folder.file("s.sqlite")
     try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "4", "--seed", "7", "--output", store])
@@ -21,7 +23,10 @@ struct ValidationFindingTests {
     try "from: V1\nto: V2\nentities:\n\(rules)\n".write(toFile: path, atomically: false, encoding: .utf8)
     return (
       folder,
-      ["migrate", store, "--models", folder.models, "--mappings", path, "--accept-loss", "--output", folder.file("o.sqlite")]
+      [
+        "migrate", store, "--models", folder.models, "--mappings", path, "--accept-loss", "--output",
+        folder.file("o.sqlite"),
+      ]
     )
   }
 
@@ -33,7 +38,8 @@ struct ValidationFindingTests {
   ]
 
   @Test(
-    "Finding A4a: a required value that a mapping leaves out ends the run with entity, key, property and mapping", arguments: ways
+    "Finding A4a: a required value that a mapping leaves out ends the run with entity, key, property and mapping",
+    arguments: ways
   )
   func required(rules: String) throws {
     let (folder, migrate) = try folder(FindingFolder.name + Self.title, rules)
@@ -55,11 +61,14 @@ struct ValidationFindingTests {
     #expect(report.code == 0 && report.output.contains("validation: none"), "\(report)")
   }
 
-  @Test("A value that a mapping leaves out and a later inferred step requires ends the run, too", arguments: [[], ["--no-fuse"]])
+  @Test(
+    "A value that a mapping leaves out and a later inferred step requires ends the run, too",
+    arguments: [[], ["--no-fuse"]])
   func requiredLater(words: [String]) throws {
     let note = ManyEntities.attribute("note")
     let folder = try FindingFolder([
-      FindingFolder.name, FindingFolder.name + note, FindingFolder.name + #"<attribute name="note" attributeType="String"/>"#,
+      FindingFolder.name, FindingFolder.name + note,
+      FindingFolder.name + #"<attribute name="note" attributeType="String"/>"#,
     ])
     let store = folder.file("s.sqlite")
     try folder.runWell(["sample", folder.models, "--version", "V1", "--rows", "4", "--seed", "7", "--output", store])
@@ -104,7 +113,8 @@ struct ValidationFindingTests {
     let other =
       #"</entity><entity name="B" representedClassName="B" syncable="YES"><attribute name="label" attributeType="String"/>"#
     let (folder, migrate) = try folder(
-      FindingFolder.name + other, "  - from: A\n    attributes: { name: $same }\n    objects:\n      - \(rule)\n  - to: B")
+      FindingFolder.name + other,
+      "  - from: A\n    attributes: { name: $same }\n    objects:\n      - \(rule)\n  - to: B")
     let refused = try folder.run(migrate)
     #expect(refused.code == 1 && refused.error.contains("A 2: B.label is required"), "\(refused)")
     try folder.runWell(["clean", "--all", folder.file("o.sqlite")])
@@ -122,7 +132,8 @@ struct ValidationFindingTests {
   @Test(
     "Bounds, lengths and patterns of the model hold for objects of mapped steps",
     arguments: [
-      ("ZN = 9", "A.n is below", "1620"), ("ZN = 21", "A.n is above", "1610"), ("ZWHEN = 99.5", "A.when is before", "1640"),
+      ("ZN = 9", "A.n is below", "1620"), ("ZN = 21", "A.n is above", "1610"),
+      ("ZWHEN = 99.5", "A.when is before", "1640"),
       ("ZWHEN = 201", "A.when is after", "1630"), ("ZCODE = 'a'", "A.code is shorter", "1670"),
       ("ZCODE = 'abcde'", "A.code is longer", "1660"), ("ZCODE = 'a1'", "A.code does not match", "1680"),
     ])
@@ -132,7 +143,8 @@ struct ValidationFindingTests {
       FindingFolder.name + Self.bounded + #"<attribute name="more" optional="YES" attributeType="String"/>"#,
       "  - from: A\n    attributes: \(attributes)", first: FindingFolder.name + Self.bounded)
     try folder.execute(
-      folder.file("s.sqlite"), "UPDATE ZA SET ZN = 10, ZWHEN = 200, ZCODE = 'abcd'; UPDATE ZA SET \(change) WHERE Z_PK = 3")
+      folder.file("s.sqlite"),
+      "UPDATE ZA SET ZN = 10, ZWHEN = 200, ZCODE = 'abcd'; UPDATE ZA SET \(change) WHERE Z_PK = 3")
     let refused = try folder.run(migrate)
     #expect(refused.code == 1 && refused.error.contains("A 3: \(says)") && refused.error.contains(number), "\(refused)")
     try folder.runWell(["clean", "--all", folder.file("o.sqlite")])
@@ -155,13 +167,16 @@ struct ValidationFindingTests {
     #expect(refused.code != 0 && refused.error.contains("$source.NAME / 1000.0 - 978307200"), "\(refused)")
     #expect(!folder.exists(folder.file("o.sqlite")))
     try folder.execute(folder.file("s.sqlite"), "UPDATE ZA SET ZN = 978307205500")
-    for (right, seconds) in [("$source.n / 1000.0 - 978307200", "5.5"), ("'CAST($source.n, \"NSDate\")'", "978307205500")] {
+    for (right, seconds) in [
+      ("$source.n / 1000.0 - 978307200", "5.5"), ("'CAST($source.n, \"NSDate\")'", "978307205500"),
+    ] {
       let path = folder.folder.newPath("right.yaml")
       try "from: V1\nto: V2\nentities:\n  - from: A\n    attributes: { when: \(right) }\n"
         .write(toFile: path, atomically: false, encoding: .utf8)
       let output = folder.folder.newPath("right.sqlite")
       try folder.runWell([
-        "migrate", folder.file("s.sqlite"), "--models", folder.models, "--mappings", path, "--accept-loss", "--output", output,
+        "migrate", folder.file("s.sqlite"), "--models", folder.models, "--mappings", path, "--accept-loss", "--output",
+        output,
       ])
       #expect(try Set(folder.texts(output, "SELECT ZWHEN FROM ZA")) == [seconds])
     }

@@ -45,7 +45,8 @@ struct WayOutFindingTests {
         later: number("Integer 16"), breaks: "UPDATE ZA SET ZN = 70000 WHERE Z_PK = 2",
         mends: "UPDATE ZA SET ZN = 7 WHERE Z_PK = 2", says: "does not fit"),
       Repeating(
-        later: number("Integer 64") + unique, breaks: "UPDATE ZA SET ZN = 1", mends: "UPDATE ZA SET ZN = Z_PK", says: "unique",
+        later: number("Integer 64") + unique, breaks: "UPDATE ZA SET ZN = 1", mends: "UPDATE ZA SET ZN = Z_PK",
+        says: "unique",
         isComputed: true),
       Repeating(
         later: number("Integer 32"), breaks: "UPDATE ZA SET Z_ENT = 9 WHERE Z_PK = 2",

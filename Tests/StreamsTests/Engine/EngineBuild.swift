@@ -11,7 +11,9 @@ struct EngineBuild {
   private let longValuesFrom: Int?
   private let encoder = RecordEncoder()
 
-  init(_ schema: RandomSchema, _ source: MemoryDatabase, _ snapshot: DatabaseSnapshot, _ random: inout SeededGenerator) throws {
+  init(_ schema: RandomSchema, _ source: MemoryDatabase, _ snapshot: DatabaseSnapshot, _ random: inout SeededGenerator)
+    throws
+  {
     (self.schema, self.source, self.snapshot) = (schema, source, snapshot)
     copiesRecords = random.below(2) == 0
     longValuesFrom = random.below(2) == 0 ? 64 + random.below(600) : nil
@@ -32,7 +34,8 @@ struct EngineBuild {
     for table in tables { try build(table, database) }
     try database.writer.flush()
     let built = try DatabaseSnapshot.building(
-      path: file.path, fileSystem: SingleFileSystem(file: file), header: header, pageCount: database.writer.nextPage - 1)
+      path: file.path, fileSystem: SingleFileSystem(file: file), header: header, pageCount: database.writer.nextPage - 1
+    )
     for table in tables { for index in table.indexes { try build(index, of: table, database, built) } }
     try database.finish()
   }

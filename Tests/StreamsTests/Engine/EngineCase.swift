@@ -1,6 +1,7 @@
 import Streams
 
-/// One random database: made and aged by SQLite, read by the engine, built anew by the engine, and read and changed by SQLite.
+/// One random database: made and aged by SQLite, read by the engine, built anew by the engine, and read and changed by
+/// SQLite.
 struct EngineCase {
   struct Difference: Error, CustomStringConvertible { let description: String }
 
@@ -114,10 +115,14 @@ struct EngineCase {
     }
   }
 
-  private func expectEqual(_ query: String, in one: MemoryDatabase, _ other: MemoryDatabase, _ otherQuery: String? = nil) throws {
+  private func expectEqual(
+    _ query: String, in one: MemoryDatabase, _ other: MemoryDatabase, _ otherQuery: String? = nil
+  ) throws {
     let (left, right) = (try one.statement(query), try other.statement(otherQuery ?? query))
     while try left.step() {
-      guard try right.step(), left.equals(right) else { throw Difference(description: "rows differ: \(otherQuery ?? query)") }
+      guard try right.step(), left.equals(right) else {
+        throw Difference(description: "rows differ: \(otherQuery ?? query)")
+      }
     }
     guard try !right.step() else { throw Difference(description: "more rows: \(query)") }
   }

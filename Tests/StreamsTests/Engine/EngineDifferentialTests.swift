@@ -4,7 +4,8 @@ import Testing
 
 @testable import Streams
 
-/// Files built by the engine against SQLite's own reading of them: rows, indexes, structure, and later changes by SQLite.
+/// Files built by the engine against SQLite's own reading of them: rows, indexes, structure, and later changes by
+/// SQLite.
 @Suite struct EngineDifferentialTests {
   struct Row {
     var rowid: Int64

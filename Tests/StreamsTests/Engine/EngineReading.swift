@@ -20,7 +20,8 @@ struct EngineReading {
       return try checkIndex(root, table.key + rest, hasRowid: false, "FROM \(table.name) ORDER BY \(order)")
     }
     try checkRows(root, after: nil)
-    let rowids = try source.statement("SELECT rowid FROM \(table.name) ORDER BY rowid LIMIT 1 OFFSET \(random.below(40))")
+    let rowids = try source.statement(
+      "SELECT rowid FROM \(table.name) ORDER BY rowid LIMIT 1 OFFSET \(random.below(40))")
     if try rowids.step() {
       try checkRows(root, after: rowids.integer(0))
       try checkLookup(root, rowids.integer(0))
@@ -54,10 +55,14 @@ struct EngineReading {
         for column in columns.indices { try expect(column, at: column + 1, expected, decoder, page.rowid(row)) }
       }
     }
-    guard try !expected.step() else { throw EngineCase.Difference(description: "read: rows of \(table.name) are missing") }
+    guard try !expected.step() else {
+      throw EngineCase.Difference(description: "read: rows of \(table.name) are missing")
+    }
   }
 
-  private func expect(_ column: Int, at place: Int, _ expected: Statement, _ decoder: RecordDecoder, _ rowid: Int64) throws {
+  private func expect(_ column: Int, at place: Int, _ expected: Statement, _ decoder: RecordDecoder, _ rowid: Int64)
+    throws
+  {
     let described = columns[column]
     if described.isAlias, expected.integer(place) == rowid { return }
     if column >= decoder.columnCount, expected.value(place) == described.defaultValue ?? .null { return }
@@ -75,7 +80,9 @@ struct EngineReading {
       guard decoder.decode(record) else { throw EngineCase.Difference(description: "looked up: row \(rowid)") }
       try expect(0, at: 0, expected, decoder, rowid)
     }
-    guard isFound != nil else { throw EngineCase.Difference(description: "looked up: no row \(rowid) of \(table.name)") }
+    guard isFound != nil else {
+      throw EngineCase.Difference(description: "looked up: no row \(rowid) of \(table.name)")
+    }
   }
 
   /// Records of an index, or of a table without rowid.

@@ -21,7 +21,8 @@ import Testing
     let queue = try DatabaseQueue(path: path)
     let (vacuum, encoding) = (random.below(3), ["UTF-8", "UTF-8", "UTF-16le", "UTF-16be"][random.below(4)])
     try queue.writeWithoutTransaction { db in
-      try db.execute(sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(vacuum); PRAGMA encoding = '\(encoding)'")
+      try db.execute(
+        sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(vacuum); PRAGMA encoding = '\(encoding)'")
       let names = (0..<columns).map { "c\($0)" }.joined(separator: ", ")
       try db.execute(sql: "CREATE TABLE t (\(names)); CREATE TABLE other (a)")
       if random.below(3) == 0 { try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") }
@@ -30,11 +31,15 @@ import Testing
           let values = (0..<columns).map { _ in value(&random, pageSize).databaseValue }
           let marks = values.map { _ in "?" }.joined(separator: ", ")
           try db.execute(sql: "INSERT INTO t (\(names)) VALUES (\(marks))", arguments: StatementArguments(values))
-          if random.below(3) == 0 { try db.execute(sql: "INSERT INTO other VALUES (zeroblob(\(random.below(3 * pageSize))))") }
+          if random.below(3) == 0 {
+            try db.execute(sql: "INSERT INTO other VALUES (zeroblob(\(random.below(3 * pageSize))))")
+          }
         }
         return .commit
       }
-      if random.below(2) == 0 { try db.execute(sql: "DELETE FROM other; UPDATE t SET c0 = zeroblob(3000) WHERE rowid % 5 = 0") }
+      if random.below(2) == 0 {
+        try db.execute(sql: "DELETE FROM other; UPDATE t SET c0 = zeroblob(3000) WHERE rowid % 5 = 0")
+      }
     }
     let root = try queue.read { try UInt32.fetchOne($0, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 't'")! }
     // The file and its log as they are: closing would bring them together.
@@ -44,7 +49,8 @@ import Testing
     }
     try queue.close()
     let header = DatabaseHeader(
-      pageSize: 512 << random.below(8), reserved: random.below(3) == 0 ? 1 + random.below(30) : 0, autoVacuum: random.below(3),
+      pageSize: 512 << random.below(8), reserved: random.below(3) == 0 ? 1 + random.below(30) : 0,
+      autoVacuum: random.below(3),
       version: .rollback)
     return Store(path: copy, root: root, header: header, columns: columns)
   }
@@ -69,7 +75,8 @@ import Testing
 
   /// Builds a table of the source's rows; the recipe runs in one piece or column by column.
   static func build(
-    _ store: Store, _ recipe: [RecordRecipe.Piece]?, to path: String, longValuesFrom: Int?, rowLimit: Int, byColumns: Bool
+    _ store: Store, _ recipe: [RecordRecipe.Piece]?, to path: String, longValuesFrom: Int?, rowLimit: Int,
+    byColumns: Bool
   ) throws -> [UInt8] {
     let snapshot = try DatabaseSnapshot(path: store.path, fileSystem: LocalFileSystem(), locking: .none)
     defer { snapshot.close() }
@@ -111,7 +118,8 @@ import Testing
   }
 
   @Test(
-    "I8: a table has the same bytes whether long values are in its records or stay in their file", arguments: 0..<UInt64(60))
+    "I8: a table has the same bytes whether long values are in its records or stay in their file",
+    arguments: 0..<UInt64(60))
   func bytes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed &+ 41_000)
     let folder = try FilesTestFolder()
@@ -123,7 +131,8 @@ import Testing
         store, recipe, to: folder.file("whole"), longValuesFrom: nil, rowLimit: 1 << 26, byColumns: byColumns)
       for longValuesFrom in [1, 600, 64 + random.below(5000)] {
         let streamed = try Self.build(
-          store, recipe, to: folder.file("streamed"), longValuesFrom: longValuesFrom, rowLimit: 1 << 26, byColumns: byColumns)
+          store, recipe, to: folder.file("streamed"), longValuesFrom: longValuesFrom, rowLimit: 1 << 26,
+          byColumns: byColumns)
         #expect(whole == streamed, "seed \(seed), values from \(longValuesFrom), \(String(describing: recipe))")
       }
     }

@@ -10,7 +10,9 @@ final class MemoryDatabase {
   /// An empty database, or one of the bytes of a file.
   init(_ bytes: UnsafeRawBufferPointer? = nil) throws {
     var opened: OpaquePointer?
-    guard sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let opened else {
+    guard sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK,
+      let opened
+    else {
       throw Failure(description: "SQLite does not open")
     }
     handle = opened
@@ -18,7 +20,8 @@ final class MemoryDatabase {
     memory.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
     let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)
     let size = Int64(bytes.count)
-    try check(sqlite3_deserialize(handle, "main", memory.assumingMemoryBound(to: UInt8.self), size, size, flags), "deserialize")
+    try check(
+      sqlite3_deserialize(handle, "main", memory.assumingMemoryBound(to: UInt8.self), size, size, flags), "deserialize")
   }
 
   deinit { sqlite3_close_v2(handle) }
@@ -129,12 +132,14 @@ final class Statement {
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, position)))
   }
 
-  /// Is the column the value of a record with that type and body? In a REAL column whole numbers are stored as integers.
+  /// Is the column the value of a record with that type and body? In a REAL column whole numbers are stored as
+  /// integers.
   func equals(_ column: Int, type: UInt64, body: UnsafeRawBufferPointer, isReal: Bool) -> Bool {
     switch sqlite3_column_type(handle, Int32(column)) {
     case SQLITE_NULL: return type == SerialType.null
     case SQLITE_INTEGER:
-      return SerialType.isInteger(type) && SerialType.readInteger(type, body.baseAddress ?? Self.nothing) == integer(column)
+      return SerialType.isInteger(type)
+        && SerialType.readInteger(type, body.baseAddress ?? Self.nothing) == integer(column)
     case SQLITE_FLOAT:
       let found = sqlite3_column_double(handle, Int32(column))
       guard type != SerialType.real else {
@@ -158,7 +163,8 @@ final class Statement {
       case SQLITE_NULL: return true
       case SQLITE_INTEGER: return sqlite3_column_int64(handle, column) == sqlite3_column_int64(other.handle, column)
       case SQLITE_FLOAT:
-        return sqlite3_column_double(handle, column).bitPattern == sqlite3_column_double(other.handle, column).bitPattern
+        return sqlite3_column_double(handle, column).bitPattern
+          == sqlite3_column_double(other.handle, column).bitPattern
       default: return bytes(Int(column)).elementsEqual(other.bytes(Int(column)))
       }
     }

@@ -33,7 +33,8 @@ struct RandomSchema {
     var columns: [Column]
     var indexes: [Index]
     var isWithoutRowid = false
-    /// The primary key of a table without rowid, and the column that comes by ALTER TABLE when half of the rows are there.
+    /// The primary key of a table without rowid, and the column that comes by ALTER TABLE when half of the rows are
+    /// there.
     var key: [Int] = []
     var later: Column?
     var alias: Int? { columns.firstIndex(where: \.isAlias) }
@@ -56,7 +57,8 @@ struct RandomSchema {
 
     func creation(_ index: Index) -> String {
       let filter = index.filter.map { " WHERE \($0)" } ?? ""
-      return "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(index.name) ON \(name) (\(list(index.columns, direction: true)))"
+      return
+        "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(index.name) ON \(name) (\(list(index.columns, direction: true)))"
         + filter
     }
   }
@@ -130,7 +132,8 @@ struct RandomSchema {
       let before = table.indexes.filter { $0.clause != nil }.count
       let name = "sqlite_autoindex_\(table.name)_\(before + 1)"
       let clause = hasKey || count == 1 ? "UNIQUE" : "PRIMARY KEY"
-      let isInteger = clause == "PRIMARY KEY" && columns.count == 1 && table.columns[columns[0].column].type == "INTEGER"
+      let isInteger =
+        clause == "PRIMARY KEY" && columns.count == 1 && table.columns[columns[0].column].type == "INTEGER"
       if !isInteger { table.indexes.append(Index(name: name, columns: columns, clause: clause, isUnique: true)) }
     case 1:
       let filters = ["c0 IS NOT NULL", "length(c0) > 2", "typeof(c0) = 'text'"]

@@ -11,7 +11,9 @@ import Testing
 
   init() throws { directory = try FilesTestFolder() }
 
-  @Test("A closed file's locks are gone at once, though a child process that has only been forked holds a copy of the descriptor")
+  @Test(
+    "A closed file's locks are gone at once, though a child process that has only been forked holds a copy of the descriptor"
+  )
   func locksEndWithTheFile() throws {
     let path = directory.file("a")
     try fileSystem.put("text", path)
@@ -23,7 +25,8 @@ import Testing
     #expect(try first.lock(.exclusive, start: 1 << 30, length: 2) && first.lock(.shared, start: 1 << 31, length: 510))
     #expect(try !second.lock(.exclusive, start: 1 << 30, length: 2))
     first.close()
-    #expect(try second.lock(.exclusive, start: 1 << 30, length: 2) && second.lock(.exclusive, start: 1 << 31, length: 510))
+    #expect(
+      try second.lock(.exclusive, start: 1 << 30, length: 2) && second.lock(.exclusive, start: 1 << 31, length: 510))
   }
 
   @Test func bytesComeBackFromWhereTheyWereWritten() throws {

@@ -85,7 +85,8 @@ import Testing
   }
 
   @Test(
-    "Where a thread cannot be started, the others have ended when that is thrown, with what to do (fault 20)", arguments: [1, 2])
+    "Where a thread cannot be started, the others have ended when that is thrown, with what to do (fault 20)",
+    arguments: [1, 2])
   func noThread(refused: Int) throws {
     let (asked, read) = (Counter(), Counter())
     let error = #expect(throws: StreamsError.self) {
@@ -101,7 +102,9 @@ import Testing
     #expect(read.current == count && count <= Pipeline<Int, Int>.depth + 1)
   }
 
-  @Test("A work for several threads is done by those that can be started; where all are needed, those have ended (fault 20)")
+  @Test(
+    "A work for several threads is done by those that can be started; where all are needed, those have ended (fault 20)"
+  )
   func fewerThreads() throws {
     let (asked, done) = (Counter(), Counter())
     let body: Worker.Body = { _ = done.next() }

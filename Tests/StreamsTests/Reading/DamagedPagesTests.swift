@@ -50,7 +50,8 @@ import Testing
   }
 
   func expectDamage(
-    _ what: String, code: StreamsError.Code = .damagedDatabase, at page: UInt32? = nil, cell: Int? = nil, _ body: () throws -> Int
+    _ what: String, code: StreamsError.Code = .damagedDatabase, at page: UInt32? = nil, cell: Int? = nil,
+    _ body: () throws -> Int
   ) {
     let error = #expect(throws: StreamsError.self, "\(what)") { try body() }
     #expect(error?.code == code && error?.path == path, "\(what): \(String(describing: error))")
@@ -80,7 +81,9 @@ import Testing
     expectDamage("two pages below each other") { try read((offset(other), interior), (root + 8, Self.four(other))) }
   }
 
-  @Test("An overflow chain that loops, ends early, goes on too long or leaves the file is an error that names page and cell")
+  @Test(
+    "An overflow chain that loops, ends early, goes on too long or leaves the file is an error that names page and cell"
+  )
   func overflow() throws {
     let page = child(Self.root, 0)
     let leaf = offset(page)
@@ -93,7 +96,9 @@ import Testing
     let chain = UInt32(number(pointer, 4))
     // The table's own chain: the first row has five pages or so.
     var pages = [chain]
-    while number(offset(pages[pages.count - 1]), 4) > 0 { pages.append(UInt32(number(offset(pages[pages.count - 1]), 4))) }
+    while number(offset(pages[pages.count - 1]), 4) > 0 {
+      pages.append(UInt32(number(offset(pages[pages.count - 1]), 4)))
+    }
     #expect(pages.count > 3)
     for (from, to) in [(0, 0), (1, 0), (1, 1), (3, 2), (pages.count - 1, 0), (pages.count - 1, pages.count - 2)] {
       expectDamage("overflow page \(from) leads to \(to)", at: page, cell: 0) {
@@ -103,11 +108,15 @@ import Testing
         try read((offset(pages[from]), Self.four(pages[to])), copies: true)
       }
     }
-    expectDamage("a chain that goes on", at: page, cell: 0) { try read((offset(pages[pages.count - 1]), Self.four(page))) }
+    expectDamage("a chain that goes on", at: page, cell: 0) {
+      try read((offset(pages[pages.count - 1]), Self.four(page)))
+    }
     for (what, target) in [("0", UInt32(0)), ("page 1", 1), ("past the end", 1 << 30)] {
       for copies in [false, true] {
         expectDamage("overflow \(what)", at: page, cell: 0) { try read((pointer, Self.four(target)), copies: copies) }
-        expectDamage("later overflow \(what)", at: page, cell: 0) { try read((offset(chain), Self.four(target)), copies: copies) }
+        expectDamage("later overflow \(what)", at: page, cell: 0) {
+          try read((offset(chain), Self.four(target)), copies: copies)
+        }
       }
     }
     // A reference is no value of a file, neither by its type nor by the mark before it.

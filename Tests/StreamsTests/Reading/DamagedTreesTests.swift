@@ -52,7 +52,9 @@ import Testing
     return count
   }
 
-  func expectDamage(_ what: String, at page: UInt32? = nil, _ changes: (offset: Int, bytes: [UInt8])..., in root: UInt32) {
+  func expectDamage(
+    _ what: String, at page: UInt32? = nil, _ changes: (offset: Int, bytes: [UInt8])..., in root: UInt32
+  ) {
     let error = #expect(throws: StreamsError.self, "\(what)") { try records(try snapshot(changes), root) }
     #expect(error?.code == .damagedDatabase && error?.path != nil, "\(what): \(String(describing: error))")
     if let page { #expect(error?.page == page, "\(what): \(String(describing: error))") }
@@ -85,7 +87,8 @@ import Testing
   }
 
   @Test(
-    "A root that is page 0, the schema's, a pointer map, or past the end is an error", arguments: [0, 2, 100_000, UInt32.max])
+    "A root that is page 0, the schema's, a pointer map, or past the end is an error",
+    arguments: [0, 2, 100_000, UInt32.max])
   func roots(root: UInt32) throws {
     let snapshot = try snapshot([])
     let error = #expect(throws: StreamsError.self) {

@@ -6,14 +6,17 @@ import Testing
 
 @Suite("How large a table is, by a sample")
 struct TreeEstimateTests {
-  @Test("Few pages of a large table tell its rows and bytes within a tenth, all pages of a small one exactly; a loop is damage")
+  @Test(
+    "Few pages of a large table tell its rows and bytes within a tenth, all pages of a small one exactly; a loop is damage"
+  )
   func estimate() throws {
     let folder = try FilesTestFolder()
     let path = folder.file("a.sqlite")
     let queue = try DatabaseQueue(path: path)
     try queue.write { db in
       try db.execute(
-        sql: "CREATE TABLE A (x, y); CREATE TABLE B (x); CREATE TABLE C (x PRIMARY KEY) WITHOUT ROWID; CREATE TABLE D (x)")
+        sql:
+          "CREATE TABLE A (x, y); CREATE TABLE B (x); CREATE TABLE C (x PRIMARY KEY) WITHOUT ROWID; CREATE TABLE D (x)")
       // Rows of many sizes, some of them with long values.
       try db.execute(
         sql: """

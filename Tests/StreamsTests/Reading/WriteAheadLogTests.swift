@@ -70,7 +70,9 @@ import Testing
       before[earlier.length + 8] ^= 1
       #expect(try rows(before) == earlier.rows)
       let status = try LocalFileSystem().status(path + "-wal")
-      #expect(try rows(log) == commits[commits.count - 1].rows && later.rows > earlier.rows && status?.size == UInt64(log.count))
+      #expect(
+        try rows(log) == commits[commits.count - 1].rows && later.rows > earlier.rows
+          && status?.size == UInt64(log.count))
     }
   }
 

@@ -16,7 +16,8 @@ import Testing
       let width = 1 + random.below(4)
       alias = random.below(3) == 0 ? random.below(width) : nil
       columns = (0..<(1 + random.below(width))).map { _ in
-        SortColumn(random.below(width), isDescending: random.below(2) == 0, collation: Collation.allCases[random.below(3)])
+        SortColumn(
+          random.below(width), isDescending: random.below(2) == 0, collation: Collation.allCases[random.below(3)])
       }
       var rowid = random.below(2) == 0 ? Int64(0) : Int64.min / 4
       let isOrdered = random.below(4) == 0
@@ -81,7 +82,11 @@ import Testing
             ? "INSERT INTO t (rowid, \(list)) VALUES (?, \(marks))" : "INSERT INTO t (\(list)) VALUES (\(marks))")
         for row in rows {
           var values = row.values.map(\.databaseValue)
-          if let alias { values[alias] = row.rowid.databaseValue } else { values.insert(row.rowid.databaseValue, at: 0) }
+          if let alias {
+            values[alias] = row.rowid.databaseValue
+          } else {
+            values.insert(row.rowid.databaseValue, at: 0)
+          }
           try statement.execute(arguments: StatementArguments(values))
         }
         let order = columns.map { "c\($0.column) COLLATE \($0.collation.rawValue)\($0.isDescending ? " DESC" : "")" }
@@ -96,7 +101,8 @@ import Testing
     -> IndexSorter
   {
     IndexSorter(
-      columns: table.columns, rowidColumn: table.alias, isUnique: isUnique, memory: memory, path: "sort", fileSystem: disk)
+      columns: table.columns, rowidColumn: table.alias, isUnique: isUnique, memory: memory, path: "sort",
+      fileSystem: disk)
   }
 
   static func records(_ sorter: IndexSorter, onEqual: (Int64, Int64) throws -> Void = { _, _ in }) throws -> [[UInt8]] {
@@ -139,7 +145,8 @@ import Testing
     #expect(memory.grantedBytes == 0)
   }
 
-  @Test("An odd value after many rows of NULL turns all entries into keys, also where keys need the memory that words had")
+  @Test(
+    "An odd value after many rows of NULL turns all entries into keys, also where keys need the memory that words had")
   func lateOddity() throws {
     var random = SeededGenerator(seed: 4050)
     for rows in stride(from: 400, through: 4000, by: 200) {
@@ -166,7 +173,8 @@ import Testing
     }
     for (table, sorter) in zip(tables, sorters) {
       var most = 0
-      #expect(try Self.records(sorter) { _, _ in most = max(most, memory.grantedBytes) } == table.expected, "seed \(seed)")
+      #expect(
+        try Self.records(sorter) { _, _ in most = max(most, memory.grantedBytes) } == table.expected, "seed \(seed)")
       #expect(most <= memory.byteCount)
     }
     #expect(memory.grantedBytes == 0)
@@ -179,7 +187,9 @@ import Testing
       var table = Table(&random, rows: 0, oddity: 0)
       table.alias = nil
       table.columns = [SortColumn(0), SortColumn(1, isDescending: descending)]
-      for row in 0..<2000 { table.rows.append((Int64(row), [.integer(Int64(row % 997)), row % 7 == 0 ? .null : .integer(5)])) }
+      for row in 0..<2000 {
+        table.rows.append((Int64(row), [.integer(Int64(row % 997)), row % 7 == 0 ? .null : .integer(5)]))
+      }
       if oddity > 0 { table.rows.append((5000, [.text("a"), .integer(1)])) }
       let sorter = Self.sorter(table, SortMemory(byteCount: 1 << 12), isUnique: true)
       try table.add(to: sorter)
@@ -194,7 +204,8 @@ import Testing
     }
   }
 
-  @Test("A scratch file that reads wrongly ends in an error or in other keys, never in a trap", arguments: 0..<UInt64(40))
+  @Test(
+    "A scratch file that reads wrongly ends in an error or in other keys, never in a trap", arguments: 0..<UInt64(40))
   func damage(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed &+ 4300)
     let table = Table(&random, rows: 1500, oddity: seed % 2 == 0 ? 0 : 20)

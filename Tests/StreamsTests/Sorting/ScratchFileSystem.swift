@@ -1,7 +1,7 @@
 import Streams
 
-/// A disk for scratch files: every file is in memory and has no name. With `flipping`, some reads find a bit that is not as it was
-/// written.
+/// A disk for scratch files: every file is in memory and has no name. With `flipping`, some reads find a bit that is
+/// not as it was written.
 struct ScratchFileSystem: FileSystem {
   var flipping: UInt64?
 

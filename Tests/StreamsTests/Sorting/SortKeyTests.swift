@@ -33,7 +33,8 @@ import Testing
       return random.below(2) == 0 ? .integer(integer) : .real(Double(integer))
     case 1:
       return .text(
-        String(decoding: (0..<random.below(4)).map { _ in [0, 1, 0x20, 0x41, 0x5f, 0x61][random.below(6)] }, as: UTF8.self))
+        String(
+          decoding: (0..<random.below(4)).map { _ in [0, 1, 0x20, 0x41, 0x5f, 0x61][random.below(6)] }, as: UTF8.self))
     case 2: return .blob((0..<random.below(4)).map { _ in [0, 1, 0xfe, 0xff][random.below(4)] })
     default: return random.value(longest: 12)
     }
@@ -90,8 +91,9 @@ import Testing
         let list = marks.joined(separator: ", ")
         try db.execute(sql: "INSERT INTO t VALUES (\(list))", arguments: StatementArguments(arguments))
       }
-      let order = columns.map { "c\($0.column) COLLATE \($0.collation.rawValue)\($0.isDescending ? " DESC" : "")" }.joined(
-        separator: ", ")
+      let order = columns.map { "c\($0.column) COLLATE \($0.collation.rawValue)\($0.isDescending ? " DESC" : "")" }
+        .joined(
+          separator: ", ")
       return try Int64.fetchAll(db, sql: "SELECT rowid FROM t ORDER BY \(order), rowid")
     }
     let keys = rows.indices.map { Self.key(rows[$0], columns, rowid: Int64($0 + 1)) }

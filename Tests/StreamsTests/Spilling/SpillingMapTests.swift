@@ -33,7 +33,9 @@ import Testing
     let folder = try FilesTestFolder()
     let map = try SpillingMap(path: folder.file("map"), fileSystem: LocalFileSystem(), memoryBytes: Self.memory)
     for number in 0..<2000 {
-      try Array("k old \(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1)) }
+      try Array("k old \(number)".utf8).withUnsafeBytes {
+        try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1))
+      }
     }
     #expect(map.hasRuns)
     try Array(" new".utf8).withUnsafeBytes { body in
@@ -45,7 +47,9 @@ import Testing
       try map.insert(TaggedKey(tag: keys.tag, body: body), .init(key: 77, entity: 1))
       #expect(try map.findInserted(keys, 0)?.key == 77)
       for number in 2000..<4000 {
-        try Array("k old \(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1)) }
+        try Array("k old \(number)".utf8).withUnsafeBytes {
+          try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1))
+        }
       }
       #expect(try map.findInserted(keys, 0)?.key == 77)
     }
@@ -59,7 +63,9 @@ import Testing
     for number in 0..<100 { try find("absent \(number)") }
     #expect(!map.hasRuns && map.secondsOfRuns == 0)
     for number in 0..<2000 {
-      try Array("\(number)".utf8).withUnsafeBytes { try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1)) }
+      try Array("\(number)".utf8).withUnsafeBytes {
+        try map.insert(TaggedKey($0), .init(key: Int64(number), entity: 1))
+      }
     }
     let spilling = map.secondsOfRuns
     #expect(map.hasRuns && spilling > 0)
@@ -216,7 +222,9 @@ import Testing
     for _ in 0..<2 { try publish() }
     try add(8000..<8200)
     let wanted = Set(
-      RunNumbers.ranges(runs).map { $0.count == 1 ? "map.\($0.lowerBound).run" : "map.\($0.lowerBound)-\($0.upperBound).run" })
+      RunNumbers.ranges(runs).map {
+        $0.count == 1 ? "map.\($0.lowerBound).run" : "map.\($0.lowerBound)-\($0.upperBound).run"
+      })
     let names = try Set(LocalFileSystem().list(FilePaths.directory(of: folder.file("map"))))
     #expect(wanted.isSubset(of: names))
     #expect(names.count < wanted.count + 12, "\(names.sorted())")
@@ -297,7 +305,8 @@ import Testing
       do {
         let map = try Self.restore(folder, state)
         for (index, key) in keys.enumerated() {
-          #expect(try key.withUnsafeBytes { try map.find(TaggedKey($0)) }?.key == Int64(index), "round \(round), \(name)")
+          #expect(
+            try key.withUnsafeBytes { try map.find(TaggedKey($0)) }?.key == Int64(index), "round \(round), \(name)")
         }
       } catch let error as StreamsError {
         #expect(error.code == .damagedCheckpoint && error.hint?.contains("start it again") == true)

@@ -47,7 +47,8 @@ struct DeflateCode {
     return runs.reduce(bits + 14 + 3 * headerCount) { $0 + Int(runLengths[$1.symbol]) + $1.bits }
   }
 
-  /// The type of the block and, where it has its own code, that code. The bit that marks the last block stands before it.
+  /// The type of the block and, where it has its own code, that code. The bit that marks the last block stands before
+  /// it.
   func writeHeader(_ writer: inout BitWriter) {
     writer.put(isFixed ? 1 : 2, 2)
     guard !isFixed else { return }

@@ -1,5 +1,5 @@
-/// Decodes one canonical Huffman code. Words of up to nine bits are looked up, longer ones are counted through, so that a
-/// table is made in few steps: a damaged stream can ask for many.
+/// Decodes one canonical Huffman code. Words of up to nine bits are looked up, longer ones are counted through, so that
+/// a table is made in few steps: a damaged stream can ask for many.
 struct HuffmanDecoder {
   private static let lookupBits = 9
 

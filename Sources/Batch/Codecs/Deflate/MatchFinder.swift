@@ -1,5 +1,5 @@
-/// Finds what a deflate stream need not repeat: earlier occurrences of the next bytes, by chains of equal hashes of three
-/// bytes. The result depends on the bytes alone.
+/// Finds what a deflate stream need not repeat: earlier occurrences of the next bytes, by chains of equal hashes of
+/// three bytes. The result depends on the bytes alone.
 struct MatchFinder {
   struct Match {
     var length: Int

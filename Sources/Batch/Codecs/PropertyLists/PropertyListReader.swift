@@ -1,8 +1,8 @@
 /// Reads binary property lists (`bplist00`), keyed archives among them, which Foundation cannot read on Linux.
 ///
-/// The bytes come from files of strangers: every position is checked, depth and number of objects are limited, rings are
-/// refused, and each object is read once, however often it is referred to. Since shared objects let a small file describe
-/// a huge tree, the size of the tree is limited as well.
+/// The bytes come from files of strangers: every position is checked, depth and number of objects are limited, rings
+/// are refused, and each object is read once, however often it is referred to. Since shared objects let a small file
+/// describe a huge tree, the size of the tree is limited as well.
 package struct PropertyListReader {
   /// What is wrong with a property list.
   struct Damage: Error, CustomStringConvertible {
@@ -37,8 +37,8 @@ package struct PropertyListReader {
     return try reader.object(try reader.integer(at: bytes.count - 16, size: 8), depth: 0).value
   }
 
-  /// Layout of the trailer: 6 unused bytes, size of offsets and of references, then three big-endian 64-bit numbers: the
-  /// count of objects, the top object, the start of the table of offsets.
+  /// Layout of the trailer: 6 unused bytes, size of offsets and of references, then three big-endian 64-bit numbers:
+  /// the count of objects, the top object, the start of the table of offsets.
   private init(_ bytes: [UInt8]) throws {
     self.bytes = bytes
     let trailer = bytes.count - 32

@@ -1,5 +1,5 @@
-/// Reads property lists in the old text form, `{ key = value; list = (a, "b"); data = <0f>; }`, as other implementations of
-/// Core Data write them beside compiled models. Throws ``PropertyListReader/Damage``.
+/// Reads property lists in the old text form, `{ key = value; list = (a, "b"); data = <0f>; }`, as other
+/// implementations of Core Data write them beside compiled models. Throws ``PropertyListReader/Damage``.
 struct PropertyListTextReader {
   private static let greatestDepth = 64
 

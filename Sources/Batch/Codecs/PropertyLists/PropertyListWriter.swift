@@ -1,6 +1,6 @@
-/// Writes binary property lists whose bytes depend on the value alone: keys are sorted, equal texts and equal references of
-/// keyed archives share an object, objects are numbered in the order of the walk. (Foundation orders keys by a seed of the
-/// process.)
+/// Writes binary property lists whose bytes depend on the value alone: keys are sorted, equal texts and equal
+/// references of keyed archives share an object, objects are numbered in the order of the walk. (Foundation orders keys
+/// by a seed of the process.)
 package struct PropertyListWriter {
   private enum Object {
     case scalar(PropertyListValue)

@@ -8,7 +8,8 @@ enum ArchivedDecimal {
   /// The decimal's digits, without exponent letters; nil for what is no decimal, and for NaN.
   static func text(_ object: KeyedObject) -> String? {
     guard let mantissa = object["NS.mantissa"]?.data, let exponent = object["NS.exponent"]?.integer,
-      let length = object["NS.length"]?.integer, (0...Int64(mostDigits)).contains(length), (-200...200).contains(exponent),
+      let length = object["NS.length"]?.integer, (0...Int64(mostDigits)).contains(length),
+      (-200...200).contains(exponent),
       mantissa.count >= 2 * Int(length)
     else { return nil }
     let isNegative = object["NS.negative"]?.boolean ?? false

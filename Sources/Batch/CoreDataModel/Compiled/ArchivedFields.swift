@@ -1,7 +1,8 @@
 import Codecs
 import RunSupport
 
-/// What reading an archive may cost: objects can be referred to from many places, so a small file can ask for endless work.
+/// What reading an archive may cost: objects can be referred to from many places, so a small file can ask for endless
+/// work.
 final class ArchiveBudget {
   private var left: Int
   init(_ units: Int = 1 << 24) { left = units }

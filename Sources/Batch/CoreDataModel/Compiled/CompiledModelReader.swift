@@ -3,8 +3,8 @@ import RunSupport
 
 /// Reads compiled models: the keyed archive of an NSManagedObjectModel, as `.mom` files and model caches hold it (C.4).
 ///
-/// Archives keep properties in no order of meaning, so they come sorted by name. What cannot be known from an archive keeps
-/// its default: Xcode's own settings, `syncable`, names of composites. What is not understood is named in
+/// Archives keep properties in no order of meaning, so they come sorted by name. What cannot be known from an archive
+/// keeps its default: Xcode's own settings, `syncable`, names of composites. What is not understood is named in
 /// ``ManagedObjectModel/unknownElements``.
 struct CompiledModelReader {
   private static let mostEntities = 10_000
@@ -31,7 +31,9 @@ struct CompiledModelReader {
   private mutating func model(_ root: KeyedObject, name: String) throws -> ManagedObjectModel {
     var fields = ArchivedFields(root, place: "model", budget: budget)
     let objects = try fields.entries("NSEntities").map(\.value)
-    guard objects.count <= Self.mostEntities else { throw fields.problem("has more than \(Self.mostEntities) entities") }
+    guard objects.count <= Self.mostEntities else {
+      throw fields.problem("has more than \(Self.mostEntities) entities")
+    }
     var model = ManagedObjectModel(name: name, entities: try ownProperties(objects.map { try entity($0) }))
     try checkInheritance(model)
     model.versionIdentifiers = try fields.list("NSVersionIdentifiers").compactMap(\.string)
@@ -72,7 +74,9 @@ struct CompiledModelReader {
     entity.uniquenessConstraints = try fields.list("NSUniqueTuples").map { try fields.texts(of: $0) }
     entity.compoundIndexes = try fields.list("NSCompoundIndexes").map { try fields.texts(of: $0) }
     entity.indexes = try fields.list("NSFetchIndexDescriptions").map { try index($0, entity: name) }
-    for (key, property) in try fields.entries("NSProperties").sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+    for (key, property) in try fields.entries("NSProperties").sorted(by: {
+      $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+    }) {
       try add(property, key: key, to: &entity)
     }
     finish(&fields)
@@ -130,7 +134,9 @@ struct CompiledModelReader {
   private func checkInheritance(_ model: ManagedObjectModel) throws {
     var total = 0
     for entity in model.entities {
-      for ancestor in model.ancestors(of: entity.name) { total += ancestor.attributes.count + ancestor.relationships.count }
+      for ancestor in model.ancestors(of: entity.name) {
+        total += ancestor.attributes.count + ancestor.relationships.count
+      }
       guard total <= Self.mostInherited else { throw BatchError(.badModel, "the model's entities inherit too much") }
     }
   }

@@ -1,7 +1,7 @@
 import Codecs
 
-/// Writes compiled models as Core Data itself archives them in model caches: the same classes and keys, sub-entities with
-/// copies of what they inherit (C.4). Measured on the caches of real stores.
+/// Writes compiled models as Core Data itself archives them in model caches: the same classes and keys, sub-entities
+/// with copies of what they inherit (C.4). Measured on the caches of real stores.
 struct CompiledModelWriter {
   /// A property of an entity, an inherited one included, that other objects refer to.
   struct Place: Hashable {
@@ -17,8 +17,8 @@ struct CompiledModelWriter {
   /// What has no place in an archive, each with its entity and property.
   var leftOut: [String] = []
 
-  /// The archive, and what could not be put into it; the same bytes in whichever order the model declares its properties.
-  /// The model must be valid.
+  /// The archive, and what could not be put into it; the same bytes in whichever order the model declares its
+  /// properties. The model must be valid.
   static func write(_ model: ManagedObjectModel) -> (bytes: [UInt8], leftOut: [String]) {
     var writer = CompiledModelWriter(model)
     writer.describeModel()
@@ -76,7 +76,8 @@ struct CompiledModelWriter {
       let configurations = model.configurations.sorted { Self.precedes($0.key, $1.key) }.map { name, members in
         (
           key: name,
-          value: builder.array(members.sorted(by: Self.precedes).map { reference(to: $0) }.filter { $0 != ArchiveBuilder.null })
+          value: builder.array(
+            members.sorted(by: Self.precedes).map { reference(to: $0) }.filter { $0 != ArchiveBuilder.null })
         )
       }
       fields["NSConfigurations"] = builder.dictionary(configurations, isMutable: true)

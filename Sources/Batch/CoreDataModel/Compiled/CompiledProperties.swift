@@ -5,7 +5,8 @@ import Streams
 extension CompiledModelReader {
   private static let greatestDepth = 16
 
-  /// Bits of `_P`: flags, and which of the optional fields are missing (C.4). Spotlight and order have fields of their own.
+  /// Bits of `_P`: flags, and which of the optional fields are missing (C.4). Spotlight and order have fields of their
+  /// own.
   private enum Packed {
     static let readOnly: Int64 = 4
     static let known: Int64 = 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 | 256 | 1024

@@ -38,7 +38,8 @@ extension CompiledModelWriter {
       fields["_P"] = .integer(packed | 16 | 32)
       return
     }
-    fields["NSValidationPredicates"] = builder.array(predicates.map { builder.predicate($0.predicate) }, isMutable: true)
+    fields["NSValidationPredicates"] = builder.array(
+      predicates.map { builder.predicate($0.predicate) }, isMutable: true)
     fields["NSValidationWarnings"] = builder.array(
       predicates.map { builder.scalar(.integer($0.error)) }, isMutable: true)
   }
@@ -86,7 +87,8 @@ extension CompiledModelWriter {
     validate(&fields, attribute.bounds + readable(attribute.validationPredicates, name))
   }
 
-  /// Predicates that can be read, with Core Data's number for any failure of validation; the others are named as left out.
+  /// Predicates that can be read, with Core Data's number for any failure of validation; the others are named as left
+  /// out.
   private mutating func readable(_ texts: [String], _ name: String) -> [(predicate: Predicate, error: Int64)] {
     texts.compactMap { text in
       guard let predicate = try? PredicateParser.predicate(text) else {

@@ -49,8 +49,8 @@ enum CompiledValue {
 extension AttributeDescription {
   private static let length = Expression.keyPath(operand: .evaluatedObject, path: ["length"])
 
-  /// Takes a bound in one of the forms that Xcode makes of minimum, maximum and pattern; false for any other predicate, and
-  /// for a bound that is there already.
+  /// Takes a bound in one of the forms that Xcode makes of minimum, maximum and pattern; false for any other predicate,
+  /// and for a bound that is there already.
   mutating func takeBound(_ predicate: Predicate) -> Bool {
     guard case .compare(let left, let operation, let right) = predicate, operation.modifier == .direct,
       operation.options == 0

@@ -1,9 +1,9 @@
 import Codecs
 import RunSupport
 
-/// Reads Xcode's own objects (XDPMModel) in a keyed archive: the models that a mapping model holds of its source and its
-/// destination (D.4), and versions that Xcode wrote before version 4 (C.1). Properties are not fields of these objects, but
-/// entries of "stereotypes", by name.
+/// Reads Xcode's own objects (XDPMModel) in a keyed archive: the models that a mapping model holds of its source and
+/// its destination (D.4), and versions that Xcode wrote before version 4 (C.1). Properties are not fields of these
+/// objects, but entries of "stereotypes", by name.
 package struct EmbeddedModelReader {
   private let budget = ArchiveBudget()
 

@@ -3,8 +3,8 @@ import Streams
 
 /// Reads NSExpression and NSPredicate from keyed archives. Throws ``ExpressionDamage``.
 ///
-/// Source of the shapes: value expressions of mapping models (D.3) and validation predicates of model caches; kinds that
-/// occur in neither follow NSPredicate's public constants.
+/// Source of the shapes: value expressions of mapping models (D.3) and validation predicates of model caches; kinds
+/// that occur in neither follow NSPredicate's public constants.
 package struct ExpressionArchiveReader {
   private static let greatestDepth = 64
   private static let mostParts = 10_000
@@ -53,7 +53,8 @@ package struct ExpressionArchiveReader {
       return .set(operation, try expression(left, depth: depth + 1), try expression(right, depth: depth + 1))
     case 10: return .keyPath(operand: .evaluatedObject, path: try keyPath(object))
     case 13: return try subquery(object, depth: depth)
-    case 14: return .aggregate(try list(object["NSCollection"], depth: depth).map { try expression($0, depth: depth + 1) })
+    case 14:
+      return .aggregate(try list(object["NSCollection"], depth: depth).map { try expression($0, depth: depth + 1) })
     case 20: return try conditional(object, depth: depth)
     case 50: return try fetch(object, depth: depth)
     default: throw unreadable(object, "a kind of expression that is not known")
@@ -85,7 +86,9 @@ package struct ExpressionArchiveReader {
   }
 
   private mutating func conditional(_ object: KeyedObject, depth: Int) throws -> Expression {
-    guard let predicate = object["NSPredicate"], let yes = object["NSTrueExpression"], let no = object["NSFalseExpression"] else {
+    guard let predicate = object["NSPredicate"], let yes = object["NSTrueExpression"],
+      let no = object["NSFalseExpression"]
+    else {
       throw unreadable(object, "a conditional expression without predicate or values")
     }
     return .conditional(
@@ -146,7 +149,9 @@ package struct ExpressionArchiveReader {
     }
     if let junction = object["NSCompoundPredicateType"]?.integer.flatMap(Predicate.Junction.init) {
       let parts = try list(object["NSSubpredicates"], depth: depth).map { try predicate($0, depth: depth + 1) }
-      guard parts.count == 1 || junction != .not, !parts.isEmpty else { throw unreadable(object, "a junction of nothing") }
+      guard parts.count == 1 || junction != .not, !parts.isEmpty else {
+        throw unreadable(object, "a junction of nothing")
+      }
       return .compound(junction, parts)
     }
     guard let left = object["NSLeftExpression"], let right = object["NSRightExpression"],

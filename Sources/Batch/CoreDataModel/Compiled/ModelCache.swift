@@ -32,8 +32,8 @@ public enum ModelCache {
   /// The content of a cache for a model, the same bytes for the same model, and what of the model has no place in it:
   /// predicates that are not understood, indexed expressions.
   ///
-  /// - Throws: ``BatchError`` with the code `badModel` when the model would be another one afterwards: the entity whose version
-  ///   hash would differ is named.
+  /// - Throws: ``BatchError`` with the code `badModel` when the model would be another one afterwards: the entity whose
+  ///   version hash would differ is named.
   public static func encode(_ model: ManagedObjectModel) throws -> (content: [UInt8], leftOut: [String]) {
     let (archive, leftOut) = CompiledModelWriter.write(model)
     let wanted = model.versionHashes

@@ -14,8 +14,8 @@ public indirect enum Expression: Sendable, Equatable {
   case evaluatedObject
   /// `$source`, `$destination`, `$manager`, `$entityPolicy`, `$entityMapping`: the name without the dollar sign.
   case variable(String)
-  /// A key path applied to an operand, `$source.country.continent`; collection operators such as `@max` are parts of it. Key
-  /// paths of `SELF` are written without it.
+  /// A key path applied to an operand, `$source.country.continent`; collection operators such as `@max` are parts of
+  /// it. Key paths of `SELF` are written without it.
   case keyPath(operand: Expression, path: [String])
   /// `FUNCTION(operand, "selector:", arguments…)`; without operand a function by name such as `now` or `add:to:`.
   case function(operand: Expression?, name: String, arguments: [Expression])
@@ -65,6 +65,7 @@ package struct ExpressionDamage: Error, CustomStringConvertible {
 
   /// The same with its place in the text, which is found by a byte and given as a character, from 1.
   func near(_ byte: Int, of text: String) -> ExpressionDamage {
-    ExpressionDamage("\(description), near character \(String(decoding: text.utf8.prefix(byte), as: UTF8.self).count + 1)")
+    ExpressionDamage(
+      "\(description), near character \(String(decoding: text.utf8.prefix(byte), as: UTF8.self).count + 1)")
   }
 }

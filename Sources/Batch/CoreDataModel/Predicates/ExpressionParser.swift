@@ -118,8 +118,12 @@ extension PredicateParser {
   }
 
   private func cast(_ parts: [Expression]) throws -> Expression {
-    guard parts.count == 2, case .constant(.text(let type)) = parts[1] else { throw ExpressionDamage("has a cast without type") }
-    guard FormatFunctions.castTypes.contains(type) else { throw ExpressionDamage("casts to \(type), which is not supported") }
+    guard parts.count == 2, case .constant(.text(let type)) = parts[1] else {
+      throw ExpressionDamage("has a cast without type")
+    }
+    guard FormatFunctions.castTypes.contains(type) else {
+      throw ExpressionDamage("casts to \(type), which is not supported")
+    }
     switch parts[0] {
     case .constant(.real(let seconds)) where type == "NSDate": return .date(seconds)
     case .constant(.integer(let seconds)) where type == "NSDate": return .date(Double(seconds))

@@ -3,8 +3,8 @@ import Streams
 
 extension Expression: CustomStringConvertible {
   /// The expression in NSPredicate's format: `$source.name`, `FUNCTION($manager, "selector:", $source)`, `price * 2`.
-  /// ``init(format:)`` reads it back, except for constants of bytes, which the format has no words for; a decimal comes back as the
-  /// number of its digits.
+  /// ``init(format:)`` reads it back, except for constants of bytes, which the format has no words for; a decimal comes
+  /// back as the number of its digits.
   public var description: String {
     switch self {
     case .constant(let value): return Self.text(value)
@@ -29,7 +29,9 @@ extension Expression: CustomStringConvertible {
   private static func function(_ operand: Expression?, _ name: String, _ arguments: [Expression]) -> String {
     if let operand { return "FUNCTION(\(list([operand, .constant(.text(name))] + arguments)))" }
     if name == "castObject:toType:" { return "CAST(\(list(arguments)))" }
-    guard let (level, symbol) = Self.arithmetic(name), arguments.count == 2 else { return "\(name)(\(list(arguments)))" }
+    guard let (level, symbol) = Self.arithmetic(name), arguments.count == 2 else {
+      return "\(name)(\(list(arguments)))"
+    }
     return "\(arguments[0].operand(level)) \(symbol) \(arguments[1].operand(level + 1))"
   }
 
@@ -45,7 +47,8 @@ extension Expression: CustomStringConvertible {
   /// In brackets, where it binds weaker than operators of a level.
   private func operand(_ level: Int) -> String {
     if isSet { return "(\(self))" }
-    guard case .function(nil, let name, let arguments) = self, arguments.count == 2, let own = Self.arithmetic(name)?.level,
+    guard case .function(nil, let name, let arguments) = self, arguments.count == 2,
+      let own = Self.arithmetic(name)?.level,
       own < level
     else { return description }
     return "(\(self))"

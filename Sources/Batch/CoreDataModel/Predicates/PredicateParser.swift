@@ -29,7 +29,9 @@ package struct PredicateParser {
   }
 
   /// Damage names the last token that was read.
-  private static func parse<R>(_ text: String, _ isStrict: Bool, _ body: (inout PredicateParser) throws -> R) throws -> R {
+  private static func parse<R>(_ text: String, _ isStrict: Bool, _ body: (inout PredicateParser) throws -> R) throws
+    -> R
+  {
     var parser = try PredicateParser(text, isStrict: isStrict)
     do {
       let result = try body(&parser)
@@ -64,7 +66,9 @@ package struct PredicateParser {
   /// Operators nest to the left, without brackets.
   mutating func countOperator() throws {
     operators += 1
-    guard operators <= Self.mostOperators else { throw ExpressionDamage("has more than \(Self.mostOperators) operators") }
+    guard operators <= Self.mostOperators else {
+      throw ExpressionDamage("has more than \(Self.mostOperators) operators")
+    }
   }
 
   mutating func predicate(depth: Int) throws -> Predicate {

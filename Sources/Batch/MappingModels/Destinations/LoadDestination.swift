@@ -1,5 +1,5 @@
-/// A database that the result of a migration goes to, instead of a store. A case for each kind: the compiler names every place that has to know a
-/// new one.
+/// A database that the result of a migration goes to, instead of a store. A case for each kind: the compiler names
+/// every place that has to know a new one.
 public enum LoadDestination: Sendable, Equatable {
   /// A server of PostgreSQL.
   case postgres(PostgresDestination)

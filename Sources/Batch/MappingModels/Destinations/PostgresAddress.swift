@@ -8,7 +8,8 @@ package struct PostgresAddress {
   package private(set) var shown = ""
   /// Passwords, and all parts that may belong to one, as they were written and as libpq decodes them.
   private(set) var secrets: [String] = []
-  /// Whether libpq would take a part of a password for something else. Then it must not get the address: it would look up that part as a host.
+  /// Whether libpq would take a part of a password for something else. Then it must not get the address: it would look
+  /// up that part as a host.
   package private(set) var isAmbiguous = false
 
   package init(_ text: String) {
@@ -26,7 +27,8 @@ package struct PostgresAddress {
 
   /// A text of others without what is secret. What the address shows anyway is left as it is.
   package func scrubbed(_ text: String) -> String {
-    let names = Set(shown.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" && $0 != "." }.map(String.init))
+    let names = Set(
+      shown.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" && $0 != "." }.map(String.init))
     let hidden = Set(secrets).filter { !$0.isEmpty && !names.contains($0) }.sorted { ($1.count, $0) < ($0.count, $1) }
     return hidden.reduce(text) { text, secret in
       guard secret.count < Self.shortest else { return text.replacing(secret, with: "***") }
@@ -42,8 +44,10 @@ package struct PostgresAddress {
   static let harmless: Set<String> = [
     "application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname", "fallback_application_name",
     "gssdelegation", "gssencmode", "gsslib", "host", "hostaddr", "keepalives", "keepalives_count", "keepalives_idle",
-    "keepalives_interval", "krbsrvname", "load_balance_hosts", "max_protocol_version", "min_protocol_version", "options",
-    "passfile", "port", "replication", "require_auth", "requirepeer", "requiressl", "service", "ssl", "ssl_max_protocol_version",
+    "keepalives_interval", "krbsrvname", "load_balance_hosts", "max_protocol_version", "min_protocol_version",
+    "options",
+    "passfile", "port", "replication", "require_auth", "requirepeer", "requiressl", "service", "ssl",
+    "ssl_max_protocol_version",
     "ssl_min_protocol_version", "sslcert", "sslcertmode", "sslcompression", "sslcrl", "sslcrldir", "sslkey", "sslmode",
     "sslnegotiation", "sslrootcert", "sslsni", "target_session_attrs", "tcp_user_timeout", "user",
   ]
@@ -61,7 +65,8 @@ package struct PostgresAddress {
 
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
       true
     default: "._-".utf8.contains(byte)
     }
@@ -98,7 +103,8 @@ extension PostgresAddress {
     shown = (scheme.map { "\($0)://" } ?? "") + text
   }
 
-  /// libpq takes an @ before the first / for the end of user and password. One that comes later is in a password that is not escaped.
+  /// libpq takes an @ before the first / for the end of user and password. One that comes later is in a password that
+  /// is not escaped.
   private mutating func split(_ rest: Substring) -> (user: Substring?, place: Substring, query: Substring?) {
     let mark = rest.firstIndex { $0 == "@" || $0 == "/" }
     let at = mark.flatMap { rest[$0] == "@" ? $0 : nil }
@@ -129,10 +135,13 @@ extension PostgresAddress {
       var name = host
       if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
         name = host[host.index(after: end)...]
-        guard host[..<end].dropFirst().utf8.allSatisfy({ Self.isPlain($0) || ":%".utf8.contains($0) }) else { return false }
+        guard host[..<end].dropFirst().utf8.allSatisfy({ Self.isPlain($0) || ":%".utf8.contains($0) }) else {
+          return false
+        }
       }
       let parts = name.split(separator: ":", omittingEmptySubsequences: false)
-      return parts.count <= 2 && (parts.first ?? "").utf8.allSatisfy { Self.isPlain($0) || $0 == UInt8(ascii: "%") || $0 >= 0x80 }
+      return parts.count <= 2
+        && (parts.first ?? "").utf8.allSatisfy { Self.isPlain($0) || $0 == UInt8(ascii: "%") || $0 >= 0x80 }
         && parts.dropFirst().allSatisfy { $0.allSatisfy(\.isNumber) }
     }
     guard isHost else {

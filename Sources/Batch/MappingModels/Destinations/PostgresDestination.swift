@@ -19,8 +19,8 @@ public struct PostgresServer: Sendable, Equatable {
   /// Names a server. Nothing is connected.
   public init(url: String) { self.url = url }
 
-  /// What of it may be shown, for messages and files: host, port, database, user, and settings that are known to be harmless. Who gave a
-  /// password there gives it again, or by PGPASSWORD or ~/.pgpass.
+  /// What of it may be shown, for messages and files: host, port, database, user, and settings that are known to be
+  /// harmless. Who gave a password there gives it again, or by PGPASSWORD or ~/.pgpass.
   public var withoutPassword: String {
     let shown = address.shown
     return shown.isEmpty ? "the server" : shown

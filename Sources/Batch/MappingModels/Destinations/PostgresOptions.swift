@@ -4,8 +4,8 @@ public struct PostgresOptions: Sendable, Equatable, Codable {
   public enum Inheritance: String, Sendable, Codable, CaseIterable {
     /// One table for a root entity and all below it, as Core Data has; columns of sub-entities are empty in other rows.
     case root
-    /// One table for each entity with the properties that it declares itself; an object has a row in the table of its entity and in
-    /// those of all entities above, under the same key.
+    /// One table for each entity with the properties that it declares itself; an object has a row in the table of its
+    /// entity and in those of all entities above, under the same key.
     case `class`
   }
 

@@ -7,8 +7,8 @@ package enum MappingDocument {
   /// The most bytes of a mapping file, and of a table.
   static let mostBytes = 1 << 20
 
-  /// Reads a file. Files that are too large, no UTF-8, or use anchors are refused: what an alias repeats may grow without bound. How
-  /// deep values lie in each other is limited by the parser, to 1000.
+  /// Reads a file. Files that are too large, no UTF-8, or use anchors are refused: what an alias repeats may grow
+  /// without bound. How deep values lie in each other is limited by the parser, to 1000.
   package static func read(_ path: String) throws -> MappingNode { try parse(try text(path), path: path) }
 
   /// Whether a file holds a word. False if it is larger than any mapping file.
@@ -29,7 +29,8 @@ package enum MappingDocument {
       throw BatchError(.badMapping, "the file cannot be read", hint: "Name a file, not a folder", path: path)
     }
     guard data.count <= mostBytes else {
-      throw BatchError(.badMapping, "the file is larger than \(mostBytes >> 20) MiB", hint: "Divide it into several", path: path)
+      throw BatchError(
+        .badMapping, "the file is larger than \(mostBytes >> 20) MiB", hint: "Divide it into several", path: path)
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw BatchError(.badMapping, "the file is not UTF-8", hint: "Save it as UTF-8", path: path)
@@ -57,14 +58,16 @@ package enum MappingDocument {
   private static func hasName(after mark: Character, _ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return zip(bytes, bytes.dropFirst()).contains { first, next in
-      first == mark.asciiValue && (next == 45 || next == 95 || (48...57).contains(next) || (65...90).contains(next & 0xDF))
+      first == mark.asciiValue
+        && (next == 45 || next == 95 || (48...57).contains(next) || (65...90).contains(next & 0xDF))
     }
   }
 
   /// Yams' own text quotes the line, which may hold a value.
   private static func message(_ error: YamlError) -> String {
     switch error {
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+      .composer(_, let problem, let mark, _):
       "line \(mark.line), column \(mark.column): \(problem)"
     case .duplicatedKeysInMapping(let keys, let context):
       "line \(context.mark.line): the key \(keys.joined(separator: ", ")) stands here twice"

@@ -60,7 +60,9 @@ extension MappingFileWriter {
 
   /// A relationship that was renamed is written by its name alone.
   private static func text(_ expression: Expression) -> String {
-    if case .function(.variable("manager")?, _, let arguments) = expression, let last = arguments.last { return last.description }
+    if case .function(.variable("manager")?, _, let arguments) = expression, let last = arguments.last {
+      return last.description
+    }
     return expression.description
   }
 }

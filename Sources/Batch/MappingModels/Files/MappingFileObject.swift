@@ -15,7 +15,8 @@ package struct MappingFileObject {
   package var allowed: String { "Allowed are \(keys.joined(separator: ", "))" }
 
   static let file = MappingFileObject(
-    title: "the file", definition: "file", keys: ["$schema", "from", "to", "destination", "tables", "entities", "others"])
+    title: "the file", definition: "file",
+    keys: ["$schema", "from", "to", "destination", "tables", "entities", "others"])
   static let destination = MappingFileObject(
     title: "a destination", definition: "destination", keys: LoadDestination.keys)
   static let version = MappingFileObject(
@@ -24,12 +25,14 @@ package struct MappingFileObject {
   static let entity = MappingFileObject(
     title: "an entity mapping", definition: "entity",
     keys: [
-      "name", "from", "to", "remove", "filter", "userInfo", "policy", "byName", "attributes", "relationships", "objects",
+      "name", "from", "to", "remove", "filter", "userInfo", "policy", "byName", "attributes", "relationships",
+      "objects",
     ])
   static let object = MappingFileObject(
     title: "an object", definition: "object",
     keys: [
-      "create", "find", "findOrCreate", "by", "last", "forEach", "when", "userInfo", "attributes", "relationships", "link",
+      "create", "find", "findOrCreate", "by", "last", "forEach", "when", "userInfo", "attributes", "relationships",
+      "link",
     ])
   static let target = MappingFileObject(title: "a target", definition: "target", keys: ["find", "by", "last"])
   static let value = MappingFileObject(
@@ -44,7 +47,9 @@ package struct MappingFileObject {
   /// The key that is written most like a name; nil when none comes near.
   package static func nearest(_ name: String, in keys: [String]) -> String? {
     let limit = max(1, min(name.count, 12) / 3 + 1)
-    let found = keys.map { ($0, distance(Array(name.lowercased().prefix(40)), Array($0.lowercased()))) }.min { $0.1 < $1.1 }
+    let found = keys.map { ($0, distance(Array(name.lowercased().prefix(40)), Array($0.lowercased()))) }.min {
+      $0.1 < $1.1
+    }
     return found.flatMap { $0.1 <= limit ? $0.0 : nil }
   }
 

@@ -14,7 +14,8 @@ struct MappingFileReader {
 
   private init(path: String, name: String) { (self.path, self.name) = (path, name) }
 
-  /// Reads a file. Throws ``BatchError`` with the code `badMapping` that names line, entity and key, and what is allowed there.
+  /// Reads a file. Throws ``BatchError`` with the code `badMapping` that names line, entity and key, and what is
+  /// allowed there.
   static func read(_ path: String) throws -> MappingModel {
     var reader = MappingFileReader(path: path, name: PackageFolders.stem(path))
     return try reader.model(try MappingDocument.read(path))
@@ -43,7 +44,8 @@ struct MappingFileReader {
     let mappings = try entities.list("entities").map(entity)
     var names: Set<String> = []
     for (mapping, node) in zip(mappings, entities.elements ?? []) where !names.insert(mapping.name).inserted {
-      throw node.failure("another entity mapping has the name \(mapping.name)", "Give one of them a name with the key name")
+      throw node.failure(
+        "another entity mapping has the name \(mapping.name)", "Give one of them a name with the key name")
     }
     var model = MappingModel(name: name, entityMappings: mappings)
     guard let from = fields["from"], let to = fields["to"] else {
@@ -111,7 +113,9 @@ struct MappingFileReader {
     var mapping = try named(fields, node)
     do {
       if let filter = fields["filter"] { mapping.filterPredicate = try RuleReader.predicate(filter).description }
-      for (key, value) in try fields["userInfo"]?.pairs("userInfo") ?? [] { mapping.userInfo[key] = try value.text(key) }
+      for (key, value) in try fields["userInfo"]?.pairs("userInfo") ?? [] {
+        mapping.userInfo[key] = try value.text(key)
+      }
       mapping.policyClassName = try fields["policy"]?.text("policy")
       mapping.mapsByName = try fields["byName"]?.flag("byName") ?? (mapping.destinationEntity != nil)
       try RuleReader(tables: tables).read(fields, into: &mapping)

@@ -78,7 +78,9 @@ public enum MappingFileWriter {
   /// A text as YAML: plain where it cannot be taken for anything else.
   static func quoted(_ text: String) -> String {
     let isPlain =
-      text.utf8.allSatisfy { ($0 >= 48 && $0 < 58) || ($0 | 32 >= 97 && $0 | 32 <= 122) || [32, 36, 46, 95].contains($0) }
+      text.utf8.allSatisfy {
+        ($0 >= 48 && $0 < 58) || ($0 | 32 >= 97 && $0 | 32 <= 122) || [32, 36, 46, 95].contains($0)
+      }
       && text.first.map { $0.isLetter || $0 == "_" || $0 == "$" } == true && !text.hasSuffix(" ")
       && !["null", "true", "false"].contains(text)
     if isPlain { return text }

@@ -79,7 +79,9 @@ package struct MappingNode {
   }
 
   func integer(_ what: String) throws -> Int {
-    guard let text = node.scalar?.string, let integer = Int(text) else { throw failure("\(what) has to be a whole number") }
+    guard let text = node.scalar?.string, let integer = Int(text) else {
+      throw failure("\(what) has to be a whole number")
+    }
     return integer
   }
 

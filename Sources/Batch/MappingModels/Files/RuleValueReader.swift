@@ -2,7 +2,8 @@ import CoreDataModel
 import RunSupport
 import Streams
 
-/// Reads the value of an attribute: an expression, a number or word, or one of the forms that mapping files add to expressions.
+/// Reads the value of an attribute: an expression, a number or word, or one of the forms that mapping files add to
+/// expressions.
 struct RuleValueReader {
   let tables: [String: MappingTable]
 
@@ -20,7 +21,8 @@ struct RuleValueReader {
     guard found.count == 1, let form = found.first, let operand = fields[form.name] else {
       throw node.failure("a value needs one of \(Self.forms.map(\.name).joined(separator: ", "))")
     }
-    if let stray = fields.keys.sorted().first(where: { $0 != form.name && $0 != "default" && !form.keys.contains($0) }) {
+    if let stray = fields.keys.sorted().first(where: { $0 != form.name && $0 != "default" && !form.keys.contains($0) })
+    {
       throw node.failure(
         "\(stray) does not go with \(form.name)",
         form.keys.isEmpty ? nil : "\(form.name) takes \(form.keys.sorted().joined(separator: ", "))")

@@ -3,12 +3,14 @@ import RunSupport
 
 /// Reads a table from a CSV file (RFC 4180): a line of headings, then a key and a value from each line.
 enum TableReader {
-  /// Reads the columns of these headings; the first and second without. Throws `badMapping`, also for a key that stands twice.
+  /// Reads the columns of these headings; the first and second without. Throws `badMapping`, also for a key that stands
+  /// twice.
   static func read(_ path: String, name: String, key: String?, value: String?) throws -> MappingTable {
     let text = try MappingDocument.text(path)
     var rows = try rows(Array(text.utf8), path: path)
     guard let headings = rows.first else {
-      throw BatchError(.badMapping, "the table has no line of headings", hint: "Begin it with names of columns", path: path)
+      throw BatchError(
+        .badMapping, "the table has no line of headings", hint: "Begin it with names of columns", path: path)
     }
     rows.removeFirst()
     let columns = try [(key, 0), (value, 1)].map { heading, place in
@@ -22,7 +24,8 @@ enum TableReader {
     var entries: [String: String] = [:]
     for (index, row) in rows.enumerated() where row != [""] {
       guard row.count == headings.count else {
-        throw BatchError(.badMapping, "row \(index + 2) has \(row.count) columns instead of \(headings.count)", path: path)
+        throw BatchError(
+          .badMapping, "row \(index + 2) has \(row.count) columns instead of \(headings.count)", path: path)
       }
       guard entries.updateValue(row[columns[1]], forKey: row[columns[0]]) == nil else {
         throw BatchError(.badMapping, "row \(index + 2) has a key that another row has", path: path)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A number of objects that is not known before a migration has run: the least and the most that are possible, and the likely one.
+/// A number of objects that is not known before a migration has run: the least and the most that are possible, and the
+/// likely one.
 public struct Foreseen: Sendable, Equatable, Codable {
   /// At least.
   public var least: UInt64
@@ -36,8 +37,8 @@ public struct Foreseen: Sendable, Equatable, Codable {
 
   /// What becomes of objects that a sample made in its first and in its second part, when the whole has `all` rows.
   ///
-  /// There are two cases: an object for every so many rows, and one for every different value, of which later rows make fewer: of D
-  /// values, drawn alike, n rows find D (1 - e^(-yn)).
+  /// There are two cases: an object for every so many rows, and one for every different value, of which later rows make
+  /// fewer: of D values, drawn alike, n rows find D (1 - e^(-yn)).
   init(_ first: Half, _ second: Half, all: Double) {
     let (rows, made) = (first.rows + second.rows, first.made + second.made)
     let linear = rows > 0 ? made * max(1, all / rows) : made

@@ -2,8 +2,8 @@ import Streams
 
 /// How much memory a process may take here: the least of what the machine has and what its control groups allow.
 ///
-/// Both versions of control groups (Linux, "Control Group v2", memory.max; "Memory Resource Controller", memory.limit_in_bytes). A group's
-/// parents limit it as well.
+/// Both versions of control groups (Linux, "Control Group v2", memory.max; "Memory Resource Controller",
+/// memory.limit_in_bytes). A group's parents limit it as well.
 struct MemoryLimit {
   /// Where `proc` and `sys` are.
   var root = ""
@@ -15,7 +15,9 @@ struct MemoryLimit {
   func find() -> (bytes: UInt64, by: String)? {
     var least = machine.map { ($0, "the machine has") }
     for group in groups {
-      if let bytes = text(group).flatMap({ UInt64($0) }), bytes < least?.0 ?? .max { least = (bytes, "its control group allows") }
+      if let bytes = text(group).flatMap({ UInt64($0) }), bytes < least?.0 ?? .max {
+        least = (bytes, "its control group allows")
+      }
     }
     return least
   }

@@ -1,7 +1,7 @@
 import Streams
 
-/// What a migration is estimated to take, by a rehearsal: a sample of the store's own rows went through the migration's own steps, into
-/// memory.
+/// What a migration is estimated to take, by a rehearsal: a sample of the store's own rows went through the migration's
+/// own steps, into memory.
 public struct MigrationForecast: Sendable, Equatable, Codable {
   /// The units of a step that read for one mapping model, or for the links of one relationship.
   public struct Part: Sendable, Equatable, Codable {
@@ -45,10 +45,11 @@ public struct MigrationForecast: Sendable, Equatable, Codable {
   public var proofSeconds: Double
   /// Estimated seconds in all, on this machine as busy as it is now.
   public var seconds: Double
-  /// Bytes that the destination's file system has to take at the peak: the new store and those between. Scratch files (sorted runs, look-ups,
-  /// spools) and external data are not counted.
+  /// Bytes that the destination's file system has to take at the peak: the new store and those between. Scratch files
+  /// (sorted runs, look-ups, spools) and external data are not counted.
   public var peakDisk: UInt64
-  /// Peak resident memory of a process that does nothing but run it, as the command: what this process took so far, and what a sample lacks.
+  /// Peak resident memory of a process that does nothing but run it, as the command: what this process took so far, and
+  /// what a sample lacks.
   public var peakMemory: UInt64
   /// Estimated seconds of what does not depend on rows: planning, the job directory, locks, the cut-over.
   public var fixedSeconds: Double

@@ -7,8 +7,10 @@ enum ProcessorSpeed {
   /// What a try took on the machine whose seconds are the constants of ``Rehearsal``.
   private static let common = 0.00024
 
-  /// How many times as long as on that machine work takes here: the best of some tries, a few milliseconds in all, once in a process.
-  static let slowness = ((0..<7).map { _ in seconds { _ = SHA256.hash(bytes, portable: true) } }.min() ?? common) / common
+  /// How many times as long as on that machine work takes here: the best of some tries, a few milliseconds in all, once
+  /// in a process.
+  static let slowness =
+    ((0..<7).map { _ in seconds { _ = SHA256.hash(bytes, portable: true) } }.min() ?? common) / common
 
   /// Seconds that all threads of this process have had of a processor so far.
   static var used: Double {

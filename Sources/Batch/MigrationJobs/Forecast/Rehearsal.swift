@@ -36,7 +36,8 @@ struct Rehearsal {
   func run(_ source: StoreReader) throws -> MigrationForecast {
     let disk = MemoryDisk(limit: Int(sampleBytes * 8))
     do { return try run(source, disk) } catch let error as StreamsError where error.code == .diskFull {
-      throw BatchError(.refused, "the rehearsal's rows make more than it takes memory for", path: source.path, cause: error)
+      throw BatchError(
+        .refused, "the rehearsal's rows make more than it takes memory for", path: source.path, cause: error)
     }
   }
 
@@ -94,18 +95,21 @@ struct Rehearsal {
       planning + waits + slowness * (Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps.count - 1)))
     let disk = speed.map { written / $0.bytesPerSecond } ?? 0
     return MigrationForecast(
-      steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk), peakDisk: Foreseen.whole(peak),
+      steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk),
+      peakDisk: Foreseen.whole(peak),
       peakMemory: peakMemory(steps, held: held), fixedSeconds: fixed, diskSpeed: speed,
       sampledRows: sampled)
   }
 
-  /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last, and SQLite looks only
-  /// then.
-  private func proved(_ proof: RehearsedProof, _ bytes: Double, beside used: Double, _ hands: Double, _ writing: Double) -> Double
+  /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last, and
+  /// SQLite looks only then.
+  private func proved(_ proof: RehearsedProof, _ bytes: Double, beside used: Double, _ hands: Double, _ writing: Double)
+    -> Double
   {
     let both = (used + bytes * proof.secondsOfByte * proof.crowding) / hands
     let behind = bytes * proof.indexSecondsOfByte * proof.crowding / hands
-    return max(behind, both - writing) + (verification == .full ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
+    return max(behind, both - writing)
+      + (verification == .full ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
   }
 
   /// What this process took, without the files in memory; and what index entries take that wait for the sorting.
@@ -149,7 +153,8 @@ struct Rehearsal {
   }
 
   private func run(
-    _ plan: StepPlan, _ reader: StoreReader, _ files: StepFiles, _ rehearsal: StepRehearsal, isLast: Bool, _ source: StoreReader
+    _ plan: StepPlan, _ reader: StoreReader, _ files: StepFiles, _ rehearsal: StepRehearsal, isLast: Bool,
+    _ source: StoreReader
   ) throws -> RehearsedStep {
     let clock = RehearsalClock()
     let target = plan.step.destination

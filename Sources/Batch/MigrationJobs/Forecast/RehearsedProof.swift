@@ -1,14 +1,15 @@
 import CoreDataStore
 import Streams
 
-/// What the proof takes of a processor, tried on a rehearsal's store: pages, digests and indexes, without the rules between tables.
+/// What the proof takes of a processor, tried on a rehearsal's store: pages, digests and indexes, without the rules
+/// between tables.
 struct RehearsedProof {
-  /// Seconds of a processor that a byte of the store takes if nothing else is at work; and those of them that indexes take, which are
-  /// finished last of all.
+  /// Seconds of a processor that a byte of the store takes if nothing else is at work; and those of them that indexes
+  /// take, which are finished last of all.
   let secondsOfByte: Double
   let indexSecondsOfByte: Double
-  /// How many times as long it takes beside its like: about 1 where each processor is a core of its own, more where two are one, 2 where there
-  /// is but one.
+  /// How many times as long it takes beside its like: about 1 where each processor is a core of its own, more where two
+  /// are one, 2 where there is but one.
   let crowding: Double
 
   /// Proves the store in memory once alone and twice at a time.

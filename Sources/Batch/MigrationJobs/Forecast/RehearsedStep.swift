@@ -3,7 +3,8 @@ import Migrations
 import Streams
 import Synchronization
 
-/// When a step of a rehearsal began its indexes, and when it had ended; and what all threads took of the processors until then.
+/// When a step of a rehearsal began its indexes, and when it had ended; and what all threads took of the processors
+/// until then.
 final class RehearsalClock: Sendable {
   private let begin = ContinuousClock.now
   private let usedBefore = ProcessorSpeed.used
@@ -84,7 +85,9 @@ struct ForeseenBytes {
   init(_ sample: StoreReader, _ forecast: StepForecast, _ layout: StoreLayout) throws {
     var (tables, allTables, indexes, allIndexes) = (0.0, 0.0, 0.0, 0.0)
     var (trees, allTrees) = (0.0, 0.0)
-    let owners = Dictionary(layout.rtrees.flatMap { tree in tree.tableNames.map { ($0, tree.table) } }) { first, _ in first }
+    let owners = Dictionary(layout.rtrees.flatMap { tree in tree.tableNames.map { ($0, tree.table) } }) { first, _ in
+      first
+    }
     func factor(_ name: String) -> Double {
       guard let rows = forecast.rows[name], let found = forecast.sampleRows[name], found > 0 else { return 1 }
       return max(1, Double(rows.likely) / Double(found))
@@ -98,7 +101,9 @@ struct ForeseenBytes {
       }
       tables += bytes
       allTables += bytes * factor(table.name)
-      if factor(table.name) > 1, let rows = forecast.rows[table.name] { tableRows[table.rootPage] = Double(rows.likely) }
+      if factor(table.name) > 1, let rows = forecast.rows[table.name] {
+        tableRows[table.rootPage] = Double(rows.likely)
+      }
     }
     for index in sample.schema.indexes {
       guard let root = sample.schema.rows.first(where: { $0.type == "index" && $0.name == index.name })?.rootPage else {

@@ -80,7 +80,9 @@ private struct TableGrowth {
   private var kept = 0.0
   private let rowsRead: Double
 
-  init(_ table: Int, _ first: StepRehearsal.Mark, _ half: StepRehearsal.Mark, _ last: StepRehearsal.Mark, _ plan: StepPlan) {
+  init(
+    _ table: Int, _ first: StepRehearsal.Mark, _ half: StepRehearsal.Mark, _ last: StepRehearsal.Mark, _ plan: StepPlan
+  ) {
     func parts(_ count: (StepRehearsal.Mark) -> Double) -> (Foreseen.Half, Foreseen.Half) {
       let (middle, end) = (Double(half.rowsRead), Double(last.rowsRead))
       return (

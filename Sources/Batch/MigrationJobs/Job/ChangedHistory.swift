@@ -3,8 +3,8 @@ import Migrations
 import Streams
 
 extension MigrationRun {
-  /// Lets the run begin again with the first row, and with another choice of what becomes of history, durably: the order of tables in the
-  /// file depends on it, so that no checkpoint fits any longer.
+  /// Lets the run begin again with the first row, and with another choice of what becomes of history, durably: the
+  /// order of tables in the file depends on it, so that no checkpoint fits any longer.
   mutating func beginAgain(_ history: ExtrasOptions.History) throws {
     let source = try openSource()
     defer { source.close() }

@@ -24,20 +24,22 @@ extension MigrationJob {
     public var kept: [Item] = []
   }
 
-  /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can resume, and
-  /// backups over the limit. Runs that are alive stay, and cut-overs that only have to be finished. What stays of a finished run for its
-  /// report goes where its store is gone.
+  /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can resume,
+  /// and backups over the limit. Runs that are alive stay, and cut-overs that only have to be finished. What stays of a
+  /// finished run for its report goes where its store is gone.
   ///
   /// - Parameters:
   ///   - path: a directory, or the destination of runs.
-  ///   - all: give up interrupted runs that could be resumed, too, and finish those whose new store has its name; no store is touched.
+  ///   - all: give up interrupted runs that could be resumed, too, and finish those whose new store has its name; no
+  ///     store is touched.
   ///   - limit: how many backups of each store stay; nil leaves all.
   ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
   ///   - reports: remove what stays of finished runs for their reports, too.
   ///   - dryRun: only look.
   /// - Throws: ``BatchError`` with its effect: `unknown` if something was removed before.
   public func clean(
-    _ path: String, all: Bool = false, backups limit: BackupLimit? = nil, setAside: BackupLimit? = nil, reports: Bool = false,
+    _ path: String, all: Bool = false, backups limit: BackupLimit? = nil, setAside: BackupLimit? = nil,
+    reports: Bool = false,
     dryRun: Bool = false
   ) throws -> CleanReport {
     var report = CleanReport()
@@ -97,7 +99,8 @@ extension MigrationJob {
     }
   }
 
-  private func cleanRun(_ job: JobDirectory, _ command: LifeCommand, _ dryRun: Bool, _ report: inout CleanReport) throws {
+  private func cleanRun(_ job: JobDirectory, _ command: LifeCommand, _ dryRun: Bool, _ report: inout CleanReport) throws
+  {
     guard let (life, isUseless) = try judge(job, command) else { return }
     let size = try bytes(job.path, depth: 0)
     var item = CleanReport.Item(path: job.path, reason: reason(life, job, isUseless), bytes: size)
@@ -116,18 +119,21 @@ extension MigrationJob {
     guard ![.renamed, .done].contains(again.life.phase) else { return try finishQuietly(job, lease) }
     for kept in try giveUp(job, lease) {
       let reason = "was under the store's name before or since, and may be the only copy"
-      report.kept.append(CleanReport.Item(path: kept, reason: reason, bytes: try fileSystem.statusOfName(kept)?.size ?? 0))
+      report.kept.append(
+        CleanReport.Item(path: kept, reason: reason, bytes: try fileSystem.statusOfName(kept)?.size ?? 0))
     }
   }
 
   /// Nil if there is no run any longer.
-  private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (life: RunLife, isUseless: Bool)?
-  {
+  private func judge(_ job: JobDirectory, _ command: LifeCommand, isOwn: Bool = false) throws -> (
+    life: RunLife, isUseless: Bool
+  )? {
     let life = try RunLife.look(job, fileSystem, isOwn: isOwn)
     switch life.answer(to: command) {
     case .nothing: return nil
     case .giveUp, .giveUpFirst, .finish: return (life, true)
-    case .keep where life.phase == .working && !life.isOwned: return (life, try isWithoutCheckpoint(job.current(fileSystem)))
+    case .keep where life.phase == .working && !life.isOwned:
+      return (life, try isWithoutCheckpoint(job.current(fileSystem)))
     case .begin, .goOn, .finishFirst, .cutOverAgain, .look, .keep, .wait, .refuse: return (life, false)
     }
   }
@@ -172,7 +178,9 @@ extension MigrationJob {
     _ directory: String, _ store: String?, _ kind: StoreBackup.Kind, _ limit: BackupLimit?, _ dryRun: Bool,
     _ report: inout CleanReport
   ) throws {
-    let backups = try StoreBackup.all(in: directory, fileSystem).filter { $0.kind == kind && (store == nil || $0.store == store) }
+    let backups = try StoreBackup.all(in: directory, fileSystem).filter {
+      $0.kind == kind && (store == nil || $0.store == store)
+    }
     let now = Date().timeIntervalSinceReferenceDate
     for (_, backups) in Dictionary(grouping: backups, by: \.store).sorted(by: { $0.key < $1.key }) {
       let surplus = limit?.surplus(backups, now: now) ?? []
@@ -203,7 +211,8 @@ extension MigrationJob {
     if try CutOverJournal.read(job, fileSystem) != nil {
       let resume = ProgramName.command("resume", backup.store)
       throw BatchError(
-        .refused, "a cut-over of this store is not finished", hint: "Finish it first with \(resume)", next: [resume.line],
+        .refused, "a cut-over of this store is not finished", hint: "Finish it first with \(resume)",
+        next: [resume.line],
         path: backup.store)
     }
     try backup.remove(fileSystem)

@@ -1,8 +1,9 @@
 import RunSupport
 import Streams
 
-// The files of a run whose owner, on another machine, was replaced. That owner may continue at any time, and it has files open: so its
-// successor works on copies with names of their own. What the old owner writes then is read by nobody.
+// The files of a run whose owner, on another machine, was replaced. That owner may continue at any time, and it has
+// files open: so its successor works on copies with names of their own. What the old owner writes then is read by
+// nobody.
 extension JobDirectory {
   /// Says that the copies of this generation are whole.
   private var copied: String { FilePaths.join(checkpoints, "copied.\(generation)") }
@@ -17,7 +18,8 @@ extension JobDirectory {
     for name in names {
       let file = try fileSystem.open(self.file(name), .read)
       defer { file.close() }
-      try StoreCopy(fileSystem: fileSystem, monitor: monitor).copy(file, to: working("step-" + name.dropFirst(prefix.count)))
+      try StoreCopy(fileSystem: fileSystem, monitor: monitor).copy(
+        file, to: working("step-" + name.dropFirst(prefix.count)))
     }
     try fileSystem.syncDirectory(path)
     try fileSystem.writeDurably([], to: copied)

@@ -17,7 +17,8 @@ extension MigrationJob {
     guard mayWrite(directory) else {
       throw BatchError(
         .refused, "the directory cannot be written",
-        hint: "Choose another place with --output, or run as a user who may write there", effect: .nothingWritten, path: directory
+        hint: "Choose another place with --output, or run as a user who may write there", effect: .nothingWritten,
+        path: directory
       )
     }
     if isInPlace { try refuseUnwritable(plan.source) }
@@ -63,23 +64,27 @@ extension MigrationJob {
       hint: "Run as its owner, or write the result elsewhere with --output", effect: .nothingWritten, path: store)
   }
 
-  /// The output's name is free, and so is the folder that its external data would have: that may be another store's, whose name differs in its
-  /// extension alone.
+  /// The output's name is free, and so is the folder that its external data would have: that may be another store's,
+  /// whose name differs in its extension alone.
   func refuseTakenNames(_ plan: MigrationPlan, _ job: JobDirectory) throws {
     guard try fileSystem.statusOfName(job.destination) == nil else {
       throw BatchError(
-        .refused, "the output exists already", hint: "Choose another path, or move the file away", effect: .nothingWritten,
+        .refused, "the output exists already", hint: "Choose another path, or move the file away",
+        effect: .nothingWritten,
         path: job.destination)
     }
     let folder = ExternalDataFolder(store: job.destination)
     guard try fileSystem.statusOfName(folder.path) == nil else {
       throw BatchError(
         .refused, "a folder of external data lies where the output's would be",
-        hint: "Choose another name for the output, or move the folder away if no store needs it", effect: .nothingWritten,
+        hint: "Choose another name for the output, or move the folder away if no store needs it",
+        effect: .nothingWritten,
         path: folder.path)
     }
     let models = plan.steps.flatMap { [$0.origin, $0.destination] }
-    let hasValues = models.contains { $0.entities.contains { $0.attributes.contains(where: \.allowsExternalBinaryDataStorage) } }
+    let hasValues = models.contains {
+      $0.entities.contains { $0.attributes.contains(where: \.allowsExternalBinaryDataStorage) }
+    }
     guard hasValues, let other = try storeSharing(folder, but: job.destination) else { return }
     throw BatchError(
       .refused, "the output would share its folder of external data with \(FilePaths.name(of: other))",
@@ -94,14 +99,16 @@ extension MigrationJob {
     }
   }
 
-  /// Files of external data are linked, except for a destination on another file system than the folder, which may be a symbolic link.
+  /// Files of external data are linked, except for a destination on another file system than the folder, which may be a
+  /// symbolic link.
   private func externalBytes(_ source: String, _ directory: String) throws -> UInt64 {
     let folder = try fileSystem.status(ExternalDataFolder(store: source).path)
     guard let folder, try folder.device != fileSystem.status(directory)?.device else { return 0 }
     return try ExternalDataCopy(fileSystem: fileSystem).bytes(of: source)
   }
 
-  /// Writes down the plan, with copies of everything that it refers to. `seen` is the source as it is under the run's lock.
+  /// Writes down the plan, with copies of everything that it refers to. `seen` is the source as it is under the run's
+  /// lock.
   func begin(
     _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String, _ seen: StoreSighting, now: Double
   ) throws -> JobPlan {
@@ -156,8 +163,8 @@ extension MigrationJob {
     return versions
   }
 
-  /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide. Only
-  /// what the readers read is copied, and it is durable on return.
+  /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide.
+  /// Only what the readers read is copied, and it is durable on return.
   private func copies(
     _ paths: [String], _ folder: String, _ job: JobDirectory, find: (String) throws -> [String]
   ) throws -> [String] {
@@ -172,7 +179,9 @@ extension MigrationJob {
       try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
       try copy(package, to: job.file(relative), depth: 8)
       for table in try MappingModelReader.tableFiles(of: package) {
-        try copy(FilePaths.join(FilePaths.directory(of: package), table), to: job.file("\(folder)/\(index)/\(table)"), depth: 0)
+        try copy(
+          FilePaths.join(FilePaths.directory(of: package), table), to: job.file("\(folder)/\(index)/\(table)"), depth: 0
+        )
       }
       try fileSystem.syncDirectory(job.file("\(folder)/\(index)"))
       return relative

@@ -13,7 +13,8 @@ public struct JobDirectory: Sendable, Equatable {
   public internal(set) var path: String
   /// The path by which a person names the run in a command.
   let store: String
-  /// Grows when an owner on another machine is replaced: what the run writes has other names then, see ``succeeding(_:)``.
+  /// Grows when an owner on another machine is replaced: what the run writes has other names then, see
+  /// ``succeeding(_:)``.
   private(set) var generation = 1
 
   /// Derives the directory from the destination. Nothing is made; the destination's own directory must exist.
@@ -31,7 +32,8 @@ public struct JobDirectory: Sendable, Equatable {
     path = FilePaths.join(directory, "." + FilePaths.name(of: self.destination) + ".godwit")
   }
 
-  /// A directory for what has no destination of its own: `.NAME.godwit` in a folder that nobody else uses, about a store. Nothing is made.
+  /// A directory for what has no destination of its own: `.NAME.godwit` in a folder that nobody else uses, about a
+  /// store. Nothing is made.
   package init(named name: String, in folder: String, of store: String) {
     self.store = store
     destination = FilePaths.join(folder, name)
@@ -107,8 +109,8 @@ public struct JobDirectory: Sendable, Equatable {
 
   /// Makes the directory (mode 0700) and its subdirectories, durably. Existing ones are kept.
   ///
-  /// - Throws: ``BatchError``: `refused` when something else is in its place, a symbolic link above all: whoever may write to the
-  ///   destination's directory could lead the run's files elsewhere.
+  /// - Throws: ``BatchError``: `refused` when something else is in its place, a symbolic link above all: whoever may
+  ///   write to the destination's directory could lead the run's files elsewhere.
   public func create(_ fileSystem: any FileSystem) throws {
     if try !exists(fileSystem) { try fileSystem.makeDirectory(path) }
     for directory in [checkpoints, models, mappings] { try fileSystem.makeDirectory(directory) }
@@ -129,13 +131,15 @@ public struct JobDirectory: Sendable, Equatable {
     guard status.owner == geteuid() else {
       let giveUp = ProgramName.command("clean", "--all", destination)
       throw BatchError(
-        .refused, "the job directory belongs to user \(status.owner)", hint: "Run as that user; \(giveUp) gives a run up",
+        .refused, "the job directory belongs to user \(status.owner)",
+        hint: "Run as that user; \(giveUp) gives a run up",
         next: [giveUp.line], path: path)
     }
     return true
   }
 
-  /// Throws `refused` when a symbolic link lies in the directory: no run makes one, and what is written through it would be elsewhere.
+  /// Throws `refused` when a symbolic link lies in the directory: no run makes one, and what is written through it
+  /// would be elsewhere.
   func refuseLinks(_ fileSystem: any FileSystem) throws {
     for path in try fileSystem.list(path).map(file) where try fileSystem.statusOfName(path)?.isSymbolicLink == true {
       throw BatchError(

@@ -23,7 +23,8 @@ public final class JobLog: Sendable {
   /// A logger that goes nowhere: a library says nothing unless it is asked to.
   public static let silent = Logger(label: "godwit") { _ in SwiftLogNoOpLogHandler() }
 
-  /// Opens the log to append. Every line also goes to `logger`. A last line that a crash left unfinished is ended first.
+  /// Opens the log to append. Every line also goes to `logger`. A last line that a crash left unfinished is ended
+  /// first.
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public init(

@@ -12,11 +12,12 @@ extension MigrationJob {
   /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see
   /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
   ///
-  /// What is migrated is what was planned (I15): under lease and exclusive lock the store is looked at again, and planned again where it is another
-  /// one by then. On return the result is durable under its name, or the store needed nothing. A run that is interrupted is finished by
-  /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
+  /// What is migrated is what was planned (I15): under lease and exclusive lock the store is looked at again, and
+  /// planned again where it is another one by then. On return the result is durable under its name, or the store needed
+  /// nothing. A run that is interrupted is finished by ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
   ///
-  /// - Throws: ``BatchError`` with its effect: `nothingWritten` for what is refused, `resumable` for a run that ended on its way.
+  /// - Throws: ``BatchError`` with its effect: `nothingWritten` for what is refused, `resumable` for a run that ended
+  ///   on its way.
   public func migrate(_ request: Request, monitor: RunMonitor) throws -> Report {
     try settled(request.output ?? request.source) { try migrate(request, monitor) }
   }
@@ -48,7 +49,9 @@ extension MigrationJob {
           destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
       }
       if var report = try begin(request, plan, seen, job, source: source, monitor) {
-        report.notes += kept.map { "\($0) is kept from the run that was given up: it may be the only copy of its contents" }
+        report.notes += kept.map {
+          "\($0) is kept from the run that was given up: it may be the only copy of its contents"
+        }
         return report
       }
     }
@@ -58,7 +61,8 @@ extension MigrationJob {
   }
 
   /// Plans, and waits a moment for whoever has the store; a live run of it is reported at once.
-  private func planOrLeave(_ request: Request, _ job: JobDirectory) throws -> (plan: MigrationPlan, seen: StoreSighting) {
+  private func planOrLeave(_ request: Request, _ job: JobDirectory) throws -> (plan: MigrationPlan, seen: StoreSighting)
+  {
     var countsRows = false
     if case .percent = request.rejects?.most { countsRows = true }
     return try Patience.whileLocked(request.source) {
@@ -74,7 +78,8 @@ extension MigrationJob {
     throw Lease.held(owner, job)
   }
 
-  /// Takes the lease and migrates; nil if the store is not the planned one any longer, or another run came first: then ask again.
+  /// Takes the lease and migrates; nil if the store is not the planned one any longer, or another run came first: then
+  /// ask again.
   private func begin(
     _ request: Request, _ plan: MigrationPlan, _ planned: StoreSighting, _ job: JobDirectory, source: String,
     _ monitor: RunMonitor
@@ -108,9 +113,11 @@ extension MigrationJob {
     }
   }
 
-  /// Writes the plan down and runs it. `source` is open under the lock that the run keeps, and was seen to be as planned.
+  /// Writes the plan down and runs it. `source` is open under the lock that the run keeps, and was seen to be as
+  /// planned.
   private func run(
-    _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, _ lease: Lease, _ source: StoreReader, _ seen: StoreSighting,
+    _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, _ lease: Lease, _ source: StoreReader,
+    _ seen: StoreSighting,
     _ monitor: RunMonitor
   ) throws -> Report {
     try job.create(fileSystem)
@@ -118,7 +125,8 @@ extension MigrationJob {
     let run = try begin(request, plan, job, source: source.path, seen, now: now)
     return try MigrationRun(
       job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-      logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps, seen: source
+      logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps,
+      seen: source
     )
     .run()
   }
@@ -136,7 +144,8 @@ extension MigrationJob {
     return try fileSystem.status(job.checkpoints) == nil || fileSystem.list(job.checkpoints).isEmpty
   }
 
-  /// Whether the directory's run has a plan, or a cut-over to finish. A kill in the removal of the directory leaves only the latter.
+  /// Whether the directory's run has a plan, or a cut-over to finish. A kill in the removal of the directory leaves
+  /// only the latter.
   package func isBegun(_ job: JobDirectory) throws -> Bool {
     try fileSystem.status(job.plan) != nil || fileSystem.status(job.cutOver) != nil
   }

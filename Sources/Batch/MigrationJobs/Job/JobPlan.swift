@@ -8,7 +8,8 @@ import RunSupport
 import StoreVerification
 import Streams
 
-/// What a run was asked to do, kept in the job directory so that a resume needs nothing else (I6). Layout: FORMAT.md, "Plan".
+/// What a run was asked to do, kept in the job directory so that a resume needs nothing else (I6). Layout: FORMAT.md,
+/// "Plan".
 struct JobPlan: Codable, Equatable {
   static let currentFormat = 11
 
@@ -58,7 +59,8 @@ struct JobPlan: Codable, Equatable {
   var rejects: RejectPlan?
   /// What may be lost that the version history does not drop; nil for nothing.
   var consent: LossConsent?
-  /// Options of the command that asked for the run: all but the store's path and the output. Nil if there was no command.
+  /// Options of the command that asked for the run: all but the store's path and the output. Nil if there was no
+  /// command.
   var arguments: [String]?
   /// Who asked for the run, if it was not a person.
   var origin: String?
@@ -67,7 +69,8 @@ struct JobPlan: Codable, Equatable {
   /// Hexadecimal: the plan, the source and the policies that the run began with.
   var planFingerprint: String
   var sourceFingerprint: String
-  /// Last change of the source's main file, nanoseconds since 1970: in WAL mode a write can leave fingerprint and log as they were.
+  /// Last change of the source's main file, nanoseconds since 1970: in WAL mode a write can leave fingerprint and log
+  /// as they were.
   var sourceModified: Int64?
   /// The number of its file, which distinguishes a store that was replaced from one that was written to.
   var sourceInode: UInt64?

@@ -17,13 +17,14 @@ extension MigrationJob {
     try BatchError.looking { try plan(request, countsRows: true).plan }
   }
 
-  /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a file without a name.
-  /// Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies are called with objects of the sample.
+  /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a
+  /// file without a name. Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies
+  /// are called with objects of the sample.
   ///
   /// Nil for a plan with nothing to do.
   ///
-  /// - Throws: ``BatchError``: what a run would throw over these rows (`policyFailed`, `refused`, `badStore`), and `refused` where they make
-  ///   so much that a rehearsal has no memory for it.
+  /// - Throws: ``BatchError``: what a run would throw over these rows (`policyFailed`, `refused`, `badStore`), and
+  ///   `refused` where they make so much that a rehearsal has no memory for it.
   public func forecast(_ request: Request, _ plan: MigrationPlan) throws -> MigrationForecast? {
     // The run itself has its own share.
     let free = MemoryLimit().find().map { Double($0.bytes) - Double(request.memory.total) } ?? .infinity
@@ -59,12 +60,14 @@ extension MigrationJob {
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
     if request.output == nil, !mayWrite(request.source) {
-      plan.notes.append("this user may read the store but not replace it: migrate it as its owner, or elsewhere with --output")
+      plan.notes.append(
+        "this user may read the store but not replace it: migrate it as its owner, or elsewhere with --output")
     }
     let writers = FileUsers.writing(request.source)
     if !writers.isEmpty {
       plan.notes.append(
-        "\(writers.joined(separator: ", ")) has the store open to write: end it, because what it writes later may be lost")
+        "\(writers.joined(separator: ", ")) has the store open to write: end it, because what it writes later may be lost"
+      )
     }
     try look(at: &plan, request, source)
     // Last: a mapping that cannot work at all is a better answer than what it would lose.
@@ -72,8 +75,8 @@ extension MigrationJob {
     return (plan, seen)
   }
 
-  /// What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is known, and
-  /// which triggers they have.
+  /// What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is
+  /// known, and which triggers they have.
   private func look(at plan: inout MigrationPlan, _ request: Request, _ source: StoreReader) throws {
     var (reader, version) = (source, 0)
     var history: HistoryRows?
@@ -99,7 +102,9 @@ extension MigrationJob {
     planner(request, try ModelLibrary(paths: request.models), try mappings(request))
   }
 
-  private func planner(_ request: Request, _ library: ModelLibrary, _ mappings: [PlanJudge.Mappings]) -> MigrationPlanner {
+  private func planner(_ request: Request, _ library: ModelLibrary, _ mappings: [PlanJudge.Mappings])
+    -> MigrationPlanner
+  {
     MigrationPlanner(
       library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
       fuses: request.makesOnePass, parts: request.parts, inference: request.inference)

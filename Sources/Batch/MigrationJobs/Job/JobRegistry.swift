@@ -8,7 +8,8 @@ import Streams
 /// A job directory is found beside its destination without help. For a source there is one small file per job in a
 /// directory of the user. These files are a convenience: losing them loses no run.
 public struct JobRegistry: Sendable {
-  /// The directory of the entries; nil if the user has no place for it. A run to another path is then found by its output alone.
+  /// The directory of the entries; nil if the user has no place for it. A run to another path is then found by its
+  /// output alone.
   public let directory: String?
   private let fileSystem: any FileSystem
 
@@ -25,8 +26,8 @@ public struct JobRegistry: Sendable {
     self.directory = directory ?? Self.defaultDirectory(ProcessInfo.processInfo.environment)
   }
 
-  /// `$GODWIT_STATE/jobs`, else `$XDG_STATE_HOME/godwit/jobs`, else `$HOME/.local/state/godwit/jobs`. Without `HOME` it is the home
-  /// directory of the password database, where that is a directory; else there is none.
+  /// `$GODWIT_STATE/jobs`, else `$XDG_STATE_HOME/godwit/jobs`, else `$HOME/.local/state/godwit/jobs`. Without `HOME` it
+  /// is the home directory of the password database, where that is a directory; else there is none.
   public static func defaultDirectory(_ environment: [String: String]) -> String? {
     defaultDirectory(environment, home: homeOfUser)
   }
@@ -48,7 +49,8 @@ public struct JobRegistry: Sendable {
     }
     let path = String(cString: home)
     var isFolder: ObjCBool = false
-    return path.hasPrefix("/") && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    return path.hasPrefix("/") && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+      && isFolder.boolValue
       ? path : nil
   }
 

@@ -4,19 +4,21 @@ import Streams
 
 // What only the holder of the lease may do: remove the directory.
 extension JobDirectory {
-  /// Removes the directory that the lease was taken in, with everything in it. A symbolic link inside is removed, not followed. Throws
-  /// `leaseHeld`, and removes nothing, where another process has the lease by now.
+  /// Removes the directory that the lease was taken in, with everything in it. A symbolic link inside is removed, not
+  /// followed. Throws `leaseHeld`, and removes nothing, where another process has the lease by now.
   ///
-  /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can be resumed. The journal of the cut-over
-  /// goes after all else but the checkpoints and the lease: while it is there, whoever comes next sees a finished job and not a new one. The lease goes last:
-  /// until then nobody else has the directory, and who takes it then finds an empty one.
+  /// The plan goes first, durably, for without it nobody takes what a crash leaves for a run that can be resumed. The
+  /// journal of the cut-over goes after all else but the checkpoints and the lease: while it is there, whoever comes
+  /// next sees a finished job and not a new one. The lease goes last: until then nobody else has the directory, and who
+  /// takes it then finds an empty one.
   func remove(_ fileSystem: any FileSystem, under lease: Lease) throws {
     guard try exists(fileSystem) else { return }
     try lease.withoutSuccessor { try empty($0, fileSystem) }
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
 
-  /// Empties the directory that `held` leads to, and removes it if it still has its name. Trap 12: by then another run's may have it.
+  /// Empties the directory that `held` leads to, and removes it if it still has its name. Trap 12: by then another
+  /// run's may have it.
   func empty(_ held: String, _ fileSystem: any FileSystem) throws {
     var own = self
     own.path = held

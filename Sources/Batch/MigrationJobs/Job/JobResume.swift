@@ -6,12 +6,14 @@ import Streams
 extension MigrationJob {
   /// Finishes an interrupted run, found by its source or its destination.
   ///
-  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own limit; it is a number. `consent`
-  /// adds to what may be lost. Another `history` than the run's own lets it begin again with the first row. With `takeOver` a process that has the lease
-  /// and gives no sign of life is killed first, see ``Lease/takeOver(_:_:patience:)``.
+  /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own
+  /// limit; it is a number. `consent` adds to what may be lost. Another `history` than the run's own lets it begin
+  /// again with the first row. With `takeOver` a process that has the lease and gives no sign of life is killed first,
+  /// see ``Lease/takeOver(_:_:patience:)``.
   ///
-  /// - Throws: ``BatchError`` with its effect: `refused` when there is no run, or when another store is under the destination's name by now,
-  ///   `badCheckpoint` when its source was written to or replaced, and what a migration throws.
+  /// - Throws: ``BatchError`` with its effect: `refused` when there is no run, or when another store is under the
+  ///   destination's name by now, `badCheckpoint` when its source was written to or replaced, and what a migration
+  ///   throws.
   public func resume(
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
     consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
@@ -27,7 +29,9 @@ extension MigrationJob {
     _ path: String, _ memory: MemoryBudget?, takeOver: Bool, _ rejects: RejectLimit?, _ consent: LossConsent,
     _ history: ExtrasOptions.History?, _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
-    guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else { throw noRun(path) }
+    guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else {
+      throw noRun(path)
+    }
     defer { lease.release() }
     let life = try RunLife.look(job, fileSystem, isOwn: true)
     let answer = life.answer(to: .resume)
@@ -80,20 +84,24 @@ extension MigrationJob {
     }
   }
 
-  private func changed(_ plan: JobPlan, _ memory: MemoryBudget?, _ rejects: RejectLimit?, _ path: String) throws -> JobPlan {
+  private func changed(_ plan: JobPlan, _ memory: MemoryBudget?, _ rejects: RejectLimit?, _ path: String) throws
+    -> JobPlan
+  {
     var plan = plan
     if let memory { plan.memory = memory.total }
     guard let rejects else { return plan }
     guard case .count(let limit) = rejects.most else {
       throw BatchError(
-        .refused, "a run that goes on can be given a number of rejects, not a part of a store that is not counted again",
+        .refused,
+        "a run that goes on can be given a number of rejects, not a part of a store that is not counted again",
         hint: "Give a number, as --max-rejects 100", path: path)
     }
     plan.rejects = RejectPlan(limit: limit, withValues: rejects.withValues || plan.rejects?.withValues == true)
     return plan
   }
 
-  /// The cut-over was for another file than the one that has the store's name now. The run continues before the cut-over, and looks at its source.
+  /// The cut-over was for another file than the one that has the store's name now. The run continues before the
+  /// cut-over, and looks at its source.
   private func takeBackCutOver(_ plan: inout JobPlan, _ job: JobDirectory) throws {
     _ = try CutOver(fileSystem: fileSystem, job: job).undo()
     // A backup of the first cut-over may have stayed, and keeps its name.

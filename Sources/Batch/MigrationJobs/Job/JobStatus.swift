@@ -91,7 +91,9 @@ extension MigrationJob {
       let cutOver = CutOver(fileSystem: fileSystem, job: job)
       let result = try cutOver.result(cutOver.journal())
       status.target = result.facts?.targetVersion
-      do { try result.throwIfReplaced(fileSystem) } catch let error as BatchError { status.problems.append(error.message) }
+      do { try result.throwIfReplaced(fileSystem) } catch let error as BatchError {
+        status.problems.append(error.message)
+      }
       status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
     } else if case .refuse(let way) = life.answer(to: .migrate) {
       let refusal = refusal(life, way, job)
@@ -126,7 +128,9 @@ extension MigrationJob {
   }
 
   private func addCheckpoint(_ job: JobDirectory, _ status: inout JobStatus) throws {
-    guard let found = try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() else { return }
+    guard let found = try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable() else {
+      return
+    }
     status.checkpoint = found.checkpoint.sequence
     status.secondsSinceCheckpoint = try age(job.checkpoints)
     status.problems += found.rejected.map { "\($0.path): \($0.reason)" }

@@ -6,9 +6,9 @@ import Synchronization
 /// The right to write to a job directory: one process at a time.
 ///
 /// It is a lock on an open file, kept for the whole run. The kernel drops it when the process ends in whatever way, so
-/// the lease of a dead owner heals by itself, and one of a stopped owner stays held: nobody can come between, except for
-/// ``takeOver(_:_:patience:)``: it kills an owner on this machine, and gives the name of the lease to another file where the owner
-/// is on another one. That owner finds out by itself, and leaves.
+/// the lease of a dead owner heals by itself, and one of a stopped owner stays held: nobody can come between, except
+/// for ``takeOver(_:_:patience:)``: it kills an owner on this machine, and gives the name of the lease to another file
+/// where the owner is on another one. That owner finds out by itself, and leaves.
 public final class Lease: Sendable {
   /// This process, as the lease file names it.
   public let owner: LeaseOwner
@@ -25,7 +25,8 @@ public final class Lease: Sendable {
 
   /// `directory` is the one that the file was opened in.
   init(
-    _ owner: LeaseOwner, _ file: any File, in directory: HeldDirectory, _ job: JobDirectory, _ fileSystem: any FileSystem,
+    _ owner: LeaseOwner, _ file: any File, in directory: HeldDirectory, _ job: JobDirectory,
+    _ fileSystem: any FileSystem,
     isFromElsewhere: Bool = false
   ) {
     (self.owner, self.file, self.directory, self.job, self.fileSystem) = (owner, file, directory, job, fileSystem)
@@ -48,8 +49,8 @@ public final class Lease: Sendable {
   /// Whether another process may have taken the lease. Trap 9: what cannot be looked at counts as the worst.
   var mayBeReplaced: Bool { (try? throwIfReplaced()) == nil }
 
-  /// Throws `leaseHeld` when another process has taken the lease, and what the disk throws when that cannot be known: this process
-  /// must write nothing more.
+  /// Throws `leaseHeld` when another process has taken the lease, and what the disk throws when that cannot be known:
+  /// this process must write nothing more.
   func throwIfReplaced() throws {
     if isEnded.withLock({ $0 }) { return }
     var successor: LeaseOwner?
@@ -68,8 +69,8 @@ public final class Lease: Sendable {
 
   /// Takes the lease of a job directory that is there.
   ///
-  /// - Throws: ``BatchError``: `leaseHeld` naming the owner when another process holds it, and `inputOutput` when there is no
-  ///   directory.
+  /// - Throws: ``BatchError``: `leaseHeld` naming the owner when another process holds it, and `inputOutput` when there
+  ///   is no directory.
   public static func take(in job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
     guard let lease = try takeIfThere(in: job, fileSystem) else {
       throw StreamsError(.inputOutput, "there is no job directory", path: job.path)
@@ -77,7 +78,8 @@ public final class Lease: Sendable {
     return lease
   }
 
-  /// Makes the job directory if there is none, and takes its lease: whoever removes the directory at that moment does not get in the way.
+  /// Makes the job directory if there is none, and takes its lease: whoever removes the directory at that moment does
+  /// not get in the way.
   ///
   /// Throws `leaseHeld` when another process holds it, and `refused` when something else is in the directory's place.
   static func begin(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
@@ -91,7 +93,9 @@ public final class Lease: Sendable {
   /// Takes the lease, or returns nil if the directory is not there, or goes at this moment: its run has ended.
   ///
   /// A lease that another process holds is waited for a fifth of a second: it may be about to end, or only looking.
-  static func takeIfThere(in job: JobDirectory, _ fileSystem: any FileSystem, fromElsewhere: Bool = false) throws -> Lease? {
+  static func takeIfThere(in job: JobDirectory, _ fileSystem: any FileSystem, fromElsewhere: Bool = false) throws
+    -> Lease?
+  {
     var (waits, failures) = (0, 0)
     for _ in 0..<mostAttempts {
       guard try job.exists(fileSystem) else { return nil }
@@ -122,7 +126,8 @@ public final class Lease: Sendable {
     throw vanishes(job)
   }
 
-  /// An owner may be removing the directory just now, and be kept from its end. What fails for another reason fails again: throws the last error.
+  /// An owner may be removing the directory just now, and be kept from its end. What fails for another reason fails
+  /// again: throws the last error.
   private static func pause(after failures: inout Int, _ error: any Error) throws {
     failures += 1
     guard failures < mostFailures else { throw error }
@@ -133,7 +138,8 @@ public final class Lease: Sendable {
   private static let mostFailures = 8
   private static let mostWaits = 8
 
-  /// Whether the file that was locked still has its name. Looked at by both ways: the directory may have got its name only just now.
+  /// Whether the file that was locked still has its name. Looked at by both ways: the directory may have got its name
+  /// only just now.
   private static func isNamed(
     _ owner: LeaseOwner, _ directory: HeldDirectory, _ job: JobDirectory, _ fileSystem: any FileSystem
   ) -> Bool {
@@ -144,7 +150,8 @@ public final class Lease: Sendable {
 
   private static func vanishes(_ job: JobDirectory) -> BatchError {
     BatchError(
-      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment", path: job.path
+      .leaseHeld, "other processes begin and end runs of this store at this moment", hint: "Try again in a moment",
+      path: job.path
     )
   }
 
@@ -171,7 +178,8 @@ public final class Lease: Sendable {
     }
   }
 
-  /// The byte of the lease file that is locked by whoever is about to take the lease over, or does not let that happen any longer.
+  /// The byte of the lease file that is locked by whoever is about to take the lease over, or does not let that happen
+  /// any longer.
   package static let turn: UInt64 = 1
 
   /// Gives the lease up. The file stays, and names the last owner.

@@ -8,13 +8,16 @@ extension Lease {
   /// How long an owner may give no sign of life, in seconds: it gives one every second.
   public static let patience = 5.0
 
-  /// Takes the lease, from an owner that gives no sign of life too. One on this machine is killed first, and its end is waited for,
-  /// so that it can write nothing any longer. One on another machine keeps its file, which nobody asks for any longer: it may continue,
-  /// so that the run has to continue with copies of what it has open.
+  /// Takes the lease, from an owner that gives no sign of life too. One on this machine is killed first, and its end is
+  /// waited for, so that it can write nothing any longer. One on another machine keeps its file, which nobody asks for
+  /// any longer: it may continue, so that the run has to continue with copies of what it has open.
   ///
-  /// - Throws: ``BatchError``: `leaseHeld` when the owner gives a sign, within ``patience``; and `refused` when it cannot be shown
-  ///   that the owner is the process of that number on this machine, if nobody is killed, or when one elsewhere is at its cut-over.
-  public static func takeOver(_ job: JobDirectory, _ fileSystem: any FileSystem, patience: Double = patience) throws -> Lease {
+  /// - Throws: ``BatchError``: `leaseHeld` when the owner gives a sign, within ``patience``; and `refused` when it
+  ///   cannot be shown that the owner is the process of that number on this machine, if nobody is killed, or when one
+  ///   elsewhere is at its cut-over.
+  public static func takeOver(_ job: JobDirectory, _ fileSystem: any FileSystem, patience: Double = patience) throws
+    -> Lease
+  {
     do {
       // A network file system gives the lock of a machine that it has lost to others; that machine may come back.
       let last = try LeaseOwner.read(job.lease, fileSystem)
@@ -57,10 +60,13 @@ extension Lease {
     // A few files are moved and removed by name then: nobody could do that beside it.
     guard try isUnderWay(job, fileSystem) else {
       throw BatchError(
-        .refused, "process \(owner.pid) on \(owner.host) gives no sign of life, and is at the beginning or the end of its run",
-        hint: "End process \(owner.pid) on \(owner.host), then go on with \(resume)", next: [resume.line], path: job.lease)
+        .refused,
+        "process \(owner.pid) on \(owner.host) gives no sign of life, and is at the beginning or the end of its run",
+        hint: "End process \(owner.pid) on \(owner.host), then go on with \(resume)", next: [resume.line],
+        path: job.lease)
     }
-    // Of two successors one is first, and the other one finds its record. An owner that removes the job has had its turn, too.
+    // Of two successors one is first, and the other one finds its record. An owner that removes the job has had its
+    // turn, too.
     let directory = try fileSystem.hold(job.path)
     let old = try fileSystem.open(job.lease, .update)
     defer { old.close() }
@@ -87,7 +93,9 @@ extension Lease {
     return true
   }
 
-  private static func takeAfterEnd(of owner: LeaseOwner, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Lease {
+  private static func takeAfterEnd(of owner: LeaseOwner, _ job: JobDirectory, _ fileSystem: any FileSystem) throws
+    -> Lease
+  {
     // A process that is writing to a slow disk ends when that call returns.
     for _ in 0..<100 where try !isFree(job, fileSystem) { usleep(100_000) }
     return try take(in: job, fileSystem)
@@ -102,7 +110,8 @@ extension Lease {
       let resume = ProgramName.command("resume", job.destination)
       throw BatchError(
         .refused, "the lease is held, but not by process \(owner.pid), which its record names",
-        hint: "Find who has it open (lsof), end that process, then go on with \(resume)", next: [resume.line], path: job.lease)
+        hint: "Find who has it open (lsof), end that process, then go on with \(resume)", next: [resume.line],
+        path: job.lease)
     }
     process.kill()
   }
@@ -132,7 +141,11 @@ private struct ProcessHandle {
   }
 
   func kill() {
-    if descriptor >= 0, let send = Self.send { _ = send(descriptor, SIGKILL, nil, 0) } else { _ = Glibc.kill(pid, SIGKILL) }
+    if descriptor >= 0, let send = Self.send {
+      _ = send(descriptor, SIGKILL, nil, 0)
+    } else {
+      _ = Glibc.kill(pid, SIGKILL)
+    }
   }
 
   func close() { if descriptor >= 0 { _ = Glibc.close(descriptor) } }

@@ -14,8 +14,8 @@ struct LossJudge {
 
   let consent: LossConsent
 
-  /// What the account of a version loses without consent. Lines of which nobody has counted anything are among them; those that count nothing
-  /// are not.
+  /// What the account of a version loses without consent. Lines of which nobody has counted anything are among them;
+  /// those that count nothing are not.
   func lost(_ account: VersionAccount) -> [AccountLine] {
     account.lines.filter { $0.fate == .lost && $0.holdsData && $0.count != 0 && !consent.allows($0) }.toldWithEntities
   }
@@ -34,7 +34,8 @@ struct LossJudge {
   /// What the finished steps have lost without consent.
   func findings(_ accounts: [StepAccount]) -> [Finding] {
     accounts.flatMap { step in
-      let rejected = Dictionary(step.objects.filter { $0.rejected > 0 }.map { ($0.source, $0.rejected) }, uniquingKeysWith: max)
+      let rejected = Dictionary(
+        step.objects.filter { $0.rejected > 0 }.map { ($0.source, $0.rejected) }, uniquingKeysWith: max)
       return step.versions.flatMap { version in
         let pair = "\(version.source) to \(version.destination)"
         return [
@@ -46,7 +47,9 @@ struct LossJudge {
   }
 
   /// The findings as one sentence.
-  static func text(_ findings: [Finding]) -> String { findings.map { "\($0.reason) \(list($0.lines))" }.joined(separator: "; ") }
+  static func text(_ findings: [Finding]) -> String {
+    findings.map { "\($0.reason) \(list($0.lines))" }.joined(separator: "; ")
+  }
 
   private static func list(_ lines: [AccountLine]) -> String {
     let named = lines.prefix(mostNamed).map(\.amount)

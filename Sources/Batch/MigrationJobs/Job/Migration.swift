@@ -11,9 +11,10 @@ import Synchronization
 /// let report = try await migration.run()
 /// ```
 ///
-/// It begins when ``progress`` or ``run()`` is asked for first, once, and works on threads of its own: nothing blocks the threads of
-/// Swift's tasks. Cancelling the task that waits for ``run()`` stops it at the next page of rows, after a checkpoint; so does
-/// giving up the last reference to it and its progress. What was stopped is finished by ``init(resuming:policies:)``.
+/// It begins when ``progress`` or ``run()`` is asked for first, once, and works on threads of its own: nothing blocks
+/// the threads of Swift's tasks. Cancelling the task that waits for ``run()`` stops it at the next page of rows, after
+/// a checkpoint; so does giving up the last reference to it and its progress. What was stopped is finished by
+/// ``init(resuming:policies:)``.
 public final class Migration: Sendable {
   private let state: MigrationState
   private let work: @Sendable (@escaping (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report
@@ -38,7 +39,8 @@ public final class Migration: Sendable {
     self.init(request, job: MigrationJob(policies: PolicyRegistry(policies)))
   }
 
-  /// The rest of an interrupted migration, found by its source or its destination. ``run()`` throws `refused` if there is none.
+  /// The rest of an interrupted migration, found by its source or its destination. ``run()`` throws `refused` if there
+  /// is none.
   public convenience init(resuming store: String, policies: [any EntityMigrationPolicy.Type] = []) {
     self.init(resuming: store, job: MigrationJob(policies: PolicyRegistry(policies)))
   }
@@ -54,10 +56,11 @@ public final class Migration: Sendable {
   /// Whether a stop was asked for, by cancelling the task that waits.
   public var isStopRequested: Bool { state.isStopRequested }
 
-  /// How far the migration is, until it ends, well or badly. A slow reader gets only the newest. Leaving the loop does not stop the
-  /// migration as long as somebody holds it.
+  /// How far the migration is, until it ends, well or badly. A slow reader gets only the newest. Leaving the loop does
+  /// not stop the migration as long as somebody holds it.
   public var progress: AsyncStream<MigrationProgress> {
-    let (stream, continuation) = AsyncStream.makeStream(of: MigrationProgress.self, bufferingPolicy: .bufferingNewest(1))
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: MigrationProgress.self, bufferingPolicy: .bufferingNewest(1))
     // Holds the migration as long as somebody listens.
     continuation.onTermination = { _ in withExtendedLifetime(self) {} }
     state.add(continuation)
@@ -67,7 +70,8 @@ public final class Migration: Sendable {
 
   /// Waits for the migration's end.
   ///
-  /// - Throws: ``BatchError`` with its effect; `stopped` if the task was cancelled: the run can be resumed then, unless it had not begun.
+  /// - Throws: ``BatchError`` with its effect; `stopped` if the task was cancelled: the run can be resumed then, unless
+  ///   it had not begun.
   public func run() async throws -> MigrationJob.Report {
     if Task.isCancelled, !state.isBegun {
       throw BatchError(.stopped, "the migration was cancelled before it began", effect: .nothingWritten)

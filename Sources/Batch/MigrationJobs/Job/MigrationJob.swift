@@ -10,7 +10,8 @@ import Streams
 
 /// One migration of one store: starts it, resumes it after an interruption, and puts the result in place.
 ///
-/// Order of a run: lease, source under lock, newest checkpoint, steps, verification, cut-over, removal of the job directory.
+/// Order of a run: lease, source under lock, newest checkpoint, steps, verification, cut-over, removal of the job
+/// directory.
 public struct MigrationJob: Sendable {
   /// What a caller asks for.
   public struct Request: Sendable {
@@ -45,7 +46,8 @@ public struct MigrationJob: Sendable {
     /// Which parts of the steps are made; other than all only to an ``output``.
     public var parts = PartSelection()
 
-    /// How many objects that cannot be migrated are rejected before the run ends; nil for none. Every step is a pass of its own then.
+    /// How many objects that cannot be migrated are rejected before the run ends; nil for none. Every step is a pass of
+    /// its own then.
     public var rejects: RejectLimit?
 
     /// Options with which a command asks for the same migration, all but the store's path and the output: they say how
@@ -71,7 +73,8 @@ public struct MigrationJob: Sendable {
 
     /// Makes a request with the defaults.
     public init(
-      source: String, output: String? = nil, models: [String], mappings: [String] = [], target: MigrationTarget = .current
+      source: String, output: String? = nil, models: [String], mappings: [String] = [],
+      target: MigrationTarget = .current
     ) {
       self.source = source
       self.output = output
@@ -89,11 +92,12 @@ public struct MigrationJob: Sendable {
   /// A run opens its source several times.
   let logs = LogMemory()
 
-  /// Uses a disk, the program's policies, a logger that gets what the job's own log gets, a handler for custom stages, and a backend of
-  /// swift-metrics: rows, bytes and checkpoints as counters, the part that is done and the seconds that are left as gauges, about once a
-  /// second, under the labels of `--metrics`.
+  /// Uses a disk, the program's policies, a logger that gets what the job's own log gets, a handler for custom stages,
+  /// and a backend of swift-metrics: rows, bytes and checkpoints as counters, the part that is done and the seconds
+  /// that are left as gauges, about once a second, under the labels of `--metrics`.
   public init(
-    fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry(), logger: Logger = JobLog.silent,
+    fileSystem: any FileSystem = LocalFileSystem(), policies: PolicyRegistry = PolicyRegistry(),
+    logger: Logger = JobLog.silent,
     stageHandler: StageHandler? = nil, metrics: any MetricsFactory = MetricsSystem.factory
   ) {
     self.metrics = metrics

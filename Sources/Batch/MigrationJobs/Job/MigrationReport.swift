@@ -38,12 +38,13 @@ extension MigrationJob {
     public var accounts: [StepAccount] = []
     /// Objects that could not be migrated and were set aside; nil if there are none.
     public var rejects: RejectReport?
-    /// The command that migrates the old store again, after a fix of what was rejected, as a line for a POSIX shell; nil if nothing was,
-    /// where the request had no ``Request/arguments``, and where the old store is gone.
+    /// The command that migrates the old store again, after a fix of what was rejected, as a line for a POSIX shell;
+    /// nil if nothing was, where the request had no ``Request/arguments``, and where the old store is gone.
     public var replay: String?
 
     package init(
-      destination: String, backup: String? = nil, restored: String? = nil, removedBackups: [String] = [], sourceVersion: String,
+      destination: String, backup: String? = nil, restored: String? = nil, removedBackups: [String] = [],
+      sourceVersion: String,
       targetVersion: String, steps: Int, rowsRead: UInt64 = 0, rows: [String: UInt64] = [:],
       externalData: ExternalDataReport? = nil, isVerified: Bool = false, bytes: UInt64 = 0, notes: [String] = [],
       accounts: [StepAccount] = [], rejects: RejectReport? = nil, replay: String? = nil

@@ -50,7 +50,9 @@ struct MigrationRun {
     defer { pulse.end() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() { return try end(finished, pulse, recorder, rowsRead: 0, verified: nil, accounts: []) }
+    if let finished = try cutOver.resume() {
+      return try end(finished, pulse, recorder, rowsRead: 0, verified: nil, accounts: [])
+    }
     let source = try seen ?? openSource()
     defer { source.close() }
     if seen == nil { try checkSource(source) }
@@ -63,7 +65,8 @@ struct MigrationRun {
       return (result, try verify(result, steps, source))
     }
     try settle(result.accounts)
-    // Once more at the end: a source that could only be locked for reading may have changed under the run. In place the cut-over asks for it.
+    // Once more at the end: a source that could only be locked for reading may have changed under the run. In place the
+    // cut-over asks for it.
     if !plan.isInPlace { try recheckSource() }
     // The cut-over takes the source's lock itself.
     source.close()
@@ -106,7 +109,8 @@ struct MigrationRun {
   /// What the journal says of the run when the plan is gone.
   private func facts(_ source: StoreReader) -> RunFacts {
     RunFacts(
-      sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, sourceHashes: StoreMark(source.metadata).hashes,
+      sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion,
+      sourceHashes: StoreMark(source.metadata).hashes,
       steps: plan.steps, isVerified: plan.verification != .none,
       rejects: plan.rejects.map { _ in FilePaths.name(of: finalRejectPath) }, arguments: plan.arguments,
       source: plan.isInPlace ? nil : plan.source)
@@ -123,15 +127,16 @@ struct MigrationRun {
   func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
     let steps = try MigrationPlanner(
       library: ModelLibrary(paths: plan.models.map { job.file($0) }),
-      mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies, order: plan.order,
+      mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies,
+      order: plan.order,
       fuses: plan.fuses, parts: plan.parts ?? PartSelection(), inference: plan.inference
     ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
     try checkPlan(steps)
     return steps
   }
 
-  /// Takes values outside the store along to a destination elsewhere: into the job directory, beside the new store, before the proof, which
-  /// looks at them. They get their place with the store.
+  /// Takes values outside the store along to a destination elsewhere: into the job directory, beside the new store,
+  /// before the proof, which looks at them. They get their place with the store.
   private func takeExternalData(_ result: Finished) throws {
     guard !plan.isInPlace else { return }
     try ExternalDataCopy(fileSystem: fileSystem, monitor: monitor).take(from: plan.source, to: result.path, isOwn: true)
@@ -144,21 +149,23 @@ struct MigrationRun {
     do {
       return try Patience.whileLocked(plan.source) { try open(.exclusive) }
     } catch let error as StreamsError where error.code == .locked && job.generation > 1 {
-      // An owner elsewhere that was replaced may have the lock as long as it is stopped. It is only read; and at the end it is
-      // looked at again, as a source is that could only be locked for reading.
+      // An owner elsewhere that was replaced may have the lock as long as it is stopped. It is only read; and at the
+      // end it is looked at again, as a source is that could only be locked for reading.
       return try open(.none)
     }
   }
 
   private func end(
-    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, rowsRead: UInt64, verified: VerificationReport?,
+    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, rowsRead: UInt64,
+    verified: VerificationReport?,
     accounts: [StepAccount], model: ManagedObjectModel? = nil
   ) throws -> MigrationJob.Report {
     try job.whenOver(fileSystem) { try tidy(finished, pulse, recorder, rowsRead, verified, accounts, model) }
   }
 
   private func tidy(
-    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, _ rowsRead: UInt64, _ verified: VerificationReport?,
+    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, _ rowsRead: UInt64,
+    _ verified: VerificationReport?,
     _ accounts: [StepAccount], _ model: ManagedObjectModel?
   ) throws -> MigrationJob.Report {
     try lease.throwIfReplaced()
@@ -172,11 +179,13 @@ struct MigrationRun {
     }
     var report = MigrationJob.Report(
       destination: finished.destination,
-      backup: try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil }, removedBackups: removed,
+      backup: try finished.backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
+      removedBackups: removed,
       sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion, steps: plan.steps, rowsRead: rowsRead,
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       externalData: verified?.external, isVerified: plan.verification != .none,
-      bytes: try fileSystem.status(finished.destination)?.size ?? 0, notes: plan.notes + accounts.flatMap(\.notes) + result.notes,
+      bytes: try fileSystem.status(finished.destination)?.size ?? 0,
+      notes: plan.notes + accounts.flatMap(\.notes) + result.notes,
       accounts: accounts, rejects: try takeRejects())
     report.replay = report.rejects?.replay(source: plan.source, backup: report.backup, destination: plan.destination)
     pulse.end()
@@ -216,9 +225,11 @@ struct MigrationRun {
       }
     }
     return RunHistory.Finished(
-      backup: report.backup, bytes: report.bytes, entities: entities, tallies: report.accounts.map(RunHistory.Tally.init),
+      backup: report.backup, bytes: report.bytes, entities: entities,
+      tallies: report.accounts.map(RunHistory.Tally.init),
       read: RunHistory.Tally.read(report.accounts.first), proof: RunHistory.Proof(verified, mode: plan.verification),
       rejects: report.rejects, notes: report.notes.prefix(200).map { String($0.prefix(1000)) },
-      result: try? StoreState(report.destination, fileSystem), identity: try? StoreIdentity(report.destination, fileSystem))
+      result: try? StoreState(report.destination, fileSystem),
+      identity: try? StoreIdentity(report.destination, fileSystem))
   }
 }

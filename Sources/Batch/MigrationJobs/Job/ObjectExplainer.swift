@@ -15,7 +15,8 @@ public struct ExplainedObjects: Sendable, Equatable {
   public init(entity: String, key: Int64? = nil) { (self.entity, self.key) = (entity, key) }
 }
 
-/// Writes to a log what becomes of objects, at the level trace: names and keys, no values. The counterpart of Core Data's MigrationDebug.
+/// Writes to a log what becomes of objects, at the level trace: names and keys, no values. The counterpart of Core
+/// Data's MigrationDebug.
 final class ObjectExplainer: ObjectWatcher {
   private let wanted: [ExplainedObjects]
   private let tables: Set<Int>
@@ -23,13 +24,15 @@ final class ObjectExplainer: ObjectWatcher {
   private let number: Int
   private let logger: Logger
 
-  /// Explains objects of a step; nil if its source has none of their entities, or nobody reads the log. Begins with where the
-  /// properties of their mappings come from.
+  /// Explains objects of a step; nil if its source has none of their entities, or nobody reads the log. Begins with
+  /// where the properties of their mappings come from.
   init?(_ wanted: [ExplainedObjects], in plan: StepPlan, number: Int, _ logger: Logger) {
     let tables = wanted.compactMap { plan.graph.entities[$0.entity]?.table }
     guard !tables.isEmpty, logger.logLevel <= .trace else { return nil }
     (self.wanted, self.tables, self.plan, self.number, self.logger) = (wanted, Set(tables), plan, number, logger)
-    for mapping in plan.mappings where wanted.contains(where: { isKind(mapping.source.name, of: $0.entity) }) { explain(mapping) }
+    for mapping in plan.mappings where wanted.contains(where: { isKind(mapping.source.name, of: $0.entity) }) {
+      explain(mapping)
+    }
   }
 
   private func isKind(_ entity: String, of other: String) -> Bool { plan.step.source.isKind(entity, of: other) }

@@ -43,7 +43,9 @@ package enum PlanFingerprint {
     let layout = try StoreLayout(model: model, purpose: .reading)
     let indexes = model.entities.map { "\($0.indexes) \($0.uniquenessConstraints) \($0.compoundIndexes)" }
     let defaults = model.entities.flatMap { entity in
-      entity.attributes.map { "\(entity.name).\($0.name) \($0.type) \($0.isIndexed) \(String(describing: $0.defaultValue))" }
+      entity.attributes.map {
+        "\(entity.name).\($0.name) \($0.type) \($0.isIndexed) \(String(describing: $0.defaultValue))"
+      }
     }
     let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
     for text in texts + model.versionIdentifiers { writer.writeString(text) }

@@ -27,8 +27,8 @@ struct PlanJudge {
     (self.request, self.plan, self.library, self.mappings, self.policies) = (request, plan, library, mappings, policies)
   }
 
-  /// What a person should know. Throws `refused` if the plan loses objects, values or links without consent, and `badMapping` for a
-  /// mapping model that was named and fits no step.
+  /// What a person should know. Throws `refused` if the plan loses objects, values or links without consent, and
+  /// `badMapping` for a mapping model that was named and fits no step.
   func notes(_ reader: StoreReader) throws -> [String] {
     guard request.target != .identity else { return [] }
     let unused = try unusedMappings()
@@ -47,7 +47,8 @@ struct PlanJudge {
     let common = Set(hashes.keys).intersection(origin.destination.entities.map(\.name))
     guard isKnown || !common.isEmpty || hashes.isEmpty else {
       throw BatchError(
-        .refused, "no version of the model fits the store, and they have no entity in common: the store is another application's",
+        .refused,
+        "no version of the model fits the store, and they have no entity in common: the store is another application's",
         hint: "Give --models of the application that wrote it", effect: .nothingWritten, path: reader.path)
     }
     let findings = try findings(stages, reader, isKnown: isKnown)
@@ -85,13 +86,16 @@ struct PlanJudge {
   }
 
   /// The account with what filters leave out, if nobody allowed that.
-  private func withFilters(_ account: VersionAccount, _ step: MigrationStep, _ reader: StoreReader) throws -> VersionAccount {
+  private func withFilters(_ account: VersionAccount, _ step: MigrationStep, _ reader: StoreReader) throws
+    -> VersionAccount
+  {
     let concerned = account.lines.filter { $0.leftOutBy == .filter && !request.consent.allows($0) }
     guard !concerned.isEmpty else { return account }
     let count: FilterCount
     do {
       count = try FilterCount(
-        Set(concerned.map(\.entity)), step, reader, policies, now: Date().timeIntervalSinceReferenceDate, request.memory)
+        Set(concerned.map(\.entity)), step, reader, policies, now: Date().timeIntervalSinceReferenceDate, request.memory
+      )
     } catch let error as StreamsError where error.code == .diskFull {
       // What filters look up does not fit into memory: the run counts, and is judged before its cut-over.
       return account
@@ -134,7 +138,8 @@ struct PlanJudge {
         let problems = MappingFileCheck(model, library: library).problems
         throw BatchError(
           .badMapping,
-          "this mapping model was named, and fits no step: " + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
+          "this mapping model was named, and fits no step: "
+            + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
           hint: "Correct it, or leave it out", effect: .nothingWritten, path: named.path)
       }
     }
@@ -153,12 +158,15 @@ struct PlanJudge {
   private func note(_ model: MappingModel, _ graph: VersionGraph) -> [String] {
     let path = plan.path.map { [library.hashes(of: $0.source), library.hashes(of: $0.destination)] }
     let pairs = graph.explicit.keys
-    guard !plan.isUpToDate, !pairs.contains(where: { path.contains([graph.hashes[$0.source], graph.hashes[$0.destination]]) })
+    guard !plan.isUpToDate,
+      !pairs.contains(where: { path.contains([graph.hashes[$0.source], graph.hashes[$0.destination]]) })
     else {
       return []
     }
     let steps = pairs.map { "\(graph.versions[$0.source].name) to \(graph.versions[$0.destination].name)" }.sorted()
-    return ["the mapping model \(model.name) is for \(steps.joined(separator: ", ")), which is not on the path: it is not used"]
+    return [
+      "the mapping model \(model.name) is for \(steps.joined(separator: ", ")), which is not on the path: it is not used"
+    ]
   }
 
   /// Whether a mapping model was named by itself, and not found in a folder.

@@ -22,7 +22,8 @@ public struct ProgressRecord: Sendable, Codable, Equatable {
   public var activity: String
   /// The mapping models by which rows are migrated just now.
   public var mappingModels: [String]
-  /// The source entities whose objects are migrated just now, and how many of them were read, of how many where that is known.
+  /// The source entities whose objects are migrated just now, and how many of them were read, of how many where that is
+  /// known.
   public var entities: [String]
   /// See ``entities``.
   public var objects: UInt64

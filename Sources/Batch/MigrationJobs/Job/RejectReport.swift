@@ -7,13 +7,14 @@ import Streams
 public struct RejectReport: Sendable, Codable, Equatable {
   /// How many.
   public var count: UInt64
-  /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `detail` and `values` where they were asked for.
+  /// The file: a JSON object a line, with `step`, `mapping`, `entity`, `key`, `reason`, and `detail` and `values` where
+  /// they were asked for.
   public var path: String
   /// Options of the command that began the run; nil if it was not begun by a command.
   var arguments: [String]?
 
-  /// The command that migrates the old store again, after a fix; nil if the run was not begun by a command, or the old store is gone.
-  /// Rejects are no migration of their own: other objects are linked to them.
+  /// The command that migrates the old store again, after a fix; nil if the run was not begun by a command, or the old
+  /// store is gone. Rejects are no migration of their own: other objects are linked to them.
   func replay(source: String, backup: String?, destination: String) -> String? {
     guard let arguments, let store = backup ?? (source == destination ? nil : source) else { return nil }
     return ReplayCommand.line(arguments, store: store, destination: destination)

@@ -1,21 +1,23 @@
 import RunSupport
 
-/// Commands that ask once more for what a run was asked for. The options come from a run's files: those that name programs to run, or files to
-/// write, are not taken from there.
+/// Commands that ask once more for what a run was asked for. The options come from a run's files: those that name
+/// programs to run, or files to write, are not taken from there.
 package enum ReplayCommand {
   /// Options that say what is migrated to what, and how.
   private static let options: Set<String> = [
-    "--models", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity", "--no-fuse", "--only", "--skip",
+    "--models", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity", "--no-fuse", "--only",
+    "--skip",
     "--history", "--allow-cloudkit", "--drop", "--accept-loss", "--validate", "--path",
   ]
   /// Options that only the same run needs again.
   private static let ownOptions: Set<String> = [
-    "--memory", "--checkpoint-every", "--verify", "--index-builder", "--keep-backups", "--max-rejects", "--reject-values",
+    "--memory", "--checkpoint-every", "--verify", "--index-builder", "--keep-backups", "--max-rejects",
+    "--reject-values",
   ]
 
-  /// The command that migrates the old store once more, to a path of its own: how rejected objects are replayed after a fix. One
-  /// line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called now. Nil if another option is
-  /// among them.
+  /// The command that migrates the old store once more, to a path of its own: how rejected objects are replayed after a
+  /// fix. One line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called
+  /// now. Nil if another option is among them.
   static func line(_ arguments: [String], store: String, destination: String) -> String? {
     line(arguments, store: store, ["--output", destination + ".replayed"])
   }
@@ -27,8 +29,8 @@ package enum ReplayCommand {
     return ShellWords.line(words)
   }
 
-  /// The words after the program's name that ask for a run again: with `restarts` one that gives up the run that is there. Nil if another
-  /// option is among the arguments, or none at all.
+  /// The words after the program's name that ask for a run again: with `restarts` one that gives up the run that is
+  /// there. Nil if another option is among the arguments, or none at all.
   static func words(_ arguments: [String], source: String, output: String?, restarts: Bool) -> [String]? {
     guard source.hasPrefix("/"), !arguments.isEmpty, hasOnly(options.union(ownOptions), arguments) else { return nil }
     return ["migrate", source] + arguments + (output.map { ["--output", $0] } ?? []) + (restarts ? ["--restart"] : [])

@@ -16,11 +16,12 @@ extension MigrationJob {
   /// Puts the newest backup of a store back, with its values outside, and sets the present store aside as
   /// `<store>.rolled-back-<time>`: nothing is destroyed.
   ///
-  /// One action, as the cut-over: a crash leaves the one store or the other whole, and another call, or a resume, finishes it.
-  /// Everything is durable on return.
+  /// One action, as the cut-over: a crash leaves the one store or the other whole, and another call, or a resume,
+  /// finishes it. Everything is durable on return.
   ///
-  /// - Throws: ``BatchError`` with its effect: `refused` if there is no backup, where a migration of the store waits to go on, where the
-  ///   store is open in another process, and, unless `force` is given, where it was written since its cut-over or that cannot be known.
+  /// - Throws: ``BatchError`` with its effect: `refused` if there is no backup, where a migration of the store waits to
+  ///   go on, where the store is open in another process, and, unless `force` is given, where it was written since its
+  ///   cut-over or that cannot be known.
   public func rollback(_ path: String, force: Bool = false) throws -> RollbackReport {
     try settled(path) { try rollBack(JobDirectory(destination: path), force: force) }
   }
@@ -46,7 +47,9 @@ extension MigrationJob {
         return try putBack(backup, job, lease, force: force)
       } catch {
         // Without a journal nothing has happened yet, or all.
-        if (error as? BatchError)?.effect != .done, try job.exists(fileSystem), try fileSystem.status(job.cutOver) == nil {
+        if (error as? BatchError)?.effect != .done, try job.exists(fileSystem),
+          try fileSystem.status(job.cutOver) == nil
+        {
           try job.remove(fileSystem, under: lease)
           throw error
         }
@@ -63,7 +66,8 @@ extension MigrationJob {
   /// Finishes a rollback that was interrupted; nil if there is none that could be finished.
   private func finishRollback(_ job: JobDirectory) throws -> RollbackReport? {
     let life = try RunLife.look(job, fileSystem)
-    guard life.isRollback, life.answer(to: .rollback) == .finish, let lease = try Lease.takeIfThere(in: job, fileSystem) else {
+    guard life.isRollback, life.answer(to: .rollback) == .finish, let lease = try Lease.takeIfThere(in: job, fileSystem)
+    else {
       return nil
     }
     defer { lease.release() }
@@ -75,7 +79,9 @@ extension MigrationJob {
   }
 
   /// Removes the job of a rollback whose cut-over is finished, and looks at the store before anything is claimed of it.
-  private func end(_ finished: CutOverResult?, _ restored: String, _ job: JobDirectory, _ lease: Lease) throws -> RollbackReport {
+  private func end(_ finished: CutOverResult?, _ restored: String, _ job: JobDirectory, _ lease: Lease) throws
+    -> RollbackReport
+  {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     let journal = try cutOver.journal()
     return try job.whenOver(fileSystem, "The old store is in its place again") {
@@ -97,7 +103,8 @@ extension MigrationJob {
     return newest
   }
 
-  /// The files of a store, its backups and their receipts, as they are at this moment. What is written to a file does not change it.
+  /// The files of a store, its backups and their receipts, as they are at this moment. What is written to a file does
+  /// not change it.
   private func files(of store: String) throws -> [String: [UInt64]] {
     let backups = try StoreBackup.all(of: store, fileSystem).map(\.path)
     let paths = [store] + backups + backups.map { BackupReceipt.path(of: $0) }
@@ -109,7 +116,8 @@ extension MigrationJob {
 
   /// Whether the present store took the place of that backup. The newest name does not prove it: clocks are set back.
   private func isReceipt(of backup: StoreBackup, for store: String) throws -> Bool {
-    guard try fileSystem.statusOfName(store) != nil, let receipt = try BackupReceipt.read(for: backup.path, fileSystem) else {
+    guard try fileSystem.statusOfName(store) != nil, let receipt = try BackupReceipt.read(for: backup.path, fileSystem)
+    else {
       return false
     }
     return (try? StoreState(store, fileSystem)) == receipt.new
@@ -119,7 +127,8 @@ extension MigrationJob {
     for suffix in ["-wal", "-journal"] where (try fileSystem.statusOfName(backup.path + suffix)?.size ?? 0) > 0 {
       throw BatchError(
         .refused, "the backup was opened, and has changes in \(backup.path)\(suffix)",
-        hint: "Open it once with SQLite and close it, so that they get into the file", effect: .nothingWritten, path: backup.path)
+        hint: "Open it once with SQLite and close it, so that they get into the file", effect: .nothingWritten,
+        path: backup.path)
     }
     guard try fileSystem.statusOfName(store) != nil else { return }
     try refuseInUse(store, "the store")
@@ -133,7 +142,8 @@ extension MigrationJob {
     guard try StoreState(store, fileSystem) == receipt.new else {
       throw BatchError(
         .refused, "the store was written since its migration, and the backup does not have what was written",
-        hint: "Use --force to put the backup back; the present store is set aside then", effect: .nothingWritten, path: store)
+        hint: "Use --force to put the backup back; the present store is set aside then", effect: .nothingWritten,
+        path: store)
     }
   }
 
@@ -149,7 +159,8 @@ extension MigrationJob {
       path: path)
   }
 
-  private func putBack(_ backup: StoreBackup, _ job: JobDirectory, _ lease: Lease, force: Bool) throws -> RollbackReport {
+  private func putBack(_ backup: StoreBackup, _ job: JobDirectory, _ lease: Lease, force: Bool) throws -> RollbackReport
+  {
     try refuseInUse(backup.path, "the backup")
     do {
       try fileSystem.link(backup.path, to: job.newStore)
@@ -162,7 +173,8 @@ extension MigrationJob {
     let now = Date().timeIntervalSinceReferenceDate
     let suffix = try StoreBackup.freeSuffix(.setAside, of: job.destination, now, fileSystem)
     let finished = try CutOver(fileSystem: fileSystem, job: job).run(
-      newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix, restores: backup.path
+      newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix,
+      restores: backup.path
     ) { try checkRollback(to: backup, of: job.destination, force: force) }
     return try end(finished, backup.path, job, lease)
   }

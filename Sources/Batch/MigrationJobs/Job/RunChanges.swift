@@ -6,7 +6,8 @@ import Streams
 // What may have changed since a run began: it goes on with the source and the plan that it knows, or not at all.
 extension MigrationRun {
   func recheckSource() throws {
-    let again = try SourceStore.opened(plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain, logs: logs)
+    let again = try SourceStore.opened(
+      plan.source, fileSystem, locking: .none, copyFolder: job.recoveredAgain, logs: logs)
     defer { again.close() }
     try checkSource(again)
   }
@@ -21,8 +22,10 @@ extension MigrationRun {
     }
     guard let modified = try fileSystem.status(plan.source)?.modified, plan.isSourceTime(modified) else {
       throw BatchError(
-        .badCheckpoint, "the source changed since the run began: its fingerprint is the same, its time of change is not",
-        hint: "\(hint); a copy has to keep that time (cp -p). The source is untouched", next: [next.line], path: plan.source)
+        .badCheckpoint,
+        "the source changed since the run began: its fingerprint is the same, its time of change is not",
+        hint: "\(hint); a copy has to keep that time (cp -p). The source is untouched", next: [next.line],
+        path: plan.source)
     }
   }
 

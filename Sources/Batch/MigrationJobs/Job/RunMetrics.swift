@@ -2,8 +2,8 @@ import CoreMetrics
 import RunSupport
 import Synchronization
 
-/// What a run reports to swift-metrics about once a second: whatever backend the program has set up. The labels are those of `--metrics`,
-/// the dimension `store` has the destination's path.
+/// What a run reports to swift-metrics about once a second: whatever backend the program has set up. The labels are
+/// those of `--metrics`, the dimension `store` has the destination's path.
 package final class RunMetrics: Sendable {
   private let rows: Counter
   private let bytes: Counter

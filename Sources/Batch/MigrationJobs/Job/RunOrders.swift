@@ -3,7 +3,8 @@ import Glibc
 import RunSupport
 import Streams
 
-/// What others ask of the process that runs a job: a small file in its directory, `control.json`. Layout: FORMAT.md, section 8.
+/// What others ask of the process that runs a job: a small file in its directory, `control.json`. Layout: FORMAT.md,
+/// section 8.
 ///
 /// Orders are for that process alone: the next one removes the file, and begins without.
 public struct RunOrders: Sendable, Codable, Equatable {
@@ -41,8 +42,8 @@ public struct RunOrders: Sendable, Codable, Equatable {
 }
 
 extension MigrationJob {
-  /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is heeded within two
-  /// seconds.
+  /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is
+  /// heeded within two seconds.
   ///
   /// - Throws: ``BatchError``: `refused` if no process runs one on this machine or elsewhere.
   public func order(_ path: String, _ change: (inout RunOrders) -> Void) throws {
@@ -57,7 +58,8 @@ extension MigrationJob {
     var orders = RunOrders.read(job) ?? RunOrders()
     change(&orders)
     let written = Result { try orders.write(to: job) }
-    // The run may have ended meanwhile, and its directory with it: nobody heeds an order then, and a stop has nothing to do.
+    // The run may have ended meanwhile, and its directory with it: nobody heeds an order then, and a stop has nothing
+    // to do.
     guard try isWorking(on: job) else {
       if orders.stop { return }
       throw nobodyWorks(on: path)
@@ -73,7 +75,8 @@ extension MigrationJob {
   private func nobodyWorks(on path: String) -> BatchError {
     let look = ProgramName.command("status", path)
     return BatchError(
-      .refused, "no process migrates this store just now", hint: "\(look) tells how it is; the order was given to nobody",
+      .refused, "no process migrates this store just now",
+      hint: "\(look) tells how it is; the order was given to nobody",
       next: [look.line], path: path)
   }
 }

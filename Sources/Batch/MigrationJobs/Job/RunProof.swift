@@ -56,7 +56,8 @@ extension MigrationRun {
     _ report: VerificationReport, _ steps: [MigrationStep], _ source: StoreReader
   ) throws -> Set<Violation.Kind> {
     let dangling = report.violations.filter { $0.kind == .dangling }
-    guard let first = steps.first?.origin, !dangling.isEmpty, steps.allSatisfy({ ($0.passed + [$0]).allSatisfy(\.isInferred) })
+    guard let first = steps.first?.origin, !dangling.isEmpty,
+      steps.allSatisfy({ ($0.passed + [$0]).allSatisfy(\.isInferred) })
     else { return [] }
     let before = try DanglingKeys(reader: source, binding: StoreBinding(source, model: first)).count()
     return dangling.reduce(0) { $0 + $1.count } <= before ? [.dangling] : []

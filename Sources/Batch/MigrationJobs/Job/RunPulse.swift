@@ -3,7 +3,8 @@ import RunSupport
 import Streams
 import Synchronization
 
-/// What a process does twice a second beside its run: it heeds orders, looks at clock and load, and says how far the run is.
+/// What a process does twice a second beside its run: it heeds orders, looks at clock and load, and says how far the
+/// run is.
 ///
 /// It goes past the run's own `FileSystem`: nothing here is ever read to resume a run, and nothing has to be durable.
 package final class RunPulse: Sendable {
@@ -19,7 +20,8 @@ package final class RunPulse: Sendable {
   private let rate: RunRate?
 
   /// Begins. Orders that another process was given are forgotten.
-  package init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder? = nil, _ metrics: RunMetrics? = nil) {
+  package init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder? = nil, _ metrics: RunMetrics? = nil)
+  {
     (self.job, self.monitor, self.recorder, self.metrics, rate) = (job, monitor, recorder, metrics, monitor.rate)
     for path in [job.control, job.progress] { try? LocalFileSystem().remove(path) }
     heartbeat.start(every: 0.5) { [weak self] in self?.beat() }

@@ -17,7 +17,8 @@ extension MigrationRun {
     guard let rejects = plan.rejects else { return nil }
     let restoring = position.rejects ?? (position.state == nil ? nil : RejectLog.State())
     let log = try RejectLog(
-      path: rejectPath, fileSystem: fileSystem, limit: rejects.limit, withValues: rejects.withValues, restoring: restoring)
+      path: rejectPath, fileSystem: fileSystem, limit: rejects.limit, withValues: rejects.withValues,
+      restoring: restoring)
     log.emptyingHistory = ProgramName.command("resume", plan.destination, "--history", "empty")
     return log
   }

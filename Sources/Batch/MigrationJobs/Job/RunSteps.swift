@@ -14,7 +14,9 @@ extension MigrationRun {
   func runSteps(_ steps: [MigrationStep], _ source: StoreReader, _ log: JobLog) throws -> Finished {
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     let found = try store.newestValid(plan: planFingerprint, source: sourceFingerprint)
-    for rejected in found?.rejected ?? [] { try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)") }
+    for rejected in found?.rejected ?? [] {
+      try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)")
+    }
     var position = try RunPosition(found?.checkpoint, steps: steps.count)
     let publisher = RunPublisher(
       store: store, lease: lease, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
@@ -60,7 +62,8 @@ extension MigrationRun {
   }
 
   private func runStep(
-    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader, _ publisher: RunPublisher,
+    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader,
+    _ publisher: RunPublisher,
     _ rejects: RejectLog?
   ) throws -> (state: StepState, rows: [String: UInt64], account: StepAccount, early: EarlyVerification?) {
     let index = position.step
@@ -82,7 +85,8 @@ extension MigrationRun {
     if building == .sqlite { header.version = .rollback }
     let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
     let job = StepJob(
-      reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files, header: header,
+      reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files,
+      header: header,
       metadata: metadata,
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
       keepsDigests: isLast && plan.verification != .none, watcher: early, rejects: rejects,

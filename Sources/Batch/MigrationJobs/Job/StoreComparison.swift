@@ -29,8 +29,8 @@ public struct StoreComparison: Sendable, Codable, Equatable {
 }
 
 extension MigrationJob {
-  /// Migrates a source again, into a file beside a store that was made from it, and compares the two. Neither is changed, and the new
-  /// file is gone on return. Values of `now()` differ.
+  /// Migrates a source again, into a file beside a store that was made from it, and compares the two. Neither is
+  /// changed, and the new file is gone on return. Values of `now()` differ.
   ///
   /// `model` is the store's, `request` that of the migration; its output and proof are not used.
   ///
@@ -88,7 +88,9 @@ extension MigrationJob {
     guard let join = joins.first(where: { $0.schema.name == table }), let rowid else {
       return .init(table: table, entity: try entity(table, rowid, connections), key: rowid, rows: rows)
     }
-    let (link, owner) = (join.layout.relationship, StoreConnection.quoted(join.schema.columns[join.sourcePosition].name))
+    let (link, owner) = (
+      join.layout.relationship, StoreConnection.quoted(join.schema.columns[join.sourcePosition].name)
+    )
     var key: Int64?
     for connection in connections where key == nil {
       try connection.rows("SELECT \(owner) FROM \(StoreConnection.quoted(table)) WHERE rowid = \(rowid)") {
@@ -110,7 +112,8 @@ extension MigrationJob {
 
   private static func tableNames(_ connection: StoreConnection) throws -> [String] {
     var names: [String] = []
-    let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    let sql =
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     try connection.rows(sql) { names.append($0.text(0) ?? "") }
     return names
   }

@@ -6,21 +6,24 @@ import RunSupport
 import Streams
 
 extension MigrationJob {
-  /// Follows one object on its way to the version that a request asks for, step by step. Nothing is written but to a temporary folder.
+  /// Follows one object on its way to the version that a request asks for, step by step. Nothing is written but to a
+  /// temporary folder.
   ///
-  /// The object is really migrated: it and what it leads to, as a small store of its own, by the steps, mapping models and policies of a
-  /// whole run. Keys of objects that stand for a source object are those of a whole run. What depends on other objects is not: whether an
-  /// object that is looked up by a value is found or made, and the keys of objects that are made.
+  /// The object is really migrated: it and what it leads to, as a small store of its own, by the steps, mapping models
+  /// and policies of a whole run. Keys of objects that stand for a source object are those of a whole run. What depends
+  /// on other objects is not: whether an object that is looked up by a value is found or made, and the keys of objects
+  /// that are made.
   ///
-  /// `result` is a store that such a run has finished: the object is looked up there. Values of attributes are in the trace only
-  /// with `values`. The request's output, memory and proof do not matter.
+  /// `result` is a store that such a run has finished: the object is looked up there. Values of attributes are in the
+  /// trace only with `values`. The request's output, memory and proof do not matter.
   ///
   /// - Throws: ``BatchError`` as ``plan(_:)`` does, and `refused` where there is no such object.
   public func trace(
     _ entity: String, key: Int64, in request: Request, result: String? = nil, values: Bool = false
   ) throws -> ObjectTrace {
     try BatchError.looking {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-trace-\(UUID().uuidString)").path
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-trace-\(UUID().uuidString)")
+        .path
       // For its owner alone: it has objects of the store.
       try LocalFileSystem().makeDirectory(folder)
       defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -54,12 +57,14 @@ extension MigrationJob {
     guard store.graph.entities[entity] != nil else {
       throw BatchError(
         .refused, "the version \(plan.sourceVersion.name) has no entity \(entity)",
-        hint: "Its entities are \(plan.sourceVersion.entities.map(\.name).sorted().joined(separator: ", "))", path: source.path)
+        hint: "Its entities are \(plan.sourceVersion.entities.map(\.name).sorted().joined(separator: ", "))",
+        path: source.path)
     }
     guard let object = try store.object(entity, key: key) else {
       throw BatchError(
         .refused, "the store has no such object",
-        hint: "Give its key, Z_PK: \(ProgramName.current) export STORE \(entity) prints those of all objects", path: source.path,
+        hint: "Give its key, Z_PK: \(ProgramName.current) export STORE \(entity) prints those of all objects",
+        path: source.path,
         entity: entity, key: key)
     }
     // What a step reads of an object leads a step further.
@@ -70,14 +75,16 @@ extension MigrationJob {
       ObjectTrace(
         store: source.path, version: plan.sourceVersion.name, target: plan.targetVersion.name,
         object: .init(entity: object.entityName, key: key),
-        properties: try store.properties(of: object, withValues: tracer.withValues) { _, _ in nil }, near: near.count - 1,
+        properties: try store.properties(of: object, withValues: tracer.withValues) { _, _ in nil },
+        near: near.count - 1,
         isCutOff: near.isCutOff, steps: []), path
     )
   }
 
   /// Looks objects up in a finished store, and compares them with what was predicted.
   private func find(
-    _ objects: [ObjectTrace.Object], of model: ManagedObjectModel, in result: String, predicted: String, _ tracer: ObjectTracer
+    _ objects: [ObjectTrace.Object], of model: ManagedObjectModel, in result: String, predicted: String,
+    _ tracer: ObjectTracer
   ) throws -> [ObjectTrace.Found] {
     let reader = try SourceStore.opened(result, fileSystem, locking: .shared)
     defer { reader.close() }
@@ -103,7 +110,8 @@ extension MigrationJob {
 }
 
 extension ObjectTrace.Step {
-  /// What there is after the step: objects that stand for those before it, then those that were created in addition, each once.
+  /// What there is after the step: objects that stand for those before it, then those that were created in addition,
+  /// each once.
   var objects: [ObjectTrace.Object] {
     let takings = passages.flatMap(\.takings)
     let all = takings.compactMap(\.object) + takings.flatMap { $0.made.map(\.object) }

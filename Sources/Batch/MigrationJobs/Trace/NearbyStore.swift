@@ -3,7 +3,8 @@ import Migrations
 import RunSupport
 import Streams
 
-/// An object of a store and what it leads to, as a small store of the same version: what is migrated to see what becomes of it.
+/// An object of a store and what it leads to, as a small store of the same version: what is migrated to see what
+/// becomes of it.
 ///
 /// All keys are kept, also the largest ones that were given out, so that keys move as in a whole run.
 struct NearbyStore {

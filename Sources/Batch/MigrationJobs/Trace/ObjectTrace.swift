@@ -1,4 +1,5 @@
-/// What becomes of one object of a store on its way to another version, step by step: see ``MigrationJob/trace(_:key:in:result:values:)``.
+/// What becomes of one object of a store on its way to another version, step by step: see
+/// ``MigrationJob/trace(_:key:in:result:values:)``.
 public struct ObjectTrace: Sendable, Codable, Equatable {
   /// An object of one version.
   public struct Object: Sendable, Codable, Hashable {
@@ -6,7 +7,8 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
     public var entity: String
     /// Its key (Z_PK).
     public var key: Int64
-    /// Whether the key is that of a whole run. The key of an object that a policy or a rule creates follows from the objects before it.
+    /// Whether the key is that of a whole run. The key of an object that a policy or a rule creates follows from the
+    /// objects before it.
     public var isExact = true
   }
 

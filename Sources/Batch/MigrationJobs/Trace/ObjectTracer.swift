@@ -38,10 +38,12 @@ struct ObjectTracer {
     let passages = try objects.map { object in
       let fates = watcher.fates[object.place] ?? []
       let takings = try fates.map { try taking($0, of: object, in: plan, number, store) }
-      return ObjectTrace.Passage(object: object, takings: takings, reason: fates.isEmpty ? Self.reason(object, step) : nil)
+      return ObjectTrace.Passage(
+        object: object, takings: takings, reason: fates.isEmpty ? Self.reason(object, step) : nil)
     }
     var trace = ObjectTrace.Step(
-      from: step.source.name, to: step.destination.name, isInferred: step.isInferred, reason: step.reason, passages: passages)
+      from: step.source.name, to: step.destination.name, isInferred: step.isInferred, reason: step.reason,
+      passages: passages)
     trace.markInexact()
     return (trace, result)
   }
@@ -53,7 +55,8 @@ struct ObjectTracer {
     let header = DatabaseHeader(pageSize: 4096, autoVacuum: 0, version: .rollback)
     let job = StepJob(
       reader: reader, plan: plan, number: number, path: path, files: files, header: header,
-      metadata: reader.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers), hasIndexes: false,
+      metadata: reader.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers),
+      hasIndexes: false,
       version: .rollback, monitor: RunMonitor(),
       // An object near by that cannot be migrated must not end the trace of this one.
       rejects: try RejectLog(
@@ -80,12 +83,14 @@ struct ObjectTracer {
     guard fate.rejection == nil else { return taking }
     let firstNew = plan.keys.firstNewKeys
     if fate.isKept, let own = try after.object(mapping.destination.name, key: fate.key &+ mapping.offset) {
-      // Behind objects that a policy made, keys of tables that are put together move by a number that only the run knows.
+      // Behind objects that a policy made, keys of tables that are put together move by a number that only the run
+      // knows.
       let isExact = object.isExact && (mapping.offset == 0 || number == 1)
       taking.object = .init(entity: own.entityName, key: own.key, isExact: isExact)
       let origins = PropertyOrigins(mapping: mapping, isInferred: plan.step.isInferred)
       let columns = fate.made.first(where: \.isOwn)?.columns ?? []
-      taking.properties = try after.properties(of: own, withValues: withValues, firstNew: firstNew) { name, isAttribute in
+      taking.properties = try after.properties(of: own, withValues: withValues, firstNew: firstNew) {
+        name, isAttribute in
         isAttribute ? origins.attribute(name, set: columns) : origins.relationship(name, set: columns)
       }
     }

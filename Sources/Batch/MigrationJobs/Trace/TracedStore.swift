@@ -28,9 +28,11 @@ struct TracedStore {
     return model.isKind(object.entity.name, of: entity) ? object : nil
   }
 
-  /// What an object has. `origin` says where a property comes from; keys from `firstNew` on, by table, are those of objects created in addition.
+  /// What an object has. `origin` says where a property comes from; keys from `firstNew` on, by table, are those of
+  /// objects created in addition.
   func properties(
-    of object: SourceObject, withValues: Bool, firstNew: [Int64] = [], origin: (_ name: String, _ isAttribute: Bool) -> String?
+    of object: SourceObject, withValues: Bool, firstNew: [Int64] = [],
+    origin: (_ name: String, _ isAttribute: Bool) -> String?
   ) throws -> [ObjectTrace.Property] {
     let attributes = try object.entity.attributes.names.compactMap { name -> ObjectTrace.Property? in
       guard let attribute = object.entity.attributes[name] else { return nil }
@@ -44,7 +46,8 @@ struct TracedStore {
         let first = other.entity.table < firstNew.count ? firstNew[other.entity.table] : .max
         return ObjectTrace.Object(entity: other.entityName, key: other.key, isExact: other.key < first)
       }
-      return .init(name: name, type: "\(kind) \(relationship.destination)", origin: origin(name, false), objects: others)
+      return .init(
+        name: name, type: "\(kind) \(relationship.destination)", origin: origin(name, false), objects: others)
     }
     return attributes + relationships
   }
@@ -52,7 +55,9 @@ struct TracedStore {
   /// The names of attributes that are not the same in another store's object of the same entity.
   func differences(_ object: SourceObject, _ other: SourceObject) throws -> [String] {
     try object.entity.attributes.names.filter { name in
-      guard let attribute = object.entity.attributes[name], let counterpart = other.entity.attributes[name] else { return true }
+      guard let attribute = object.entity.attributes[name], let counterpart = other.entity.attributes[name] else {
+        return true
+      }
       return try object.value(attribute) != other.value(counterpart)
     }
   }
@@ -63,7 +68,8 @@ struct TracedStore {
     switch (attribute.type, try object.value(attribute)) {
     case (_, .null): return "NULL"
     case (.boolean, .integer(let number)) where number == 0 || number == 1: return number == 1 ? "true" : "false"
-    case (.date, .real(let seconds)): return ExportDate.text(seconds).map { String(decoding: $0, as: UTF8.self) } ?? "\(seconds)"
+    case (.date, .real(let seconds)):
+      return ExportDate.text(seconds).map { String(decoding: $0, as: UTF8.self) } ?? "\(seconds)"
     case (.uuid, .blob(let bytes)) where bytes.count == 16:
       return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString }
     case (_, .integer(let number)): return "\(number)"

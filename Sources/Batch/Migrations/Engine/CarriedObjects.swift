@@ -1,8 +1,9 @@
 import CoreDataStore
 import Streams
 
-/// What a step takes over from the source's schema beyond its model: tables, indexes and texts that other code made, and Core
-/// Data's own tables of history and of CloudKit (B.7-B.9). Records are copied as they are, entity numbers in them excepted.
+/// What a step takes over from the source's schema beyond its model: tables, indexes and texts that other code made,
+/// and Core Data's own tables of history and of CloudKit (B.7-B.9). Records are copied as they are, entity numbers in
+/// them excepted.
 package struct CarriedObjects {
   /// A table whose rows are copied, in rowid order.
   package struct Table {
@@ -36,8 +37,8 @@ package struct CarriedObjects {
   var primaryKeys: [StoreReader.PrimaryKey] = []
   /// Z_NAME by Z_ENT in an identity migration: after a rename it is an old name (B.3), which stays.
   var entityNames: [Int64: String] = [:]
-  /// What Z_MODELCACHE holds in the new store: the new version's model where the source has that table (B.2). Nil without one,
-  /// and in an identity migration, which keeps the table.
+  /// What Z_MODELCACHE holds in the new store: the new version's model where the source has that table (B.2). Nil
+  /// without one, and in an identity migration, which keeps the table.
   var modelCache: [UInt8]?
   /// What the step does to the objects that history names; nil in an identity migration, which changes none.
   package var fates: HistoryFates?

@@ -50,7 +50,8 @@ struct CarriedObjectsFinder {
     guard !strangers.isEmpty else { return }
     let names = strangers.prefix(10).map { "\($0.entityNumber) (\($0.name))" }.joined(separator: ", ")
     found.notes.append(
-      "rows of Z_PRIMARYKEY that are not entities of the model are dropped: \(names)\(strangers.count > 10 ? ", …" : "")")
+      "rows of Z_PRIMARYKEY that are not entities of the model are dropped: \(names)\(strangers.count > 10 ? ", …" : "")"
+    )
   }
 
   private func addModelCache(to found: inout CarriedObjects) {
@@ -75,8 +76,8 @@ struct CarriedObjectsFinder {
     return schema.rows.filter { $0.type == "table" && $0.rootPage > 0 && !taken.contains(NameOrder.folded($0.name)) }
   }
 
-  /// Folded names of tables that are rebuilt, R-trees with their shadow tables, or that a changed model makes worthless: other R-trees,
-  /// and SQLite's statistics.
+  /// Folded names of tables that are rebuilt, R-trees with their shadow tables, or that a changed model makes
+  /// worthless: other R-trees, and SQLite's statistics.
   private func leftOut() -> Set<String> {
     guard !isIdentity else { return Set(drafts.layout.rtrees.flatMap(\.tableNames).map(NameOrder.folded)) }
     let names = schema.rows.filter { $0.type == "table" }.map { NameOrder.folded($0.name) }
@@ -89,7 +90,8 @@ struct CarriedObjectsFinder {
     if FrameworkTables.isCloudKit(NameOrder.folded(row.name)), !isIdentity, !options.allowsCloudKit {
       throw BatchError(
         .refused, "the store is mirrored with CloudKit (\(row.name)), which keeps entity numbers and hashes of its own",
-        hint: "Allow it with --allow-cloudkit, or let the application migrate it", effect: .nothingWritten, path: reader.path)
+        hint: "Allow it with --allow-cloudkit, or let the application migrate it", effect: .nothingWritten,
+        path: reader.path)
     }
     if try TreeKind.isTable(root: row.rootPage, in: reader.snapshot) {
       found.tables.append(.init(row: row))
@@ -113,7 +115,8 @@ struct CarriedObjectsFinder {
     let rows = found.tables.map(\.row) + found.trees + schema.virtualTables.map(\.row) + schema.views.map(\.row)
     for row in rows where own.contains(NameOrder.folded(row.name)) {
       throw BatchError(
-        .refused, "the store has a table \(row.name) of its own, where \(drafts.step.destination.name) puts one of the model's",
+        .refused,
+        "the store has a table \(row.name) of its own, where \(drafts.step.destination.name) puts one of the model's",
         hint: "Rename the table with the application that made it", effect: .nothingWritten, path: reader.path)
     }
   }
@@ -154,11 +157,13 @@ struct CarriedObjectsFinder {
     }
     let columns = index.columns.compactMap { key in
       key.column.flatMap(table.position).map {
-        SortColumn($0, isDescending: key.isDescending, collation: Collation(rawValue: key.collation.uppercased()) ?? .binary)
+        SortColumn(
+          $0, isDescending: key.isDescending, collation: Collation(rawValue: key.collation.uppercased()) ?? .binary)
       }
     }
     return CarriedObjects.Index(
-      row: row, columns: columns, rowidColumn: table.columns.firstIndex(where: \.isRowidAlias), isUnique: index.isUnique)
+      row: row, columns: columns, rowidColumn: table.columns.firstIndex(where: \.isRowidAlias), isUnique: index.isUnique
+    )
   }
 
   private func addTexts(leaving left: Set<String>, to found: inout CarriedObjects) {

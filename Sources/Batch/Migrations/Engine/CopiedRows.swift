@@ -8,7 +8,8 @@ extension RowTransformer {
     for index in 0..<page.count {
       let rowid = page.rowid(index)
       guard row.decode(page.record(index)) else {
-        throw BatchError(.badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
+        throw BatchError(
+          .badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
       }
       guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
       state.links[unit.join].read += 1

@@ -4,8 +4,8 @@ import Streams
 
 /// Counts the keys of a store that lead to no row: of to-one relationships, of to-manys without inverse, and of links.
 ///
-/// Core Data keeps such keys in an inferred migration, since that changes rows in place; so a migrated store may have as many
-/// as its source had. Reads every row, and looks up every key: only where a verification found such keys.
+/// Core Data keeps such keys in an inferred migration, since that changes rows in place; so a migrated store may have
+/// as many as its source had. Reads every row, and looks up every key: only where a verification found such keys.
 package struct DanglingKeys {
   package let reader: StoreReader
   package let binding: StoreBinding

@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataStore
 import MappingModels
 
-/// What becomes of the attributes that a step's destination derives: Core Data keeps their values by triggers, which it makes with a table.
+/// What becomes of the attributes that a step's destination derives: Core Data keeps their values by triggers, which it
+/// makes with a table.
 struct DerivedAttributes {
   private let drafts: StepDraft
   /// The store's own version.
@@ -35,7 +36,8 @@ struct DerivedAttributes {
       kept.append("\(entity).\(attribute.name)")
     } else {
       let before = DerivedTriggers(layout: origin).rows(attribute, of: entity) ?? []
-      guard before.count == rows.count, before.allSatisfy({ row in old.contains { $0.name == row.name && $0.sql == row.sql } })
+      guard before.count == rows.count,
+        before.allSatisfy({ row in old.contains { $0.name == row.name && $0.sql == row.sql } })
       else { return }
       for (row, new) in zip(before, rows) { renewed[row.name] = new.name }
     }
@@ -54,7 +56,10 @@ struct DerivedAttributes {
       }
     }
     let notes = [
-      ("derived attributes are computed now, and kept up to date by triggers in plain SQL, which are not Core Data's", kept),
+      (
+        "derived attributes are computed now, and kept up to date by triggers in plain SQL, which are not Core Data's",
+        kept
+      ),
       ("derived attributes are computed now, but have no triggers of Core Data's that keep them up to date", unkept),
       ("derived attributes are not computed, and have no triggers of Core Data's", uncomputed),
     ]
@@ -79,14 +84,15 @@ struct DerivedAttributes {
   ) -> Bool {
     let model = drafts.step.destination
     let isPath = attribute.derivationExpression?.contains { "@(".contains($0) } == false
-    return (drafts.step.passed + [drafts.step]).filter(isMeant).flatMap(\.mappingModels).flatMap(\.entityMappings).contains {
-      mapping in
-      guard let destination = mapping.destinationEntity, model.isKind(destination, of: entity) else { return false }
-      return mapping.attributeMappings.contains { property in
-        guard property.name == attribute.name, let expression = property.valueExpression else { return false }
-        return expression.isComputed || (isPath && !expression.isConstant)
+    return (drafts.step.passed + [drafts.step]).filter(isMeant).flatMap(\.mappingModels).flatMap(\.entityMappings)
+      .contains {
+        mapping in
+        guard let destination = mapping.destinationEntity, model.isKind(destination, of: entity) else { return false }
+        return mapping.attributeMappings.contains { property in
+          guard property.name == attribute.name, let expression = property.valueExpression else { return false }
+          return expression.isComputed || (isPath && !expression.isConstant)
+        }
       }
-    }
   }
 }
 

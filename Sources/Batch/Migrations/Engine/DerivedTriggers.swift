@@ -2,11 +2,11 @@ import CoreDataModel
 import CoreDataStore
 import MappingModels
 
-/// Writes triggers in plain SQL that keep a derived attribute up to date: a count, sum, average, least or largest value over the objects
-/// of one to-many relationship.
+/// Writes triggers in plain SQL that keep a derived attribute up to date: a count, sum, average, least or largest value
+/// over the objects of one to-many relationship.
 ///
-/// They call none of Core Data's functions, so they work in every program that writes to the store, and they hold no entity numbers. Each
-/// computes the value again, for the owners that a change concerns.
+/// They call none of Core Data's functions, so they work in every program that writes to the store, and they hold no
+/// entity numbers. Each computes the value again, for the owners that a change concerns.
 struct DerivedTriggers {
   let layout: StoreLayout
 
@@ -17,7 +17,8 @@ struct DerivedTriggers {
       let column = layout.column(forAttribute: attribute.name, ofEntity: entity),
       let relationship = layout.model.relationship(aggregate.relationship, of: entity), relationship.isToMany,
       aggregate.fits(
-        attribute.type, over: aggregate.value.flatMap { layout.model.attribute($0, of: relationship.destinationEntity) }),
+        attribute.type, over: aggregate.value.flatMap { layout.model.attribute($0, of: relationship.destinationEntity) }
+      ),
       let links = links(relationship, of: entity, value: aggregate.value)
     else { return nil }
     let name = { (table: String, what: String) in "Z_DA_\(table)_\(entity)_\(attribute.name)_\(what)" }
@@ -61,7 +62,8 @@ struct DerivedTriggers {
     var owners: String
   }
 
-  /// What stands for the objects of a relationship: a FROM clause, in it the owner's key and the value, and what changes them.
+  /// What stands for the objects of a relationship: a FROM clause, in it the owner's key and the value, and what
+  /// changes them.
   private struct Links {
     var source: String
     var owner: String
@@ -85,7 +87,8 @@ struct DerivedTriggers {
       // Of a relationship that is its own inverse it is not known which column has the owner.
       guard join.relationship != join.inverse, let child = layout.table(ofEntity: other) else { return nil }
       let ends = [join.sourceColumn, join.destinationColumn].map(SQLText.name)
-      return joined(join.name, owner: ends[ownerIsSource ? 0 : 1], child: ends[ownerIsSource ? 1 : 0], child.name, column)
+      return joined(
+        join.name, owner: ends[ownerIsSource ? 0 : 1], child: ends[ownerIsSource ? 1 : 0], child.name, column)
     case .ownKey?, nil: return nil
     }
   }
@@ -96,11 +99,16 @@ struct DerivedTriggers {
     return Links(
       source: "\(SQLText.name(table)) o", owner: "o.\(key)", value: value.map { "o.\($0)" },
       changes: [
-        Change(table: table, what: "SOURCE_INSERT", event: "INSERT", condition: "NEW.\(key) IS NOT NULL", owners: "NEW.\(key)"),
-        Change(table: table, what: "SOURCE_DELETE", event: "DELETE", condition: "OLD.\(key) IS NOT NULL", owners: "OLD.\(key)"),
+        Change(
+          table: table, what: "SOURCE_INSERT", event: "INSERT", condition: "NEW.\(key) IS NOT NULL",
+          owners: "NEW.\(key)"),
+        Change(
+          table: table, what: "SOURCE_DELETE", event: "DELETE", condition: "OLD.\(key) IS NOT NULL",
+          owners: "OLD.\(key)"),
         Change(
           table: table, what: "SOURCE_UPDATE", event: "UPDATE OF \(changed.joined(separator: ", "))",
-          condition: changed.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR "), owners: "OLD.\(key), NEW.\(key)"),
+          condition: changed.map { "OLD.\($0) IS NOT NEW.\($0)" }.joined(separator: " OR "),
+          owners: "OLD.\(key), NEW.\(key)"),
       ])
   }
 
@@ -113,7 +121,8 @@ struct DerivedTriggers {
         Change(table: table, what: "SOURCE_INSERT", event: "INSERT", owners: "NEW.\(owner)"),
         Change(table: table, what: "SOURCE_DELETE", event: "DELETE", owners: "OLD.\(owner)"),
         Change(
-          table: table, what: "SOURCE_UPDATE", event: "UPDATE OF \(owner), \(child)", owners: "OLD.\(owner), NEW.\(owner)"),
+          table: table, what: "SOURCE_UPDATE", event: "UPDATE OF \(owner), \(child)",
+          owners: "OLD.\(owner), NEW.\(owner)"),
       ])
     guard let value else { return links }
     links.source += " JOIN \(SQLText.name(children)) o ON o.Z_PK = l.\(child)"
@@ -123,7 +132,8 @@ struct DerivedTriggers {
       Change(table: children, what: "SOURCE_INSERT", event: "INSERT", owners: owners("NEW")),
       Change(table: children, what: "SOURCE_DELETE", event: "DELETE", owners: owners("OLD")),
       Change(
-        table: children, what: "SOURCE_UPDATE", event: "UPDATE OF \(value)", condition: "OLD.\(value) IS NOT NEW.\(value)",
+        table: children, what: "SOURCE_UPDATE", event: "UPDATE OF \(value)",
+        condition: "OLD.\(value) IS NOT NEW.\(value)",
         owners: owners("NEW")),
     ]
     return links

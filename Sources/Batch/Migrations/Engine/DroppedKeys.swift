@@ -1,10 +1,10 @@
 import RunSupport
 import Streams
 
-/// Keys of the source objects that got no object of their own from a policy or past a filter, so that ``EntityMigrationPolicy`` is not asked
-/// for relationships of objects that do not exist. One file an entity mapping, an entry a key, ascending; how many of them count is
-/// in the checkpoint already, as the mapping's number of dropped rows. An entry is the key and the hash of key and place, eight
-/// bytes each, little-endian.
+/// Keys of the source objects that got no object of their own from a policy or past a filter, so that
+/// ``EntityMigrationPolicy`` is not asked for relationships of objects that do not exist. One file an entity mapping,
+/// an entry a key, ascending; how many of them count is in the checkpoint already, as the mapping's number of dropped
+/// rows. An entry is the key and the hash of key and place, eight bytes each, little-endian.
 final class DroppedKeys {
   private final class Keys {
     let file: any File

@@ -3,8 +3,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// A store of a version without objects, in memory: it stands for the one that a step will leave, so that what the next step does can be
-/// decided before anything is written.
+/// A store of a version without objects, in memory: it stands for the one that a step will leave, so that what the next
+/// step does can be decided before anything is written.
 package enum EmptyStore {
   /// Opens such a store, with triggers that the step before carries. Throws what a ``StoreLayout`` throws.
   package static func reader(of model: ManagedObjectModel, triggers: [SchemaRow] = []) throws -> StoreReader {
@@ -21,8 +21,10 @@ package enum EmptyStore {
       try TableBuilder(root: root, writer: database.writer).finish()
     }
     let metadata = StoreMetadata.new(
-      uuid: "00000000-0000-0000-0000-000000000000", versionHashes: model.versionHashes, identifiers: model.versionIdentifiers)
-    try FixedTables(layout: layout, metadata: metadata, largestKeys: layout.entityTables.map { _ in 0 }).write(to: database)
+      uuid: "00000000-0000-0000-0000-000000000000", versionHashes: model.versionHashes,
+      identifiers: model.versionIdentifiers)
+    try FixedTables(layout: layout, metadata: metadata, largestKeys: layout.entityTables.map { _ in 0 }).write(
+      to: database)
     try database.finish()
     return try StoreReader(path: path, fileSystem: disk, locking: .none)
   }

@@ -3,8 +3,8 @@ import Streams
 
 /// Collects and sorts the entries of indexes while their tables are written, on a thread behind the writing one.
 ///
-/// Only for tables whose rows all come by here from the first one on: what is left out is read from the finished table by
-/// ``IndexPass``, which gives the same bytes (I8).
+/// Only for tables whose rows all come by here from the first one on: what is left out is read from the finished table
+/// by ``IndexPass``, which gives the same bytes (I8).
 final class EntryCollector: @unchecked Sendable {
   // Sendable: all that changes belongs to the thread until it was joined.
   private let tableNames: [String]
@@ -16,9 +16,9 @@ final class EntryCollector: @unchecked Sendable {
   private let pages = BoundedQueue<RecordPage>(capacity: 2)
   private var worker: Worker?
 
-  /// Begins to collect for tables without rows; nil if none of them has an index. `tableNames` are those of all tables that
-  /// records are numbered by; further numbers are spools. Records refer to long
-  /// values of `source`. `used` gets pages whose entries are taken.
+  /// Begins to collect for tables without rows; nil if none of them has an index. `tableNames` are those of all tables
+  /// that records are numbered by; further numbers are spools. Records refer to long values of `source`. `used` gets
+  /// pages whose entries are taken.
   init?(
     _ indexes: [StoreIndex], tableNames: [String], isEmpty: [Bool], files: StepFiles, source: DatabaseSnapshot,
     used: BoundedQueue<RecordPage>
@@ -63,7 +63,9 @@ final class EntryCollector: @unchecked Sendable {
     for number in keys.indices {
       guard let table = keys[number] else { continue }
       try IndexPass.adding(to: tableNames[number]) {
-        if let rowid = try table._withUnsafeGuaranteedRef({ try $0.flush() }) { throw IndexPass.unfit(tableNames[number], rowid) }
+        if let rowid = try table._withUnsafeGuaranteedRef({ try $0.flush() }) {
+          throw IndexPass.unfit(tableNames[number], rowid)
+        }
       }
     }
   }

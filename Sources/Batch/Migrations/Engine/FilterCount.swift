@@ -7,8 +7,8 @@ package struct FilterCount {
   /// By source entity.
   package private(set) var leftOut: [String: UInt64] = [:]
 
-  /// Asks the filters of a step that reads the store itself. Reads the tables of these entities. What filters look up is sorted in memory:
-  /// throws `diskFull` where that is too much.
+  /// Asks the filters of a step that reads the store itself. Reads the tables of these entities. What filters look up
+  /// is sorted in memory: throws `diskFull` where that is too much.
   package init(
     _ entities: Set<String>, _ step: MigrationStep, _ reader: StoreReader, _ policies: PolicyRegistry, now: Double,
     _ memory: MemoryBudget
@@ -26,7 +26,8 @@ package struct FilterCount {
     }
   }
 
-  private mutating func count(_ numbers: Set<Int>, _ plan: StepPlan, _ table: Int, _ transformer: RowTransformer) throws {
+  private mutating func count(_ numbers: Set<Int>, _ plan: StepPlan, _ table: Int, _ transformer: RowTransformer) throws
+  {
     let bound = plan.binding.tables[table]
     let (page, scan) = (RowPage(), try RowScan.whole(bound.schema.rootPage, plan.graph.reader.snapshot))
     while try scan.next(into: page) {
@@ -57,14 +58,16 @@ extension StepPlan {
     let lookups = try LookupTable([], model: layout.model, files: files, restoring: nil)
     let patches = try PatchLog(path: files.path("patches"), fileSystem: files.fileSystem, restoring: nil)
     return RowTransformer(
-      plan: self, manager: makeManager(lookups, patches), dropped: try DroppedKeys(of: isReadAgain, files: files, restoring: nil),
+      plan: self, manager: makeManager(lookups, patches),
+      dropped: try DroppedKeys(of: isReadAgain, files: files, restoring: nil),
       state: StepState(plan: self))
   }
 
   /// Makes what policies ask of a running step.
   func makeManager(_ lookups: LookupTable, _ patches: PatchLog) -> StepObjects {
     StepObjects(
-      sourceModel: step.source, layout: layout, keys: keys, graph: graph, lookups: lookups, patches: patches, compiled: mappings,
+      sourceModel: step.source, layout: layout, keys: keys, graph: graph, lookups: lookups, patches: patches,
+      compiled: mappings,
       entities: entities, rules: rules)
   }
 }

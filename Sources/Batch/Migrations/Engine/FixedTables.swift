@@ -16,7 +16,8 @@ package struct FixedTables {
   var foreignKeys: [StoreReader.PrimaryKey] = []
 
   package init(
-    layout: StoreLayout, metadata: StoreMetadata, largestKeys: [Int64], names: [Int64: String] = [:], modelCache: [UInt8]? = nil,
+    layout: StoreLayout, metadata: StoreMetadata, largestKeys: [Int64], names: [Int64: String] = [:],
+    modelCache: [UInt8]? = nil,
     foreignKeys: [StoreReader.PrimaryKey] = []
   ) {
     self.layout = layout
@@ -39,7 +40,8 @@ package struct FixedTables {
         try append(
           Int64(row.entityNumber),
           [
-            .null, .text(names[Int64(row.entityNumber)] ?? row.name), .integer(Int64(row.superNumber)), .integer(row.maximum),
+            .null, .text(names[Int64(row.entityNumber)] ?? row.name), .integer(Int64(row.superNumber)),
+            .integer(row.maximum),
           ])
       }
       for key in foreignKeys.sorted(by: { $0.entityNumber < $1.entityNumber }) {

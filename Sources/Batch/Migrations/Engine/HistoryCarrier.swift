@@ -1,12 +1,13 @@
 import CoreDataModel
 import CoreDataStore
 
-/// Gives the entity numbers in persistent history and in CloudKit's tables their new values, where each of them has one (B.9).
+/// Gives the entity numbers in persistent history and in CloudKit's tables their new values, where each of them has one
+/// (B.9).
 ///
 /// A row of ACHANGE names an object by entity number and key, and the changed properties by a bitmap over the entity's
-/// properties. It stays true where all objects of the entity are copied under their keys, and, for a row with a bitmap, where
-/// its version hash is the same. A history with any row that would not stay true is refused, or emptied where the caller asks
-/// for that.
+/// properties. It stays true where all objects of the entity are copied under their keys, and, for a row with a bitmap,
+/// where its version hash is the same. A history with any row that would not stay true is refused, or emptied where the
+/// caller asks for that.
 struct HistoryCarrier {
   let drafts: StepDraft
   let reader: StoreReader
@@ -24,7 +25,9 @@ struct HistoryCarrier {
         continue
       }
       let column = name == FrameworkTables.changes ? "ZENTITY" : FrameworkTables.isCloudKit(name) ? "ZENTITYID" : nil
-      guard let column, let table = reader.schema.table(name), let position = table.position(of: column) else { continue }
+      guard let column, let table = reader.schema.table(name), let position = table.position(of: column) else {
+        continue
+      }
       var rows = try HistoryRows(of: table, entity: position, in: reader)
       let removed = FrameworkTables.isCloudKit(name) ? rows.remove(fates.removed) : 0
       try fates.check(rows)
@@ -32,10 +35,13 @@ struct HistoryCarrier {
       if removed > 0 {
         found.tables[index].removed = fates.removed
         let version = drafts.step.destination.name
-        found.notes.append("\(removed) rows of \(table.name) are dropped with their entities, which \(version) does not have")
+        found.notes.append(
+          "\(removed) rows of \(table.name) are dropped with their entities, which \(version) does not have")
       }
       let numbers = fates.numbers
-      if removed > 0 || numbers.contains(where: { $0.key != $0.value }) { found.tables[index].numbers = (position, numbers) }
+      if removed > 0 || numbers.contains(where: { $0.key != $0.value }) {
+        found.tables[index].numbers = (position, numbers)
+      }
     }
   }
 }

@@ -3,7 +3,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// What a step does to the objects that history names: which entities keep all of them under their keys, and why others do not.
+/// What a step does to the objects that history names: which entities keep all of them under their keys, and why others
+/// do not.
 package struct HistoryFates {
   /// Old to new numbers of the entities whose objects all keep their keys.
   private(set) var numbers: [Int64: Int64] = [:]
@@ -47,7 +48,9 @@ package struct HistoryFates {
     for (number, key) in rows.first.sorted(by: { $0.value < $1.value }) {
       if let reason = reasons[number] { throw refusal(rows, number, key, reason) }
       guard numbers[number] != nil else { throw refusal(rows, number, key, "is no entity of the store's version") }
-      if isForeseen, mayMove.contains(number) { throw refusal(rows, number, key, "may get other keys in \(destination)") }
+      if isForeseen, mayMove.contains(number) {
+        throw refusal(rows, number, key, "may get other keys in \(destination)")
+      }
     }
     for (number, key) in rows.firstBitmap.sorted(by: { $0.value < $1.value }) where !unchanged.contains(number) {
       throw refusal(rows, number, key, "has other properties in \(destination)")

@@ -2,7 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// What the rows of a table of history name: entities by number, each with the first row that does, and the first with a bitmap.
+/// What the rows of a table of history name: entities by number, each with the first row that does, and the first with
+/// a bitmap.
 package struct HistoryRows {
   let table: String
   let path: String
@@ -18,7 +19,8 @@ package struct HistoryRows {
       return name == "zcolumns" || name.hasPrefix("ztombstone")
     }
     let (scan, page, row) = (
-      TableScan(snapshot: reader.snapshot, root: table.rootPage, rowLimit: StoreReader.fixedRowLimit), RowPage(), RecordDecoder()
+      TableScan(snapshot: reader.snapshot, root: table.rootPage, rowLimit: StoreReader.fixedRowLimit), RowPage(),
+      RecordDecoder()
     )
     while try scan.next(into: page) {
       for index in 0..<page.count {
@@ -28,7 +30,9 @@ package struct HistoryRows {
         guard let number = row.integer(entity) else { continue }
         counts[number, default: 0] += 1
         if first[number] == nil { first[number] = page.rowid(index) }
-        guard firstBitmap[number] == nil, bitmaps.contains(where: { $0 < row.columnCount && row.type($0) != 0 }) else { continue }
+        guard firstBitmap[number] == nil, bitmaps.contains(where: { $0 < row.columnCount && row.type($0) != 0 }) else {
+          continue
+        }
         firstBitmap[number] = page.rowid(index)
       }
     }

@@ -1,8 +1,8 @@
 import RunSupport
 import Streams
 
-/// Builds the indexes of a store, one after the other, from entries that were collected while the tables were written, or from
-/// the tables themselves.
+/// Builds the indexes of a store, one after the other, from entries that were collected while the tables were written,
+/// or from the tables themselves.
 ///
 /// A crash within an index begins that index again; its pages lie after the last checkpoint's length.
 package final class IndexPass: @unchecked Sendable {
@@ -16,8 +16,8 @@ package final class IndexPass: @unchecked Sendable {
   private let filled = BoundedQueue<Batch>(capacity: 4)
   private let used = BoundedQueue<IndexCells>(capacity: 8)
 
-  /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from whose
-  /// first row on they were collected.
+  /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from
+  /// whose first row on they were collected.
   package init(
     _ indexes: [StoreIndex], database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles,
     monitor: RunMonitor = RunMonitor(),
@@ -49,8 +49,8 @@ package final class IndexPass: @unchecked Sendable {
     let isLast: Bool
   }
 
-  /// Builds all indexes from one on: a thread of its own sorts and merges what this one writes. Only the writing hands out pages,
-  /// so their numbers do not depend on the sorting (I8).
+  /// Builds all indexes from one on: a thread of its own sorts and merges what this one writes. Only the writing hands
+  /// out pages, so their numbers do not depend on the sorting (I8).
   ///
   /// `body` is called after every index with the number of those that are written; when it throws, the pass ends.
   package func run(from first: Int, _ body: (Int) throws -> Void) throws {
@@ -99,7 +99,8 @@ package final class IndexPass: @unchecked Sendable {
       into: emptyCells(),
       onEqual: { left, right in
         throw BatchError(
-          .policyFailed, "rows \(left) and \(right) of \(index.table) have equal values under the unique index \(index.name)",
+          .policyFailed,
+          "rows \(left) and \(right) of \(index.table) have equal values under the unique index \(index.name)",
           hint: "Make the values distinct in a policy; the source is untouched")
       },
       onFull: { full in
@@ -131,7 +132,9 @@ package final class IndexPass: @unchecked Sendable {
       try monitor.throwIfStopRequested()
       try Self.adding(to: table) {
         for row in 0..<page.count {
-          guard try keys.add(rowid: page.rowid(row), record: page.record(row)) else { throw Self.unfit(table, page.rowid(row)) }
+          guard try keys.add(rowid: page.rowid(row), record: page.record(row)) else {
+            throw Self.unfit(table, page.rowid(row))
+          }
         }
         if let rowid = try keys.flush() { throw Self.unfit(table, rowid) }
       }

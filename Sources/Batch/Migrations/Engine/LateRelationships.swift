@@ -3,7 +3,8 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// To-many relationships with an expression that no key of the source simply moves for: filled once all objects of the step exist.
+/// To-many relationships with an expression that no key of the source simply moves for: filled once all objects of the
+/// step exist.
 struct LateRelationships {
   let drafts: StepDraft
   let compiled: [CompiledMapping]
@@ -18,13 +19,16 @@ struct LateRelationships {
           let expression = property.valueExpression, expression.isEvaluatedRelationship,
           try isNeeded(relationship, property.name, draft, &joins)
         else { return nil }
-        return try MappingCompiler(drafts: drafts, rules: [], now: now).expression(expression, property.name, .toMany, draft)
+        return try MappingCompiler(drafts: drafts, rules: [], now: now).expression(
+          expression, property.name, .toMany, draft)
       }
     }
   }
 
   /// A to-one at the other end that is mapped as well decides about the links of both.
-  private func isNeeded(_ relationship: StoredRelationship, _ name: String, _ draft: MappingDraft, _ joins: inout Set<Int>)
+  private func isNeeded(
+    _ relationship: StoredRelationship, _ name: String, _ draft: MappingDraft, _ joins: inout Set<Int>
+  )
     throws -> Bool
   {
     switch relationship.storage {
@@ -32,7 +36,9 @@ struct LateRelationships {
     case .ownerKey: return true
     case .inverseKey(let table, let column, _):
       return !compiled.contains {
-        guard $0.destination.table == table, $0.destination.isKind(of: relationship.destinationNumber) else { return false }
+        guard $0.destination.table == table, $0.destination.isKind(of: relationship.destinationNumber) else {
+          return false
+        }
         if case .value = $0.columns[column] { return false }
         return true
       }

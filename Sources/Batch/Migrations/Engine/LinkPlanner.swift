@@ -56,7 +56,8 @@ struct LinkPlanner {
     _ unit: inout LinkUnit, _ draft: MappingDraft, _ origin: RelationshipOrigin, _ relationship: StoredRelationship
   ) throws -> Bool {
     let declaring = try origin.declaringEntity(draft, drafts)
-    let others = drafts.carriedTargets(origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
+    let others = drafts.carriedTargets(
+      origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
     let hierarchy = drafts.carriedTargets(declaring, via: nil, to: nil)
     guard others.hasFilters || hierarchy.hasFilters else { return false }
     unit.owners = drafts.carriedTargets(declaring, via: draft.mapping.name, to: nil)

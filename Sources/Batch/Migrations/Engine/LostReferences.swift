@@ -2,8 +2,9 @@ import CoreDataModel
 import CoreDataStore
 import Streams
 
-/// Keys that lead to objects which policies left out. Such objects are known when all rows were read, and then some keys are written
-/// already: a pass over the written tables makes them NULL and leaves out links, as Core Data nullifies.
+/// Keys that lead to objects which policies left out. Such objects are known when all rows were read, and then some
+/// keys are written already: a pass over the written tables makes them NULL and leaves out links, as Core Data
+/// nullifies.
 final class LostReferences {
   private struct Reference {
     var name: String
@@ -30,7 +31,8 @@ final class LostReferences {
     let targets = Set(lost.map { plan.mappings[$0].destination.table })
     guard !targets.isEmpty else { return nil }
     let layout = plan.layout
-    let found = layout.entityTables.map { Self.references($0, layout) } + layout.joinTables.map { Self.references($0, layout) }
+    let found =
+      layout.entityTables.map { Self.references($0, layout) } + layout.joinTables.map { Self.references($0, layout) }
     references = found.map { $0.filter { targets.contains($0.target) } }
     joins = layout.entityTables.count..<found.count
     if references.allSatisfy(\.isEmpty) { return nil }
@@ -51,12 +53,14 @@ final class LostReferences {
       }
       guard let table = target.flatMap({ layout.tablePosition(ofEntity: $0) }) else { return nil }
       return Reference(
-        name: entity, column: index, companions: companions.compactMap { layout.position(of: $0)?.column }, target: table)
+        name: entity, column: index, companions: companions.compactMap { layout.position(of: $0)?.column },
+        target: table)
     }
   }
 
   private static func references(_ join: JoinTable, _ layout: StoreLayout) -> [Reference] {
-    [(join.sourceColumn, join.relationship.entity), (join.destinationColumn, join.inverse.entity)].compactMap { name, entity in
+    [(join.sourceColumn, join.relationship.entity), (join.destinationColumn, join.inverse.entity)].compactMap {
+      name, entity in
       guard let column = join.columns.firstIndex(of: name), let target = layout.tablePosition(ofEntity: entity) else {
         return nil
       }
@@ -80,7 +84,9 @@ final class LostReferences {
   /// Adds to a row's changes those that clear its keys; false for a link, which is left out as a whole.
   func clear(_ row: RecordDecoder, of table: Int, _ changes: inout [Int: Value]) throws -> Bool {
     for reference in references[table] {
-      guard let key = key(reference.column, row, changes), try lookups[reference.target]?.contains(key) == false else { continue }
+      guard let key = key(reference.column, row, changes), try lookups[reference.target]?.contains(key) == false else {
+        continue
+      }
       counts[reference.name, default: 0] += 1
       if joins.contains(table) { return false }
       for column in [reference.column] + reference.companions { changes[column] = .null }

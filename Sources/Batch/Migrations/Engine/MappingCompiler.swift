@@ -28,7 +28,8 @@ struct MappingCompiler {
     let number = draft.destination.number
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
-      policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter, expressions: expressions,
+      policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter,
+      expressions: expressions,
       rules: rules.indices.contains(number) ? rules[number] : nil)
   }
 
@@ -36,9 +37,10 @@ struct MappingCompiler {
   private func mayWrite(_ draft: MappingDraft) -> [Bool]? {
     let (mapping, model) = (draft.mapping, layout.model)
     guard mapping.rules == nil, let declared = draft.policy?.declaredWrites(for: mapping) else { return nil }
-    let evaluated = mapping.relationshipMappings.filter { $0.valueExpression?.isEvaluatedRelationship == true }.compactMap {
-      model.relationship($0.name, of: draft.destination.name)?.destinationEntity
-    }
+    let evaluated = mapping.relationshipMappings.filter { $0.valueExpression?.isEvaluatedRelationship == true }
+      .compactMap {
+        model.relationship($0.name, of: draft.destination.name)?.destinationEntity
+      }
     return [false] + layout.entityNames.map { name in (declared + evaluated).contains { model.isKind(name, of: $0) } }
   }
 
@@ -51,8 +53,8 @@ struct MappingCompiler {
         entities: drafts.entities, now: now))
   }
 
-  /// An identity migration keeps every value, also in columns of entities beside this one, where Core Data's own migration puts defaults,
-  /// and in those that the model does not know.
+  /// An identity migration keeps every value, also in columns of entities beside this one, where Core Data's own
+  /// migration puts defaults, and in those that the model does not know.
   private func identical(_ draft: MappingDraft, _ columns: inout [ColumnSource]) {
     guard drafts.step.isIdentity else { return }
     let source = drafts.graph.binding.tables[draft.source.table]
@@ -68,7 +70,8 @@ struct MappingCompiler {
 
   /// The mapping of a composite attribute as mappings of its elements; any other as it is.
   private func leaves(_ property: PropertyMapping, _ draft: MappingDraft) -> [PropertyMapping] {
-    guard let composite = layout.model.attribute(property.name, of: draft.destination.name), composite.type == .composite
+    guard let composite = layout.model.attribute(property.name, of: draft.destination.name),
+      composite.type == .composite
     else { return [property] }
     var sourceName = property.name
     switch property.valueExpression {
@@ -152,7 +155,8 @@ struct MappingCompiler {
     do { return try PropertyExpression.stored(value, through: types) } catch is ExpressionDamage {
       let last = types.last.map { "\($0)" } ?? "value"
       throw BatchError(
-        .badMapping, "the value expression of \(draft.mapping.name).\(property.name) gives a constant that is no \(last)",
+        .badMapping,
+        "the value expression of \(draft.mapping.name).\(property.name) gives a constant that is no \(last)",
         hint: "Write a constant of that type", entity: draft.mapping.destinationEntity)
     }
   }
@@ -177,7 +181,8 @@ struct MappingCompiler {
       throw BatchError(
         .badMapping, "\(message), which needs a value expression or a policy",
         hint: target.type == .date && source.type.isNumeric
-          ? Measure.hint : "In a mapping file: \(name): { cast: $source.\(name), to: … }", entity: draft.destination.name)
+          ? Measure.hint : "In a mapping file: \(name): { cast: $source.\(name), to: … }",
+        entity: draft.destination.name)
     }
     return .convert(source.position, missing: missing, through: types)
   }
@@ -210,7 +215,9 @@ struct MappingCompiler {
     guard !targets.hasFilters else {
       columns[column] = .carried(positions[key], targets, .key)
       if let entityColumn { columns[entityColumn] = .carried(positions[key], targets, .entity) }
-      if let orderColumn { columns[orderColumn] = .carried(positions[key], targets, .order(sourceOrder.map { positions[$0] })) }
+      if let orderColumn {
+        columns[orderColumn] = .carried(positions[key], targets, .order(sourceOrder.map { positions[$0] }))
+      }
       return
     }
     columns[column] = map.isIdentity ? .borrow(positions[key], missing: .null) : .key(positions[key], map)
@@ -243,7 +250,9 @@ struct MappingCompiler {
         let keys = try drafts.ownerKeys(of: name, kind: owner, in: draft, tellsEntity: false)
       else { continue }
       columns[index] = .key(keys.position, keys.map)
-      if let order = layout.position(of: .inverselessOrder(entity: owner, name: name)) { columns[order.column] = keys.order }
+      if let order = layout.position(of: .inverselessOrder(entity: owner, name: name)) {
+        columns[order.column] = keys.order
+      }
     }
   }
 }

@@ -1,21 +1,25 @@
 import CoreDataModel
 import MappingModels
 
-/// What a mapping model says about the versions that are known: which steps it is for, and what a migration would refuse.
+/// What a mapping model says about the versions that are known: which steps it is for, and what a migration would
+/// refuse.
 public struct MappingFileCheck: Sendable, Equatable {
   /// The steps that it is for, as "Library 1 to Library 2".
   public var steps: [String] = []
   /// What does not fit, a sentence each.
   public var problems: [String] = []
 
-  /// Compares a mapping model with versions. `others` are given with it and may have the rest of a step. Policies that are not
-  /// registered here are taken to be elsewhere.
+  /// Compares a mapping model with versions. `others` are given with it and may have the rest of a step. Policies that
+  /// are not registered here are taken to be elsewhere.
   public init(
-    _ model: MappingModel, beside others: [MappingModel] = [], library: ModelLibrary, policies: PolicyRegistry = PolicyRegistry()
+    _ model: MappingModel, beside others: [MappingModel] = [], library: ModelLibrary,
+    policies: PolicyRegistry = PolicyRegistry()
   ) {
     var graph = VersionGraph(library: library, successors: nil)
     graph.add([model] + others)
-    for (pair, models) in graph.explicit.sorted(by: { ($0.key.source, $0.key.destination) < ($1.key.source, $1.key.destination) })
+    for (pair, models) in graph.explicit.sorted(by: {
+      ($0.key.source, $0.key.destination) < ($1.key.source, $1.key.destination)
+    })
     where models.contains(model) {
       let (source, destination) = (graph.versions[pair.source], graph.versions[pair.destination])
       steps.append("\(source.name) to \(destination.name)")
@@ -24,7 +28,8 @@ public struct MappingFileCheck: Sendable, Equatable {
     }
     guard steps.isEmpty else { return }
     // The names that the versions do not have explain best why no step fits.
-    if let source = model.sourceModelName.flatMap({ library.version(named: $0) }), let name = model.destinationModelName,
+    if let source = model.sourceModelName.flatMap({ library.version(named: $0) }),
+      let name = model.destinationModelName,
       let destination = library.version(named: name)
     {
       problems = MappingCheck(model: model, source: source, destination: destination).problems()

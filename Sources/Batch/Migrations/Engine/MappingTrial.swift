@@ -2,8 +2,8 @@ import CoreDataModel
 import MappingModels
 import RunSupport
 
-/// What a migration would refuse of a mapped step for its models and mappings alone: the step is compiled as a run compiles it, for a
-/// store without objects.
+/// What a migration would refuse of a mapped step for its models and mappings alone: the step is compiled as a run
+/// compiles it, for a store without objects.
 struct MappingTrial {
   private let step: MigrationStep
   private let policies: PolicyRegistry
@@ -28,7 +28,9 @@ struct MappingTrial {
   /// A sentence each.
   func problems() -> [String] {
     let missing = step.mappingModels.flatMap { model in
-      model.entityMappings.flatMap { RequiredValues(mapping: $0, step: step).missing.map { text in "\(model.name): \(text)" } }
+      model.entityMappings.flatMap {
+        RequiredValues(mapping: $0, step: step).missing.map { text in "\(model.name): \(text)" }
+      }
     }
     guard let whole = failure(of: step) else { return missing }
     // A run ends with the first; who mends a file wants to know all of them.
@@ -42,7 +44,8 @@ struct MappingTrial {
       let ordered = try MappingOrder(step: step, policies: policies).ordered()
       _ = try MappingSplit(ordered, policies: policies)
       let files = StepFiles(prefix: "mapping", fileSystem: MemoryDisk(limit: 1 << 20), budget: .standard)
-      _ = try StepPlan(step: ordered, reader: EmptyStore.reader(of: step.source), policies: policies, files: files, now: 0)
+      _ = try StepPlan(
+        step: ordered, reader: EmptyStore.reader(of: step.source), policies: policies, files: files, now: 0)
       return nil
     } catch {
       return "\(step.mappingModels.map(\.name).joined(separator: " and ")): \(error)"
@@ -96,7 +99,9 @@ struct MappingTrial {
     let attributes = mapping.attributeMappings.indices.map { index in
       piece { piece in
         // Expressions may ask what the attributes before have.
-        let before = mapping.attributeMappings[..<index].map { PropertyMapping(name: $0.name, valueExpression: .constant(.null)) }
+        let before = mapping.attributeMappings[..<index].map {
+          PropertyMapping(name: $0.name, valueExpression: .constant(.null))
+        }
         piece.attributeMappings = before + [mapping.attributeMappings[index]]
       }
     }
@@ -113,7 +118,9 @@ private struct RequiredValues {
 
   /// A sentence each.
   var missing: [String] {
-    guard let from = mapping.sourceEntity, let to = mapping.destinationEntity, mapping.policyClassName == nil else { return [] }
+    guard let from = mapping.sourceEntity, let to = mapping.destinationEntity, mapping.policyClassName == nil else {
+      return []
+    }
     let old = Set(step.source.attributes(of: from).filter { !$0.isTransient }.map(\.name))
     let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
     let own = missing(in: to, setting: mapping.rules?.attributes ?? []) { name in
@@ -121,14 +128,18 @@ private struct RequiredValues {
       return property.valueExpression.map { $0 != .constant(.null) } ?? old.contains(name)
     }
     let others = mapping.rules?.objects.filter { $0.kind != .find } ?? []
-    return own + others.flatMap { missing(in: $0.entity, setting: $0.attributes + [$0.key].compactMap { $0 }) { _ in false } }
+    return own
+      + others.flatMap { missing(in: $0.entity, setting: $0.attributes + [$0.key].compactMap { $0 }) { _ in false } }
   }
 
   private func missing(in entity: String, setting rules: [RuleAttribute], _ hasSource: (String) -> Bool) -> [String] {
     let set = Set(rules.filter { $0.value != .expression(.constant(.null)) }.map(\.name))
     return step.destination.attributes(of: entity).filter { attribute in
-      Inference.needsValues(attribute, from: nil) && attribute.type != .composite && attribute.derivationExpression == nil
+      Inference.needsValues(attribute, from: nil) && attribute.type != .composite
+        && attribute.derivationExpression == nil
         && !set.contains(attribute.name) && !hasSource(attribute.name)
-    }.map { "\(mapping.name): \(entity).\($0.name) is required in \(step.destination.name), and nothing gives it a value" }
+    }.map {
+      "\(mapping.name): \(entity).\($0.name) is required in \(step.destination.name), and nothing gives it a value"
+    }
   }
 }

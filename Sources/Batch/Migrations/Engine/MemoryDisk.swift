@@ -129,7 +129,9 @@ final class MemoryFile: File {
   }
 
   func truncate(to length: UInt64) throws {
-    guard length <= UInt64(limit) else { throw StreamsError(.diskFull, "a file in memory would be too long", path: path) }
+    guard length <= UInt64(limit) else {
+      throw StreamsError(.diskFull, "a file in memory would be too long", path: path)
+    }
     try contents.withLock { try resize(&$0, Int(length)) }
   }
 

@@ -1,10 +1,11 @@
 import MappingModels
 import RunSupport
 
-/// Hears what became of single source objects: for traces, and for logs that explain. The rows of the tables that it is concerned with
-/// are migrated object by object, which gives the same bytes and takes longer.
+/// Hears what became of single source objects: for traces, and for logs that explain. The rows of the tables that it is
+/// concerned with are migrated object by object, which gives the same bytes and takes longer.
 package protocol ObjectWatcher: AnyObject {
-  /// Whether it wants to know of objects of this table, by its place in the source's layout. Read once for each page of rows.
+  /// Whether it wants to know of objects of this table, by its place in the source's layout. Read once for each page of
+  /// rows.
   func concerns(table: Int) -> Bool
   /// An entity mapping was asked about an object.
   func tell(_ fate: ObjectFate) throws
@@ -24,8 +25,8 @@ package struct ObjectFate {
 }
 
 extension ObjectFate {
-  /// Why the object is what it is now: a filter, a refusal, a policy that made nothing; nil if there is nothing to say. A cause may
-  /// tell values.
+  /// Why the object is what it is now: a filter, a refusal, a policy that made nothing; nil if there is nothing to say.
+  /// A cause may tell values.
   package func reason(in graph: SourceGraph, withCause: Bool) throws -> String? {
     if let rejection {
       return withCause ? rejection.cause.map { "\(rejection.message) (\($0))" } ?? rejection.message : rejection.message

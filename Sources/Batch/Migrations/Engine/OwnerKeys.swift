@@ -4,8 +4,8 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// The keys of a to-many relationship that are not those of a to-one on both sides of the step: they stand in the rows of the objects
-/// that it leads to, whether it has an inverse or has lost it.
+/// The keys of a to-many relationship that are not those of a to-one on both sides of the step: they stand in the rows
+/// of the objects that it leads to, whether it has an inverse or has lost it.
 struct OwnerKeys {
   /// Where the owner's key stands in a source row.
   var position: Int
@@ -15,8 +15,8 @@ struct OwnerKeys {
 }
 
 extension StepDraft {
-  /// The keys that rows of a mapping's source hold for a relationship of a destination entity and its sub-entities; nil if
-  /// nothing carries them over. `tellsEntity` asks for the owners' numbers too.
+  /// The keys that rows of a mapping's source hold for a relationship of a destination entity and its sub-entities; nil
+  /// if nothing carries them over. `tellsEntity` asks for the owners' numbers too.
   func ownerKeys(
     of name: String, kind entity: String, in draft: MappingDraft, tellsEntity: Bool
   ) throws -> OwnerKeys? {
@@ -79,10 +79,12 @@ extension StepDraft {
 }
 
 extension RelationshipStorage {
-  /// Where rows of the objects at the other end have the owner's key, and their place among its objects; nil for other storage.
+  /// Where rows of the objects at the other end have the owner's key, and their place among its objects; nil for other
+  /// storage.
   fileprivate var keys: (table: Int, column: Int, order: Int?)? {
     switch self {
-    case .inverseKey(let table, let column, let order), .ownerKey(let table, let column, let order): (table, column, order)
+    case .inverseKey(let table, let column, let order), .ownerKey(let table, let column, let order):
+      (table, column, order)
     case .ownKey, .join: nil
     }
   }

@@ -5,7 +5,8 @@ import Streams
 
 /// A step that a pass makes before another, row by row: its destination's rows are made as they are asked for.
 ///
-/// Nothing is kept between calls. Only steps fit whose rows follow from a row each, under the same keys: see ``PassedStep``.
+/// Nothing is kept between calls. Only steps fit whose rows follow from a row each, under the same keys: see
+/// ``PassedStep``.
 final class PassedRows: PassedVersion {
   /// The step's own plan.
   let plan: StepPlan
@@ -18,8 +19,8 @@ final class PassedRows: PassedVersion {
   private var transformer: RowTransformer?
   private let single = RowPage()
   private let made = RowPage()
-  /// What the mappings took and left out of the last rows that were made, the step's own and those before; and source rows without
-  /// mapping.
+  /// What the mappings took and left out of the last rows that were made, the step's own and those before; and source
+  /// rows without mapping.
   private(set) var counts: [StepState.Counts] = []
   private(set) var unmapped: UInt64 = 0
   /// What the last rows were made of, in the version before and those before it.
@@ -29,9 +30,11 @@ final class PassedRows: PassedVersion {
   init(plan: StepPlan, files: StepFiles) throws {
     self.plan = plan
     let model = plan.step.destination
-    self.files = StepFiles(prefix: files.path("passed\(plan.depth)"), fileSystem: files.fileSystem, budget: files.budget)
+    self.files = StepFiles(
+      prefix: files.path("passed\(plan.depth)"), fileSystem: files.fileSystem, budget: files.budget)
     binding = try StoreBinding(
-      layout: StoreLayout(model: model, purpose: .reading), schema: EmptyStore.reader(of: model).schema, modelName: model.name,
+      layout: StoreLayout(model: model, purpose: .reading), schema: EmptyStore.reader(of: model).schema,
+      modelName: model.name,
       path: plan.graph.reader.path)
     for unit in plan.units {
       guard let root = try root(of: unit) else { continue }

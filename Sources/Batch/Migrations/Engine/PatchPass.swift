@@ -1,8 +1,9 @@
 import RunSupport
 import Streams
 
-/// Applies changes to objects that were already written, and clears keys of objects that policies left out: copies the step's tables into a new file, in order, and changes the
-/// rows on the way. The file without the changes is the input and stays as it is, so a crash begins the pass again.
+/// Applies changes to objects that were already written, and clears keys of objects that policies left out: copies the
+/// step's tables into a new file, in order, and changes the rows on the way. The file without the changes is the input
+/// and stays as it is, so a crash begins the pass again.
 struct PatchPass {
   let job: StepJob
   let output: StepOutput
@@ -30,10 +31,12 @@ struct PatchPass {
     let patched = try StepOutput(
       path: path, plan: job.plan, header: job.header, hasIndexes: job.hasIndexes,
       keepsDigests: job.keepsDigests,
-      files: StepFiles(prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
+      files: StepFiles(
+        prefix: job.files.prefix + ".patched", fileSystem: job.files.fileSystem, budget: job.files.budget),
       from: snapshot, restoring: nil, watcher: job.watcher)
     let merge = PatchMerge(
-      snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit, monitor: job.monitor, lost: lost)
+      snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit, monitor: job.monitor,
+      lost: lost)
     lost?.open(snapshot, roots: merge.roots, cacheBytes: job.files.budget.lookupCacheBytes)
     try sorter.drain { try merge.apply($0) }
     try merge.finish()
@@ -63,7 +66,8 @@ private final class PatchMerge {
   private let values = RecordDecoder()
 
   init(
-    snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int, monitor: RunMonitor, lost: LostReferences?
+    snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int, monitor: RunMonitor,
+    lost: LostReferences?
   ) {
     self.snapshot = snapshot
     self.lost = lost

@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataStore
 import MappingModels
 
-/// Where the properties of an entity mapping's objects come from, in words: by the mapping as it was compiled, and by what a call has set.
+/// Where the properties of an entity mapping's objects come from, in words: by the mapping as it was compiled, and by
+/// what a call has set.
 package struct PropertyOrigins {
   package let mapping: CompiledMapping
   package let isInferred: Bool
@@ -44,7 +45,9 @@ package struct PropertyOrigins {
   /// Of a relationship.
   package func relationship(_ name: String, set columns: Set<Int> = []) -> String {
     if own.rules?.relationships.contains(where: { $0.name == name }) == true { return "rule" }
-    if let rule = own.rules?.objects.first(where: { $0.link == name }) { return "rule: \(rule.kind.rawValue) \(rule.entity)" }
+    if let rule = own.rules?.objects.first(where: { $0.link == name }) {
+      return "rule: \(rule.kind.rawValue) \(rule.entity)"
+    }
     if let property = own.relationshipMappings.first(where: { $0.name == name }) {
       let isSet: Bool
       if case .ownKey(_, let column, _, _) = mapping.destination.relationships[name]?.storage {
@@ -63,7 +66,9 @@ package struct PropertyOrigins {
     return linked
   }
 
-  private var linked: String { mapping.policy == nil ? "no source; others may link it" : "linked by \(policy), or by others" }
+  private var linked: String {
+    mapping.policy == nil ? "no source; others may link it" : "linked by \(policy), or by others"
+  }
 
   private func expression(_ name: String, of properties: [PropertyMapping]) -> Expression? {
     properties.first { $0.name == name }?.valueExpression

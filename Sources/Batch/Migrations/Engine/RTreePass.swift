@@ -6,8 +6,9 @@ import Streams
 
 /// Builds the R-trees of a store whose tables are complete, one after the other.
 ///
-/// SQLite fills each in a database of its own, in key order; the rows of its three tables are then copied by the page builder. So SQLite
-/// never writes to the store, and every page of it is the builder's. A crash within an R-tree begins that one again.
+/// SQLite fills each in a database of its own, in key order; the rows of its three tables are then copied by the page
+/// builder. So SQLite never writes to the store, and every page of it is the builder's. A crash within an R-tree begins
+/// that one again.
 package struct RTreePass {
   private let trees: [RTreeLayout]
   private let layout: StoreLayout
@@ -24,13 +25,14 @@ package struct RTreePass {
     (self.files, self.monitor) = (files, monitor)
   }
 
-  /// Builds all R-trees from one on. `body` is called after each with the number of those that are written, and with what its tables must
-  /// be found to hold; when it throws, the pass ends.
+  /// Builds all R-trees from one on. `body` is called after each with the number of those that are written, and with
+  /// what its tables must be found to hold; when it throws, the pass ends.
   package func run(from first: Int = 0, _ body: (Int, [String: ProofDigest]) throws -> Void) throws {
     guard first < trees.count else { return }
     try database.writer.flush()
     let rows = try Streams.DatabaseSnapshot.building(
-      path: database.writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: database.writer.nextPage - 1)
+      path: database.writer.file.path, fileSystem: files.fileSystem, header: header,
+      pageCount: database.writer.nextPage - 1)
     defer { rows.close() }
     for position in first..<trees.count { try body(position + 1, build(trees[position], of: rows)) }
   }
@@ -59,7 +61,9 @@ package struct RTreePass {
 
   /// The page size decides how many entries a node holds.
   private func prepare(_ db: Database) throws {
-    for pragma in ["page_size = \(header.pageSize)", "locking_mode = EXCLUSIVE", "journal_mode = OFF", "synchronous = OFF"] {
+    for pragma in [
+      "page_size = \(header.pageSize)", "locking_mode = EXCLUSIVE", "journal_mode = OFF", "synchronous = OFF",
+    ] {
       _ = try Row.fetchAll(db, sql: "PRAGMA \(pragma)")
     }
     _ = try Row.fetchAll(db, sql: "PRAGMA cache_size = -\(files.budget.sortBytes >> 11)")
@@ -68,7 +72,8 @@ package struct RTreePass {
   }
 
   private func fill(_ db: Database, _ tree: RTreeLayout, _ rows: Streams.DatabaseSnapshot) throws {
-    guard let root = database.root(of: tree.table), let table = layout.entityTables.first(where: { $0.name == tree.table }),
+    guard let root = database.root(of: tree.table),
+      let table = layout.entityTables.first(where: { $0.name == tree.table }),
       let kind = table.columns.firstIndex(where: { $0.role == .entity })
     else { throw BatchError(.failed, "the schema lacks \(tree.table)") }
     let columns = tree.columns.compactMap { name in table.columns.firstIndex { $0.name == name } }
@@ -85,7 +90,8 @@ package struct RTreePass {
         guard bind(page.rowid(row), decoder, columns, to: insert.sqliteStatement) else {
           throw IndexPass.unfit(tree.table, page.rowid(row))
         }
-        guard sqlite3_step(insert.sqliteStatement) == SQLITE_DONE, sqlite3_reset(insert.sqliteStatement) == SQLITE_OK else {
+        guard sqlite3_step(insert.sqliteStatement) == SQLITE_DONE, sqlite3_reset(insert.sqliteStatement) == SQLITE_OK
+        else {
           throw failure(tree.name, db)
         }
       }
@@ -101,8 +107,8 @@ package struct RTreePass {
     return true
   }
 
-  /// Hands a value over as it is stored: of NULL, texts and blobs SQLite makes the number that it makes of them elsewhere. The bytes
-  /// stay until the next row.
+  /// Hands a value over as it is stored: of NULL, texts and blobs SQLite makes the number that it makes of them
+  /// elsewhere. The bytes stay until the next row.
   private func bind(_ decoder: RecordDecoder, _ column: Int, to statement: SQLiteStatement, _ place: Int32) -> Bool {
     let (type, body) = (decoder.type(column), decoder.body(column))
     switch type {

@@ -1,7 +1,7 @@
 import Streams
 
-/// Finished records that wait until the rows before them are written: objects with new keys of a table whose other rows keep
-/// theirs. They come in key order. Layout: FORMAT.md, "Record spool".
+/// Finished records that wait until the rows before them are written: objects with new keys of a table whose other rows
+/// keep theirs. They come in key order. Layout: FORMAT.md, "Record spool".
 final class RecordSpool {
   /// What a checkpoint has to remember.
   struct State: Equatable {

@@ -30,8 +30,8 @@ public struct RejectLimit: Sendable, Equatable {
   }
 }
 
-/// The objects that a run has set aside: a file of JSON lines in the job's directory. What counts of it is in the checkpoint; a resume
-/// cuts off the rest, so that nothing is lost and nothing there twice. FORMAT.md, section 8.
+/// The objects that a run has set aside: a file of JSON lines in the job's directory. What counts of it is in the
+/// checkpoint; a resume cuts off the rest, so that nothing is lost and nothing there twice. FORMAT.md, section 8.
 package final class RejectLog: @unchecked Sendable {
   // Sendable: used by the migrating thread alone.
 
@@ -76,7 +76,9 @@ package final class RejectLog: @unchecked Sendable {
   private let encoder = JSONEncoder()
 
   /// Begins a file, or continues one of which a checkpoint says how much counts.
-  package init(path: String, fileSystem: any FileSystem, limit: UInt64, withValues: Bool, restoring state: State?) throws {
+  package init(path: String, fileSystem: any FileSystem, limit: UInt64, withValues: Bool, restoring state: State?)
+    throws
+  {
     file = try fileSystem.open(path, state == nil ? .create : .updateOrCreate)
     (self.limit, self.withValues, self.state) = (limit, withValues, state ?? State())
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -94,7 +96,9 @@ package final class RejectLog: @unchecked Sendable {
   func begin(mappings: Int) { state.mappings = Array(repeating: 0, count: mappings) }
 
   /// Sets an object aside. Throws `tooManyRejects` when it is one more than are allowed.
-  func add(_ error: BatchError, step: Int, mapping: Int, _ compiled: CompiledMapping, key: Int64, row: RecordDecoder) throws {
+  func add(_ error: BatchError, step: Int, mapping: Int, _ compiled: CompiledMapping, key: Int64, row: RecordDecoder)
+    throws
+  {
     guard state.total < limit else {
       try flush()
       throw BatchError(
@@ -148,7 +152,8 @@ struct RejectedValue: Encodable {
     switch value {
     case .null: try container.encodeNil()
     case .integer(let number): try container.encode(number)
-    case .real(let number): if number.isFinite { try container.encode(number) } else { try container.encode("\(number)") }
+    case .real(let number):
+      if number.isFinite { try container.encode(number) } else { try container.encode("\(number)") }
     case .text(let text): try container.encode(text)
     case .blob(let bytes): try container.encode(["base64": Data(bytes).base64EncodedString()])
     }

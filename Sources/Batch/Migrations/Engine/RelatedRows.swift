@@ -15,7 +15,9 @@ extension RowTransformer {
     for rowIndex in 0..<page.count {
       let key = page.rowid(rowIndex)
       // Of this pass, only the mapping's own entity has a way.
-      guard try !ways(page, rowIndex, pass).isEmpty, try !hasDropped || !dropped.contains(key, mapping: index) else { continue }
+      guard try !ways(page, rowIndex, pass).isEmpty, try !hasDropped || !dropped.contains(key, mapping: index) else {
+        continue
+      }
       if !plan.late[index].isEmpty { _ = try decode(page, rowIndex, pass) }
       try naming(mapping, key: key) {
         try relate(mapping, plan.late[index], key: key)

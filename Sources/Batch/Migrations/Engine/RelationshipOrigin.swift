@@ -19,8 +19,8 @@ struct RelationshipOrigin {
     }?.name ?? draft.source.name
   }
 
-  /// Nil when nothing is carried over: no expression, and the source has no relationship of that name (D.2); and where an
-  /// expression has to be evaluated.
+  /// Nil when nothing is carried over: no expression, and the source has no relationship of that name (D.2); and where
+  /// an expression has to be evaluated.
   init?(_ property: PropertyMapping, _ draft: MappingDraft, _ drafts: StepDraft) throws {
     guard let expression = property.valueExpression else {
       guard let same = draft.source.relationships[property.name] else { return nil }
@@ -31,7 +31,8 @@ struct RelationshipOrigin {
     guard let (path, mapping) = expression.carriedRelationship else { return nil }
     if let mapping, drafts.ambiguousNames.contains(mapping) {
       throw BatchError(
-        .badMapping, "\(draft.mapping.name).\(property.name) names the entity mapping \(mapping), of which the step has several",
+        .badMapping,
+        "\(draft.mapping.name).\(property.name) names the entity mapping \(mapping), of which the step has several",
         hint: "Give each a name of its own", entity: draft.mapping.destinationEntity)
     }
     guard let found = draft.source.relationships[path] else {
@@ -44,7 +45,8 @@ struct RelationshipOrigin {
 }
 
 extension StepDraft {
-  /// The mapping whose objects stand for those of a source entity where a relationship leads to them: the first that fits.
+  /// The mapping whose objects stand for those of a source entity where a relationship leads to them: the first that
+  /// fits.
   func target(of source: SourceEntity, via mappingName: String?, to destinationEntity: String) -> MappingDraft? {
     drafts.first {
       $0.source === source && (mappingName == nil || $0.mapping.name == mappingName)
@@ -53,7 +55,9 @@ extension StepDraft {
   }
 
   /// How keys that lead to objects of a source entity move.
-  func keyMap(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String, entityPosition: Int?) -> KeyMap {
+  func keyMap(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String, entityPosition: Int?)
+    -> KeyMap
+  {
     func target(_ source: SourceEntity) -> KeyMap.Target? {
       self.target(of: source, via: mappingName, to: destinationEntity).map {
         KeyMap.Target(offset: $0.offset, number: $0.destination.number)
@@ -69,7 +73,8 @@ extension StepDraft {
 
 extension StepDraft {
   /// What may become of objects of a source entity, mapping by mapping. Without a destination entity any counts.
-  func carriedTargets(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String?) -> CarriedTargets {
+  func carriedTargets(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String?) -> CarriedTargets
+  {
     let candidates = graph.byNumber.map { entity in
       drafts.filter { draft in
         draft.source === entity && (mappingName == nil || draft.mapping.name == mappingName)

@@ -2,14 +2,14 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// Finds links that stand in a join table more than once, because policies added them in several calls, or to those of the source. A set
-/// holds an object once: the first link stays, the others are removed as late changes.
+/// Finds links that stand in a join table more than once, because policies added them in several calls, or to those of
+/// the source. A set holds an object once: the first link stays, the others are removed as late changes.
 struct RepeatedLinks {
   let job: StepJob
   let output: StepOutput
 
-  /// Logs the removal of repeated links of some join tables; returns how many there are, by relationship. The output's tables are
-  /// finished on return.
+  /// Logs the removal of repeated links of some join tables; returns how many there are, by relationship. The output's
+  /// tables are finished on return.
   func remove(from joins: [Int], _ patches: PatchLog) throws -> [String: UInt64] {
     let snapshot = try output.finishedTables()
     defer { snapshot.close() }

@@ -20,7 +20,8 @@ extension StepEnding {
     for (table, columns) in sought.sorted(by: { $0.key < $1.key }) { try check(table, columns, snapshot) }
   }
 
-  /// Whether it is not known yet if a required value is there. Links to rejected objects are counted, and are no errors.
+  /// Whether it is not known yet if a required value is there. Links to rejected objects are counted, and are no
+  /// errors.
   private func isOpen(_ rule: ObjectRules.Column, in entity: DestinationEntity, _ lost: [String: UInt64]) -> Bool {
     guard rule.required != nil else { return false }
     guard case .toOne(let owner, let name) = job.plan.layout.entityTables[entity.table].columns[rule.column].role,

@@ -58,7 +58,8 @@ final class RowTransformer {
     switch unit {
     case .begin(let index): try policy(index) { try $0.begin($1, with: face) }
     case .endCreation(let index): try policy(index) { try $0.endInstanceCreation(forMapping: $1, manager: face) }
-    case .endRelationships(let index): try policy(index) { try $0.endRelationshipCreation(forMapping: $1, manager: face) }
+    case .endRelationships(let index):
+      try policy(index) { try $0.endRelationshipCreation(forMapping: $1, manager: face) }
     case .validation(let index): try policy(index) { try $0.performCustomValidation(forMapping: $1, manager: face) }
     case .end(let index): try policy(index) { try $0.end($1, manager: face) }
     case .rows, .links, .carried, .relationships: break
@@ -92,7 +93,8 @@ final class RowTransformer {
       throw error
     } catch {
       throw BatchError(
-        .policyFailed, "the policy \(mapping.mapping.policyClassName ?? "") failed", entity: mapping.source.name, key: key,
+        .policyFailed, "the policy \(mapping.mapping.policyClassName ?? "") failed", entity: mapping.source.name,
+        key: key,
         cause: error)
     }
   }
@@ -150,7 +152,9 @@ final class RowTransformer {
   private func decodeLocated(
     _ page: RowPage, _ index: Int, _ pass: TablePass
   ) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
-    guard let ways = pass.ways(manager.locator.integer(pass.entityPosition)) else { return try decode(page, index, pass) }
+    guard let ways = pass.ways(manager.locator.integer(pass.entityPosition)) else {
+      return try decode(page, index, pass)
+    }
     manager.locator.lend(to: row)
     return ways
   }

@@ -14,14 +14,15 @@ public enum IndexBuilding: String, Codable, Sendable, CaseIterable {
 
 /// Fills the empty indexes of a store that is complete except for them, through SQLite.
 ///
-/// There is no journal: after a crash the run begins the indexes again, on a file that is cut to its last checkpoint. So the
-/// file must not be marked as WAL, for which SQLite would make a log.
+/// There is no journal: after a crash the run begins the indexes again, on a file that is cut to its last checkpoint.
+/// So the file must not be marked as WAL, for which SQLite would make a log.
 struct SQLiteIndexes {
   let path: String
   let memory: MemoryBudget
   let monitor: RunMonitor
 
-  /// Fills them one by one, within half of the memory for sorting; `body` is called after each with the number of those that are filled, and ends the work by an error.
+  /// Fills them one by one, within half of the memory for sorting; `body` is called after each with the number of those
+  /// that are filled, and ends the work by an error.
   func fill(_ names: [String], _ body: (Int) throws -> Void) throws {
     let queue = try DatabaseQueue(path: path)
     try queue.writeWithoutTransaction { db in
@@ -42,7 +43,8 @@ struct SQLiteIndexes {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
           throw BatchError(
             .policyFailed, "two rows have equal values under the unique index \(name)",
-            hint: "Make the values distinct in a policy; without --index-builder sqlite both rows are named", cause: error)
+            hint: "Make the values distinct in a policy; without --index-builder sqlite both rows are named",
+            cause: error)
         }
         try body(position + 1)
       }

@@ -3,7 +3,8 @@ import CoreDataStore
 import MappingModels
 import RunSupport
 
-/// What became of the rows of one step (I12): every object that was read is written, or left out by a rule that has a name.
+/// What became of the rows of one step (I12): every object that was read is written, or left out by a rule that has a
+/// name.
 public struct StepAccount: Sendable, Codable, Equatable {
   /// The objects of one entity mapping.
   public struct Objects: Sendable, Codable, Equatable {
@@ -31,7 +32,8 @@ public struct StepAccount: Sendable, Codable, Equatable {
     public var relationship: String
     /// Links that the source has; 0 of references in the rows of an entity, which are not counted.
     public var read: UInt64 = 0
-    /// Links that policies, rules and expressions made; with those that were read they are what is written, left out, repeated or cleared.
+    /// Links that policies, rules and expressions made; with those that were read they are what is written, left out,
+    /// repeated or cleared.
     public var made: UInt64 = 0
     /// Links in the new store; 0 of references.
     public var written: UInt64 = 0
@@ -69,7 +71,8 @@ extension StepAccount {
       let (mapping, counts) = pair
       let rejected = state.rejects.mappings.indices.contains(index) ? state.rejects.mappings[index] : 0
       return Objects(
-        mapping: mapping.mapping.name, source: mapping.source.name, destination: mapping.destination.name, read: counts.read,
+        mapping: mapping.mapping.name, source: mapping.source.name, destination: mapping.destination.name,
+        read: counts.read,
         written: counts.kept, leftOut: counts.dropped &- rejected, rejected: rejected, rule: Self.rule(mapping.mapping))
     }
     let joins = plan.layout.joinTables
@@ -94,7 +97,8 @@ extension StepAccount {
 
   private static func rule(_ mapping: EntityMapping) -> String? {
     if mapping.isSkipped { return "\(mapping.name), which was skipped" }
-    let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName].compactMap { $0 }
+    let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName]
+      .compactMap { $0 }
     return rules.isEmpty ? nil : rules.joined(separator: " or ")
   }
 
@@ -108,7 +112,8 @@ extension StepAccount {
     }
     for link in links where link.leftOut > 0 {
       notes.append(
-        "\(link.leftOut.grouped) of \(link.read.grouped) links of \(link.relationship) were left out with their objects")
+        "\(link.leftOut.grouped) of \(link.read.grouped) links of \(link.relationship) were left out with their objects"
+      )
     }
     let also = objects.contains { $0.rejected > 0 } ? " or rejected" : ""
     for link in links where link.cleared > 0 {
@@ -128,7 +133,8 @@ extension StepAccount {
     ]
     if !made.isEmpty { parts.append("\(sum(Array(made.values))) created") }
     if !links.isEmpty {
-      parts.append("\(sum(links.map(\.written))) links written, \(sum(links.map { $0.leftOut &+ $0.cleared })) left out")
+      parts.append(
+        "\(sum(links.map(\.written))) links written, \(sum(links.map { $0.leftOut &+ $0.cleared })) left out")
     }
     return "\(source) to \(destination): \(parts.joined(separator: ", "))"
   }

@@ -18,7 +18,8 @@ struct StepDraft {
   private(set) var ambiguousNames: Set<String> = []
 
   init(
-    step: MigrationStep, layout: StoreLayout, graph: SourceGraph, policies: PolicyRegistry, entities: [DestinationEntity]
+    step: MigrationStep, layout: StoreLayout, graph: SourceGraph, policies: PolicyRegistry,
+    entities: [DestinationEntity]
   ) throws {
     self.step = step
     self.layout = layout
@@ -26,7 +27,8 @@ struct StepDraft {
     self.entities = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
     let tables = layout.entityTables.count
     keys = KeyAssignment(
-      firstNewKeys: Array(repeating: 1, count: tables + layout.joinTables.count + 1), kept: Array(repeating: false, count: tables)
+      firstNewKeys: Array(repeating: 1, count: tables + layout.joinTables.count + 1),
+      kept: Array(repeating: false, count: tables)
     )
     for model in step.mappingModels { try add(model, policies) }
     ambiguousNames = Set(Dictionary(grouping: drafts, by: \.mapping.name).filter { $0.value.count > 1 }.keys)
@@ -39,7 +41,8 @@ struct StepDraft {
   private func check(_ lookup: Lookup) throws {
     guard let entity = entities[lookup.entity], entity.attributes[lookup.attribute] != nil else {
       throw BatchError(
-        .badMapping, "a policy declares a look-up of \(lookup.entity) by \(lookup.attribute), which the model does not have",
+        .badMapping,
+        "a policy declares a look-up of \(lookup.entity) by \(lookup.attribute), which the model does not have",
         hint: "Declare in lookups(for:) only what the destination of that mapping has")
     }
     let same = lookups.filter { $0.entity == lookup.entity && $0.attribute == lookup.attribute }
@@ -50,8 +53,8 @@ struct StepDraft {
     }
   }
 
-  /// Takes a mapping model's entity mappings and groups those that read one table. A source entity that goes into one table
-  /// twice needs a scan for each.
+  /// Takes a mapping model's entity mappings and groups those that read one table. A source entity that goes into one
+  /// table twice needs a scan for each.
   private mutating func add(_ model: MappingModel, _ policies: PolicyRegistry) throws {
     let first = scans.count
     for mapping in model.entityMappings.map(\.withoutWork) {

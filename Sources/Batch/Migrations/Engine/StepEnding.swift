@@ -2,7 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// What follows when all rows were read: late changes, the tables' last pages, indexes, what is carried as it is. The state is its own.
+/// What follows when all rows were read: late changes, the tables' last pages, indexes, what is carried as it is. The
+/// state is its own.
 struct StepEnding {
   let job: StepJob
   private var plan: StepPlan { job.plan }
@@ -60,13 +61,15 @@ struct StepEnding {
     try publishIndexState()
   }
 
-  /// Changes keys and values of rows that are written already, where there are such changes: then the tables go to a new file.
+  /// Changes keys and values of rows that are written already, where there are such changes: then the tables go to a
+  /// new file.
   private mutating func writeAgain() throws {
     let lost = job.lostReferences(in: state)
     guard patches.count > 0 || lost != nil else { return }
     progress.showChanges(bytes: output.database.writer.length)
     state.isPatched = true
-    output = try PatchPass(job: job, output: output, patches: patches, lost: lost).run(into: state.workingPath(job.path))
+    output = try PatchPass(job: job, output: output, patches: patches, lost: lost).run(
+      into: state.workingPath(job.path))
     state.lost = lost?.counts ?? [:]
   }
 
@@ -79,7 +82,8 @@ struct StepEnding {
       guard kept + made == state.tableRows[table] else {
         throw BatchError(
           .mismatch, "\(kept) objects were kept and \(made) made, but \(state.tableRows[table]) are written",
-          hint: "This is a fault of the program; the source is untouched", entity: plan.layout.entityTables[table].rootEntity)
+          hint: "This is a fault of the program; the source is untouched",
+          entity: plan.layout.entityTables[table].rootEntity)
       }
     }
     for (index, join) in plan.layout.joinTables.enumerated() {
@@ -103,11 +107,13 @@ struct StepEnding {
   private mutating func buildIndexes() throws {
     progress.noteIndexWork(in: state)
     let pass = IndexPass(
-      indexes.indexes, database: output.database, header: job.header, files: job.files, monitor: job.monitor, collected: collected
+      indexes.indexes, database: output.database, header: job.header, files: job.files, monitor: job.monitor,
+      collected: collected
     )
     collected = nil
     let trees = RTreePass(
-      indexes.rtrees, layout: plan.layout, database: output.database, header: job.header, files: job.files, monitor: job.monitor)
+      indexes.rtrees, layout: plan.layout, database: output.database, header: job.header, files: job.files,
+      monitor: job.monitor)
     if job.indexBuilding == .engine {
       try build(pass, trees)
     } else {
@@ -164,7 +170,9 @@ struct StepEnding {
 
   /// Copies an index, or a WITHOUT ROWID table, record by record. A crash within begins with the last index again.
   private mutating func copyTree(_ row: SchemaRow) throws {
-    guard let root = output.database.root(of: row.name) else { throw BatchError(.failed, "the schema lacks \(row.name)") }
+    guard let root = output.database.root(of: row.name) else {
+      throw BatchError(.failed, "the schema lacks \(row.name)")
+    }
     let builder = IndexBuilder(root: root, writer: output.database.writer)
     let scan = try IndexScan(snapshot: job.reader.snapshot, root: row.rootPage, rowLimit: job.files.budget.rowLimit)
     let page = RowPage()

@@ -3,7 +3,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// The store that a step writes: its file, the builders of its tables, and the spools of further objects. Keeps I2 and I5.
+/// The store that a step writes: its file, the builders of its tables, and the spools of further objects. Keeps I2 and
+/// I5.
 final class StepOutput {
   let path: String
   let plan: StepPlan
@@ -19,9 +20,11 @@ final class StepOutput {
   private let keepsDigests: Bool
   private var finished: [(rows: UInt64, largest: Int64)]?
 
-  /// Makes the file again, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of `source`.
+  /// Makes the file again, or opens it and cuts it to what a checkpoint names. Long values of rows are copied out of
+  /// `source`.
   init(
-    path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, keepsDigests: Bool = false, files: StepFiles,
+    path: String, plan: StepPlan, header: DatabaseHeader, hasIndexes: Bool, keepsDigests: Bool = false,
+    files: StepFiles,
     from source: DatabaseSnapshot, restoring: StepRestart?, watcher: (any PartWatcher)? = nil
   ) throws {
     self.path = path

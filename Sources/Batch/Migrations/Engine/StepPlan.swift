@@ -4,7 +4,8 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// Everything about a step that follows from models, mappings, policies and the source's schema: made once, before the first row.
+/// Everything about a step that follows from models, mappings, policies and the source's schema: made once, before the
+/// first row.
 package final class StepPlan {
   package let step: MigrationStep
   package let layout: StoreLayout
@@ -44,7 +45,8 @@ package final class StepPlan {
     var passed: PassedRows?
     for between in step.passed {
       let plan = try StepPlan(
-        between, layout: StoreLayout(model: between.destination), graph: graph, passed: passed, origin: bound, policies, now,
+        between, layout: StoreLayout(model: between.destination), graph: graph, passed: passed, origin: bound, policies,
+        now,
         validation)
       let rows = try PassedRows(plan: plan, files: files)
       (graph, passed) = (try rows.graph(), rows)
@@ -74,21 +76,26 @@ package final class StepPlan {
     try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
     late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
     let found =
-      try extras.map { try CarriedObjectsFinder(drafts: drafts, reader: graph.reader, binding: origin, options: $0).find() }
+      try extras.map {
+        try CarriedObjectsFinder(drafts: drafts, reader: graph.reader, binding: origin, options: $0).find()
+      }
       ?? CarriedObjects()
     carried = found
     units =
-      drafts.units(links: links, late: late) + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
+      drafts.units(links: links, late: late)
+      + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
   }
 }
 
 extension StepPlan {
-  /// Tables with rows in the order of their numbers in the output: those of entities, of links, and those that are carried.
+  /// Tables with rows in the order of their numbers in the output: those of entities, of links, and those that are
+  /// carried.
   package var tableNames: [String] {
     layout.entityTables.map(\.name) + layout.joinTables.map(\.name) + carried.tables.map(\.row.name)
   }
 
-  /// The mappings that rows are counted by: the step's own, then those of the steps that are passed, the last one first.
+  /// The mappings that rows are counted by: the step's own, then those of the steps that are passed, the last one
+  /// first.
   var allMappings: [CompiledMapping] { mappings + (passed?.plan.allMappings ?? []) }
 
   /// Whether policies, or relationships that expressions fill, may add links to join tables.

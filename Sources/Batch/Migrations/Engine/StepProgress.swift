@@ -21,7 +21,9 @@ struct StepProgress {
   private let indexes: [StoreIndex]
   private let rtrees: [RTreeLayout]
 
-  init(_ job: StepJob, _ indexes: StepIndexes) { (self.job, self.indexes, rtrees) = (job, indexes.indexes, indexes.rtrees) }
+  init(_ job: StepJob, _ indexes: StepIndexes) {
+    (self.job, self.indexes, rtrees) = (job, indexes.indexes, indexes.rtrees)
+  }
 
   /// A unit begins.
   func show(_ unit: StepUnit, in state: StepState) {

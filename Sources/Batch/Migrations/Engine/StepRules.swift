@@ -13,11 +13,12 @@ struct StepRules {
   /// Prepares the rules of a step, before its mappings are compiled.
   init(_ drafts: StepDraft, _ mode: ValidationMode) {
     (self.drafts, self.mode) = (drafts, mode)
-    setFromOutside = Set(drafts.drafts.flatMap { Self.computed($0) }.compactMap { Self.inverse($0, drafts.layout.model) })
+    setFromOutside = Set(
+      drafts.drafts.flatMap { Self.computed($0) }.compactMap { Self.inverse($0, drafts.layout.model) })
   }
 
-  /// By Z_ENT; nil if nothing is demanded. An inferred step asks for the values alone that it makes required: of a store that is there they
-  /// were counted before it began, of what a step with mapping models made they were not.
+  /// By Z_ENT; nil if nothing is demanded. An inferred step asks for the values alone that it makes required: of a
+  /// store that is there they were counted before it began, of what a step with mapping models made they were not.
   func byNumber() throws -> [ObjectRules?] {
     guard mode != .none, !drafts.step.isIdentity else { return [] }
     guard drafts.step.isInferred else { return [nil] + (try drafts.layout.entityNames.map(rules)) }
@@ -35,7 +36,8 @@ struct StepRules {
           let column = layout.column(forAttribute: property.name, ofEntity: entity),
           let position = layout.position(of: column.role)?.column
         else { return nil }
-        return ObjectRules.Column(column: position, property: "\(entity).\(property.name)", required: .made, values: nil)
+        return ObjectRules.Column(
+          column: position, property: "\(entity).\(property.name)", required: .made, values: nil)
       }
     }
     return columns.isEmpty ? nil : ObjectRules(columns)
@@ -59,7 +61,8 @@ struct StepRules {
       let values = mode == .all ? try ValueRule(attribute, of: entity) : nil
       guard !attribute.isOptional || values != nil else { return nil }
       return ObjectRules.Column(
-        column: position, property: "\(entity).\(attribute.name)", required: attribute.isOptional ? nil : required, values: values
+        column: position, property: "\(entity).\(attribute.name)", required: attribute.isOptional ? nil : required,
+        values: values
       )
     }
   }
@@ -116,7 +119,8 @@ struct StepRules {
   }
 
   private static func inverse(_ reference: PropertyReference, _ model: ManagedObjectModel) -> PropertyReference? {
-    guard let relationship = model.relationship(reference.name, of: reference.entity), let inverse = relationship.inverseName
+    guard let relationship = model.relationship(reference.name, of: reference.entity),
+      let inverse = relationship.inverseName
     else {
       return nil
     }

@@ -2,7 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// Runs one step: reads the source store, writes the destination's file, and says at every checkpoint where it stands. Keeps I5 and I12.
+/// Runs one step: reads the source store, writes the destination's file, and says at every checkpoint where it stands.
+/// Keeps I5 and I12.
 package final class StepRunner {
   private let job: StepJob
   private let plan: StepPlan
@@ -34,16 +35,19 @@ package final class StepRunner {
     let state = restart?.state ?? StepState(plan: plan)
     isResumed = restart != nil
     (rowsBefore, rowsAtStart) = (job.monitor.progress.rows, state.rowsRead)
-    // When the tables are complete, look-ups and changes are no longer needed; older checkpoints still name their files.
+    // When the tables are complete, look-ups and changes are no longer needed; older checkpoints still name their
+    // files.
     let needsLogs = state.phase == .units
     let restoring = restart != nil && needsLogs
     lookups = try LookupTable(
-      needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files, restoring: restoring ? state.lookups : nil)
+      needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files,
+      restoring: restoring ? state.lookups : nil)
     secondsOfRunsBefore = lookups.secondsOfRuns
     patches = try PatchLog(
       path: job.files.path(needsLogs ? "patches" : "patches.closed"), fileSystem: job.files.fileSystem,
       restoring: restoring ? (state.patchLength, state.patchCount) : nil)
-    let dropped = try DroppedKeys(of: plan.isReadAgain, files: job.files, restoring: restart != nil ? state.counts : nil)
+    let dropped = try DroppedKeys(
+      of: plan.isReadAgain, files: job.files, restoring: restart != nil ? state.counts : nil)
     transformer = RowTransformer(
       plan: plan, manager: plan.makeManager(lookups, patches), dropped: dropped, state: state)
     transformer.watcher = job.objectWatcher
@@ -82,16 +86,20 @@ package final class StepRunner {
   /// Hands the state on to what follows when all rows were read.
   private func ending(collected: IndexEntries?) -> StepEnding {
     StepEnding(
-      job: job, indexes: indexes, progress: progress, patches: patches, state: transformer.standing, output: output, clock: clock,
+      job: job, indexes: indexes, progress: progress, patches: patches, state: transformer.standing, output: output,
+      clock: clock,
       collected: collected, joinsToCheck: joinsToCheck)
   }
 
-  /// Whether keys or values of written rows are changed at the end. Index entries that were collected are worth nothing then.
+  /// Whether keys or values of written rows are changed at the end. Index entries that were collected are worth nothing
+  /// then.
   private var isWrittenAgain: Bool { patches.count > 0 || job.lostReferences(in: transformer.state) != nil }
 
   /// Join tables that may hold a link twice; a resumed run does not know what was added before.
   private var joinsToCheck: [Int] {
-    guard isResumed, plan.mayAddLinks, transformer.state.phase == .units else { return transformer.manager.joinsToCheck }
+    guard isResumed, plan.mayAddLinks, transformer.state.phase == .units else {
+      return transformer.manager.joinsToCheck
+    }
     return plan.layout.joinTables.indices.filter { output.rowCounts[plan.layout.entityTables.count + $0] > 1 }
   }
 
@@ -99,7 +107,8 @@ package final class StepRunner {
   private func runUnits() throws -> IndexEntries? {
     if job.indexBuilding == .engine, !isWrittenAgain {
       collector = try EntryCollector(
-        indexes.indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files, source: job.reader.snapshot,
+        indexes.indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files,
+        source: job.reader.snapshot,
         used: records)
     }
     while transformer.state.unit < plan.units.count {

@@ -61,11 +61,13 @@ package struct StepState: Equatable {
   package var digests: [String: ProofDigest] = [:]
   /// Keys that were cleared and links that were left out because a policy left out the object, by relationship.
   var lost: [String: UInt64] = [:]
-  /// Links of the source that every join table was given, those that were kept, and those that were left out with an object.
+  /// Links of the source that every join table was given, those that were kept, and those that were left out with an
+  /// object.
   var links: [Counts]
   /// Links that were made although they were there already, and removed, by relationship.
   var repeated: [String: UInt64] = [:]
-  /// What was counted of the versions that the step reads: its own, then those that the pass makes before, the last of these first.
+  /// What was counted of the versions that the step reads: its own, then those that the pass makes before, the last of
+  /// these first.
   var tallies: [ContentTally]
 
   /// Objects that were rejected so far. A section of its own in checkpoints, which those of other runs lack.

@@ -2,7 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// The work of a step's units, estimated before the first row: bytes are known, rows are presumed by a page of each table.
+/// The work of a step's units, estimated before the first row: bytes are known, rows are presumed by a page of each
+/// table.
 struct StepWork {
   private(set) var total = 0.0
   /// The work of the units that are done.
@@ -14,14 +15,16 @@ struct StepWork {
   /// Nothing to do.
   init() {}
 
-  /// Looks at the tables that units read; the first `finished` units are done. Entries of `indexes` are collected on the way.
+  /// Looks at the tables that units read; the first `finished` units are done. Entries of `indexes` are collected on
+  /// the way.
   init(_ plan: StepPlan, _ snapshot: DatabaseSnapshot, finished: Int, indexes: [StoreIndex]) throws {
     for unit in plan.units {
       var cost = (pages: 0.0, cost: 0.0)
       if let origin = plan.origin(of: unit) {
         cost.pages = Double(try TablePages.count(snapshot, root: origin.root))
         let rows = cost.pages * Double(try TablePages.rowsOfFirst(snapshot, root: origin.root))
-        cost.cost = cost.pages * Double(snapshot.geometry.pageSize) * WorkCost.readByte + rows * Self.rowCost(unit, plan)
+        cost.cost =
+          cost.pages * Double(snapshot.geometry.pageSize) * WorkCost.readByte + rows * Self.rowCost(unit, plan)
         for name in Self.tables(unit, plan) {
           tableRows[name, default: 0] += rows
           cost.cost += rows * Double(indexes.count { $0.table == name }) * WorkCost.collectedEntry

@@ -2,8 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// An index of a store that is made from its table's rows. All hold all rows: those with a predicate in the model are written
-/// whole, and partial ones of other tools are copied as trees.
+/// An index of a store that is made from its table's rows. All hold all rows: those with a predicate in the model are
+/// written whole, and partial ones of other tools are copied as trees.
 package struct StoreIndex {
   var name: String
   var table: String
@@ -11,8 +11,8 @@ package struct StoreIndex {
   var rowidColumn: Int?
   var isUnique: Bool
 
-  /// The indexes of a layout, nil for none, those of join tables first, and then those of carried tables: the order in which they
-  /// are written.
+  /// The indexes of a layout, nil for none, those of join tables first, and then those of carried tables: the order in
+  /// which they are written.
   package static func all(_ layout: StoreLayout?, carried: [CarriedObjects.Index] = []) -> [StoreIndex] {
     (layout.map { joins($0) + planned($0) } ?? [])
       + carried.map { index in
@@ -26,7 +26,9 @@ package struct StoreIndex {
     layout.joinTables.map { join in
       StoreIndex(
         name: StoreSchemaText.automaticIndex(join), table: join.name,
-        columns: [join.firstColumn, join.secondColumn].compactMap { join.columns.firstIndex(of: $0) }.map { SortColumn($0) },
+        columns: [join.firstColumn, join.secondColumn].compactMap { join.columns.firstIndex(of: $0) }.map {
+          SortColumn($0)
+        },
         rowidColumn: nil, isUnique: true)
     }
   }

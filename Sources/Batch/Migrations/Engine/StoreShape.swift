@@ -4,7 +4,9 @@ import Streams
 /// A store as a step will write it, but without rows: the same tables and indexes on the same root pages.
 package enum StoreShape {
   /// Writes such a store. It need not outlive a crash.
-  package static func write(_ plan: StepPlan, header: DatabaseHeader, to path: String, _ fileSystem: any FileSystem) throws {
+  package static func write(_ plan: StepPlan, header: DatabaseHeader, to path: String, _ fileSystem: any FileSystem)
+    throws
+  {
     let file = try fileSystem.open(path, .create)
     defer { file.close() }
     var plain = header

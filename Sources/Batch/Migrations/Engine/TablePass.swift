@@ -61,8 +61,10 @@ final class TablePass {
         ways.initializeElement(
           at: place,
           to: Way(
-            index: index, mapping: Unmanaged.passUnretained(mapping), recipe: recipe.map { Unmanaged.passUnretained($0) },
-            rules: rules.map { Unmanaged.passUnretained($0) }, table: mapping.destination.table, offset: mapping.offset))
+            index: index, mapping: Unmanaged.passUnretained(mapping),
+            recipe: recipe.map { Unmanaged.passUnretained($0) },
+            rules: rules.map { Unmanaged.passUnretained($0) }, table: mapping.destination.table, offset: mapping.offset)
+        )
       }
       self.ways[number] = ways
     }
@@ -79,7 +81,9 @@ final class TablePass {
 
   /// Finds the columns of the row, and migrates it where it needs no object; else nothing is done but that.
   @inline(__always)
-  func migrate(_ page: RowPage, _ row: Int, _ key: Int64, to output: RecordPage) throws -> (isLocated: Bool, isMigrated: Bool) {
+  func migrate(_ page: RowPage, _ row: Int, _ key: Int64, to output: RecordPage) throws -> (
+    isLocated: Bool, isMigrated: Bool
+  ) {
     guard locator.locate(page.record(row)) else { return (false, false) }
     guard let number = locator.integer(entityPosition), let ways = ways(number) else { return (true, false) }
     if let tally { try count(number, tally) }
@@ -105,7 +109,9 @@ final class TablePass {
 
   /// Counts the row at hand as one that no mapping took.
   func leave(_ isLocated: Bool) {
-    guard let tally, let number = isLocated ? locator.integer(entityPosition) : row.integer(entityPosition) else { return }
+    guard let tally, let number = isLocated ? locator.integer(entityPosition) : row.integer(entityPosition) else {
+      return
+    }
     tally.leave(number)
   }
 

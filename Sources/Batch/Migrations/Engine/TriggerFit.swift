@@ -1,9 +1,10 @@
 import CoreDataModel
 import CoreDataStore
 
-/// Whether the text of a trigger still fits the new version. It is never run, and not understood beyond its names: every table that it names must
-/// still hold the same objects, every column of these tables that it names must mean what it meant, and the attribute that it derives must be
-/// derived as before. Core Data's own text holds no entity numbers, others' may (B.8).
+/// Whether the text of a trigger still fits the new version. It is never run, and not understood beyond its names:
+/// every table that it names must still hold the same objects, every column of these tables that it names must mean
+/// what it meant, and the attribute that it derives must be derived as before. Core Data's own text holds no entity
+/// numbers, others' may (B.8).
 struct TriggerFit {
   /// Why a trigger is left out.
   enum Misfit: String, CaseIterable {
@@ -41,7 +42,8 @@ struct TriggerFit {
     }
   }
 
-  /// Names of columns that mean nothing, or something else, in the new version; nil if the table goes or gets other objects.
+  /// Names of columns that mean nothing, or something else, in the new version; nil if the table goes or gets other
+  /// objects.
   private static func lost(of table: StoreBinding.Table, _ drafts: StepDraft) -> Set<String>? {
     let tables = drafts.layout.entityTables
     let sources = drafts.graph.binding.tables.map(\.layout.name)
@@ -59,7 +61,8 @@ struct TriggerFit {
       })
   }
 
-  /// Core Data names its triggers by table, entity and attribute: the table may be that of the attribute, or one that it is derived from.
+  /// Core Data names its triggers by table, entity and attribute: the table may be that of the attribute, or one that
+  /// it is derived from.
   private static func derivations(_ origin: StoreBinding, _ destination: ManagedObjectModel) -> [String: Bool] {
     var found: [String: Bool] = [:]
     let tables = origin.tables.map(\.schema.name) + origin.joins.map(\.schema.name)
@@ -67,7 +70,8 @@ struct TriggerFit {
       for attribute in origin.layout.model.attributes(of: entity.name) where attribute.derivationExpression != nil {
         let other = destination.hasEntity(entity.name) ? destination.attribute(attribute.name, of: entity.name) : nil
         for table in tables {
-          found[NameOrder.folded("Z_DA_\(table)_\(entity.name)_\(attribute.name)_")] = other?.isDerived(like: attribute) == true
+          found[NameOrder.folded("Z_DA_\(table)_\(entity.name)_\(attribute.name)_")] =
+            other?.isDerived(like: attribute) == true
         }
       }
     }

@@ -13,7 +13,8 @@ package struct RowSample: Sendable, Equatable {
   }
 }
 
-/// The rows that a unit reads: all of a table after the last one that a checkpoint names, or pieces of it. One thread at a time.
+/// The rows that a unit reads: all of a table after the last one that a checkpoint names, or pieces of it. One thread
+/// at a time.
 final class UnitScan: @unchecked Sendable {
   // Sendable: the reading thread of the pipeline has it alone while that runs.
   private let open: (Int64?) throws -> RowScan

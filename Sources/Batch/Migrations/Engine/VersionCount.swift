@@ -9,7 +9,8 @@ struct VersionCount {
   private(set) var unread: UInt64 = 0
   private var tallies: [ContentTally]
 
-  /// Takes what the step has counted. Reads source tables whose objects have no mapping, and join tables that no relationship carries.
+  /// Takes what the step has counted. Reads source tables whose objects have no mapping, and join tables that no
+  /// relationship carries.
   init(_ plan: StepPlan, _ state: StepState) throws {
     tallies = state.tallies
     let levels = Array(sequence(first: plan) { $0.passed?.plan })
@@ -40,7 +41,8 @@ struct VersionCount {
     }
   }
 
-  /// Reads a table of a step's source; of a version between, its rows are made on the way, and what they are made of is counted with them.
+  /// Reads a table of a step's source; of a version between, its rows are made on the way, and what they are made of is
+  /// counted with them.
   private mutating func scan(
     _ plan: StepPlan, _ table: TableSchema, _ level: Int, _ body: (RowPage, inout [ContentTally]) throws -> Void
   ) throws {

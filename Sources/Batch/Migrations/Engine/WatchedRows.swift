@@ -7,14 +7,17 @@ extension RowTransformer {
   func take(_ key: Int64, _ mapping: CompiledMapping, _ index: Int, telling watcher: any ObjectWatcher) throws -> Bool {
     manager.watched = []
     defer { manager.watched = nil }
-    let (isKept, rejection) = rejects == nil ? (try take(key, mapping, index), nil) : try takeOrReject(key, mapping, index)
+    let (isKept, rejection) =
+      rejects == nil ? (try take(key, mapping, index), nil) : try takeOrReject(key, mapping, index)
     let made = rejection == nil ? manager.watched ?? [] : []
     try watcher.tell(ObjectFate(mapping: mapping, key: key, isKept: isKept, rejection: rejection, made: made))
     return isKept
   }
 
   /// Migrates an object in a run that continues past objects which cannot be migrated; says why it is rejected.
-  func takeOrReject(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> (isKept: Bool, rejection: BatchError?) {
+  func takeOrReject(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> (
+    isKept: Bool, rejection: BatchError?
+  ) {
     let beginning = manager.beginning
     do {
       return (try take(key, mapping, index), nil)

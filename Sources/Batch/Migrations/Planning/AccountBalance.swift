@@ -10,7 +10,8 @@ struct AccountBalance {
     (.replaced, "replaced"), (.dropped, "dropped"), (.lost, "lost"),
   ]
 
-  /// `577 objects (570 carried, 7 dropped), 3204 values (3204 carried), 500 links (500 dropped)`; nil if nothing was counted.
+  /// `577 objects (570 carried, 7 dropped), 3204 values (3204 carried), 500 links (500 dropped)`; nil if nothing was
+  /// counted.
   let text: String?
 
   init(_ account: VersionAccount) {
@@ -26,10 +27,14 @@ struct AccountBalance {
     guard sum > 0 else { return nil }
     let leftOut = lines.reduce(UInt64(0)) { $0 &+ ($1.isGone ? 0 : $1.leftOut ?? 0) }
     var shares = words.map { fate, word in
-      (lines.reduce(UInt64(0)) { $0 &+ ($1.fate == fate ? ($1.count ?? 0) &- ($1.isGone ? 0 : $1.leftOut ?? 0) : 0) }, word)
+      (
+        lines.reduce(UInt64(0)) { $0 &+ ($1.fate == fate ? ($1.count ?? 0) &- ($1.isGone ? 0 : $1.leftOut ?? 0) : 0) },
+        word
+      )
     }
     shares.append((leftOut, "left out"))
-    return "\(sum.grouped) \(unit) (\(shares.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")))"
+    return
+      "\(sum.grouped) \(unit) (\(shares.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")))"
   }
 }
 
@@ -37,14 +42,16 @@ extension VersionAccount {
   /// What was counted, and where it goes: a line for people. Nil if nothing was counted.
   public var balance: String? { AccountBalance(self).text.map { "\(source) to \(destination): \($0)" } }
 
-  /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil if nothing can be inferred.
+  /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil if
+  /// nothing can be inferred.
   ///
   /// - Throws: ``BatchError``.
   public static func foreseen(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ reader: StoreReader? = nil
   ) throws -> VersionAccount? {
     let (hashes, target) = (source.versionHashes, destination.versionHashes)
-    guard hashes != target, let step = try? MigrationStep.inferred(from: source, hashes, to: destination, target, reason: "")
+    guard hashes != target,
+      let step = try? MigrationStep.inferred(from: source, hashes, to: destination, target, reason: "")
     else {
       return nil
     }

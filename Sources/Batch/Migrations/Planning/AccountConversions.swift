@@ -39,7 +39,8 @@ extension AttributeType {
     case (.integer16, _): return true
     case (.integer32, .float): return false
     // An integer that is out of range is refused.
-    case (.integer32, _), (.integer64, .integer32), (.integer64, .integer16), (.float, .double), (.float, .decimal): return true
+    case (.integer32, _), (.integer64, .integer32), (.integer64, .integer16), (.float, .double), (.float, .decimal):
+      return true
     case (.double, .decimal), (.decimal, .double): return true
     default: return false
     }

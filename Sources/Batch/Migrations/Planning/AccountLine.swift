@@ -1,6 +1,7 @@
 import RunSupport
 
-/// One thing of a version, and what becomes of it in the step to the next: every entity, property, index and trigger is in one line.
+/// One thing of a version, and what becomes of it in the step to the next: every entity, property, index and trigger is
+/// in one line.
 public struct AccountLine: Sendable, Hashable, Codable {
   /// What it is.
   public enum Kind: String, Sendable, Codable {

@@ -19,12 +19,17 @@ struct AccountLines {
     all = mappings.filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
     removed = step.isInferred ? [] : Set(mappings.filter { $0.destinationEntity == nil }.compactMap(\.sourceEntity))
     takers = Dictionary(grouping: all) { $0.sourceEntity ?? "" }
-    types = (Self.types(all.map(\.sourceEntity), in: step.source), Self.types(all.map(\.destinationEntity), in: step.destination))
+    types = (
+      Self.types(all.map(\.sourceEntity), in: step.source),
+      Self.types(all.map(\.destinationEntity), in: step.destination)
+    )
   }
 
   private static func types(_ entities: [String?], in model: ManagedObjectModel) -> [String: [String: AttributeType]] {
     Set(entities.compactMap { $0 }).reduce(into: [:]) { found, entity in
-      found[entity] = Dictionary(model.storedAttributes(of: entity).map { ($0.path, $0.attribute.type) }) { first, _ in first }
+      found[entity] = Dictionary(model.storedAttributes(of: entity).map { ($0.path, $0.attribute.type) }) { first, _ in
+        first
+      }
     }
   }
 
@@ -48,7 +53,8 @@ struct AccountLines {
     let to = taken.compactMap(\.destinationEntity)
     let skipped = taken.allSatisfy(\.isSkipped)
     let fate: AccountLine.Fate = skipped ? .dropped : to.contains(name) ? .carried : .renamed
-    var line = AccountLine(.entity, name, nil, fate, to: to.uniqued, by: skipped ? "a part that was skipped" : names(taken))
+    var line = AccountLine(
+      .entity, name, nil, fate, to: to.uniqued, by: skipped ? "a part that was skipped" : names(taken))
     line.leftOutBy = skipped ? nil : rule(taken)
     return line
   }
@@ -81,7 +87,8 @@ struct AccountLines {
       let fate = takers[entity.name] == nil ? fate(ofEntity: entity.name) : .dropped
       return attributes.map { AccountLine(.attribute, entity.name, $0.path, fate, by: "the objects of \(entity.name)") }
         + relationships.map { relationship in
-          var line = AccountLine(.relationship, entity.name, relationship.name, fate, by: "the objects of \(entity.name)")
+          var line = AccountLine(
+            .relationship, entity.name, relationship.name, fate, by: "the objects of \(entity.name)")
           line.countedAs = otherSide(relationship, entity.name)
           return line
         }
@@ -95,7 +102,8 @@ struct AccountLines {
   private func line(
     _ attribute: AttributeDescription, _ path: String, _ type: AttributeType, _ entity: String, _ taken: [EntityMapping]
   ) -> AccountLine {
-    let targets = taken.flatMap { mapping in mapping.attributeMappings.compactMap { target(of: path, in: $0, mapping) } }
+    let targets = taken.flatMap { mapping in mapping.attributeMappings.compactMap { target(of: path, in: $0, mapping) }
+    }
     let to = targets.map(\.path).uniqued
     if let kept = targets.first(where: { $0.types.dropFirst().allSatisfy { $0 == type } }) {
       let isSame = targets.contains { $0.name == path && $0.types.last == type } || kept.name == path
@@ -109,7 +117,8 @@ struct AccountLines {
       }, by: names(taken))
   }
 
-  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil if it does not read it alone.
+  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil if it does not
+  /// read it alone.
   func target(
     of path: String, in property: PropertyMapping, _ mapping: EntityMapping
   ) -> (name: String, path: String, types: [AttributeType])? {
@@ -117,7 +126,8 @@ struct AccountLines {
       path == read || path.hasPrefix(read + ".")
     else { return nil }
     let name = property.name + path.dropFirst(read.count)
-    guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path] else {
+    guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path]
+    else {
       return nil
     }
     return (name, "\(entity).\(name)", [type] + property.passedTypes + [found])
@@ -137,7 +147,9 @@ struct AccountLines {
   }
 
   private func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
-    (mapping.attributeMappings + mapping.relationshipMappings).contains { $0.valueExpression?.names.contains(name) == true }
+    (mapping.attributeMappings + mapping.relationshipMappings).contains {
+      $0.valueExpression?.names.contains(name) == true
+    }
       || mapping.rules?.names.contains(name) == true
   }
 
@@ -150,7 +162,8 @@ struct AccountLines {
 
   // MARK: Relationships
 
-  private func line(_ relationship: RelationshipDescription, _ entity: String, _ taken: [EntityMapping]) -> AccountLine {
+  private func line(_ relationship: RelationshipDescription, _ entity: String, _ taken: [EntityMapping]) -> AccountLine
+  {
     let to = taken.flatMap { mapping in
       carriers(mapping, relationship.name).map { "\(mapping.destinationEntity ?? "").\($0)" }
     }.uniqued
@@ -192,20 +205,28 @@ struct AccountLines {
     }.map(\.name)
   }
 
-  /// The line that counts the links: of a to-many relationship with a to-one inverse that one; of two others the first by name.
+  /// The line that counts the links: of a to-many relationship with a to-one inverse that one; of two others the first
+  /// by name.
   private func otherSide(_ relationship: RelationshipDescription, _ entity: String) -> String? {
     let other = relationship.destinationEntity
-    guard let inverse = relationship.inverseName, let back = step.source.relationship(inverse, of: other) else { return nil }
-    guard relationship.isToMany == back.isToMany else { return relationship.isToMany ? concrete(inverse, of: other) : nil }
+    guard let inverse = relationship.inverseName, let back = step.source.relationship(inverse, of: other) else {
+      return nil
+    }
+    guard relationship.isToMany == back.isToMany else {
+      return relationship.isToMany ? concrete(inverse, of: other) : nil
+    }
     let owner =
-      step.source.ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship.name } }?.name ?? entity
+      step.source.ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship.name } }?.name
+      ?? entity
     guard relationship.isToMany, (owner, relationship.name) > (other, inverse) else { return nil }
     return concrete(inverse, of: other)
   }
 
   /// The line of a property: an abstract entity has none, but those of its kind have; nil if none has objects.
   private func concrete(_ property: String, of entity: String) -> String? {
-    step.source.entities.first { !$0.isAbstract && step.source.isKind($0.name, of: entity) }.map { "\($0.name).\(property)" }
+    step.source.entities.first { !$0.isAbstract && step.source.isKind($0.name, of: entity) }.map {
+      "\($0.name).\(property)"
+    }
   }
 
   // MARK: Indexes

@@ -11,7 +11,9 @@ struct CachedModel {
   private(set) var state = "none"
 
   init(_ reader: StoreReader) {
-    guard let table = reader.schema.table("Z_MODELCACHE"), let position = table.position(of: "Z_CONTENT") else { return }
+    guard let table = reader.schema.table("Z_MODELCACHE"), let position = table.position(of: "Z_CONTENT") else {
+      return
+    }
     do {
       guard let content = try Self.content(reader, table, position) else { return }
       // The cache holds no version's name.

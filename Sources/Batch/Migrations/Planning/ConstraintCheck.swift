@@ -121,14 +121,18 @@ struct ConstraintCheck {
   private func add(_ table: Int, to keys: TableKeys) throws -> Bool {
     let bound = binding.tables[table]
     let scan = TableScan(
-      snapshot: reader.snapshot, root: bound.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
+      snapshot: reader.snapshot, root: bound.schema.rootPage, rowLimit: .max,
+      longValuesFrom: MemoryBudget.longValueBytes)
     let longValues = LongValueReader(snapshot: reader.snapshot, limit: Self.sortBytes / 4)
-    let (page, row, encoder, records) = (RowPage(), RecordDecoder(longValues: longValues), RecordEncoder(), RecordPage())
+    let (page, row, encoder, records) = (
+      RowPage(), RecordDecoder(longValues: longValues), RecordEncoder(), RecordPage()
+    )
     let concerned = Dictionary(readings.map { (Int64($0.entity.number), $0) }) { first, _ in first }
     while try scan.next(into: page) {
       records.reset()
       for index in 0..<page.count where row.decode(page.record(index)) {
-        guard let number = row.integer(bound.positions[1]), let reading = concerned[number], reading.entity.table == table,
+        guard let number = row.integer(bound.positions[1]), let reading = concerned[number],
+          reading.entity.table == table,
           try encode(row, reading, bound.schema, to: encoder)
         else { continue }
         records.append(table: table, rowid: page.rowid(index), encoder)
@@ -150,14 +154,18 @@ struct ConstraintCheck {
   }
 
   /// Writes the values of an object; false where one is NULL, or will not fit its type: the run says so.
-  private func encode(_ row: RecordDecoder, _ reading: Reading, _ schema: TableSchema, to encoder: RecordEncoder) throws -> Bool {
+  private func encode(_ row: RecordDecoder, _ reading: Reading, _ schema: TableSchema, to encoder: RecordEncoder) throws
+    -> Bool
+  {
     encoder.reset()
     for part in reading.parts {
       let value: Value
       switch part {
       case .constant(let constant): value = constant
       case .column(let position, let types, let null):
-        guard let stored = try stored(row, position, schema), let converted = types.converted(stored) else { return false }
+        guard let stored = try stored(row, position, schema), let converted = types.converted(stored) else {
+          return false
+        }
         value = converted == .null ? null ?? .null : converted
       }
       guard value != .null else { return false }

@@ -2,7 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// What was counted of a version's objects: the other half of an account. Layout in checkpoints: FORMAT.md, section 8.5.
+/// What was counted of a version's objects: the other half of an account. Layout in checkpoints: FORMAT.md, section
+/// 8.5.
 struct ContentTally: Equatable {
   /// By Z_ENT: objects, then for each column of their table how many have NULL in it.
   private(set) var numbers: [Int: [UInt64]] = [:]
@@ -82,7 +83,9 @@ struct ContentTally: Equatable {
 
 extension ContentTally {
   /// Counts what a store holds: the objects of these tables, each of which is read once, and all links.
-  init(_ reader: StoreReader, _ binding: StoreBinding, tables: some Sequence<Int>, _ conversions: [AccountLines.Conversion])
+  init(
+    _ reader: StoreReader, _ binding: StoreBinding, tables: some Sequence<Int>, _ conversions: [AccountLines.Conversion]
+  )
     throws
   {
     for table in tables {

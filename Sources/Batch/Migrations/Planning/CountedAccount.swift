@@ -31,7 +31,8 @@ extension VersionAccount {
       // Which of several entities an owner in another table is of, its key does not show: the first counts all.
       switch storage {
       case .ownKey:
-        line.count = entity.relationships[line.name ?? ""]?.keyPosition.map { tally.values(entity.number, column: $0) } ?? 0
+        line.count =
+          entity.relationships[line.name ?? ""]?.keyPosition.map { tally.values(entity.number, column: $0) } ?? 0
       case .ownerKey(let table, let column, _):
         line.count = binding.numbers(in: table).reduce(0) {
           $0 + tally.values($1, column: binding.tables[table].positions[column])

@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataStore
 import Streams
 
-/// Which values of a store lie outside of it, and whether their files are there. Reads every row of the tables concerned; needs
-/// memory for the names in the folder alone.
+/// Which values of a store lie outside of it, and whether their files are there. Reads every row of the tables
+/// concerned; needs memory for the names in the folder alone.
 public struct ExternalDataSurvey: Sendable, Codable, Equatable {
   /// A value whose file is not there.
   public struct Missing: Sendable, Codable, Equatable {
@@ -84,7 +84,8 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
   private mutating func survey(
     _ table: StoreBinding.Table, _ columns: [Column], _ reader: StoreReader, _ isThere: (String) -> Bool
   ) throws {
-    let scan = TableScan(snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, payloadLimit: Self.rowBytes)
+    let scan = TableScan(
+      snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, payloadLimit: Self.rowBytes)
     let (page, row) = (RowPage(), RecordDecoder())
     while try scan.next(into: page) {
       for index in 0..<page.count where row.decodeBeginning(page.record(index)) {
@@ -119,14 +120,17 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
     var notes: [String] = []
     if missing > 0 {
       let first = missingExamples.map { "\($0.entity) \($0.key).\($0.attribute) (\($0.file))" }.joined(separator: ", ")
-      notes.append("\(missing) of \(references) values outside the store have no file: \(first)\(missing > 5 ? ", …" : "")")
+      notes.append(
+        "\(missing) of \(references) values outside the store have no file: \(first)\(missing > 5 ? ", …" : "")")
     }
     if orphans > 0 {
       notes.append(
         "\(orphans) files of external data belong to no object: \(orphanExamples.joined(separator: ", "))\(orphans > 5 ? ", …" : "")"
       )
     }
-    if unknown > 0 { notes.append("\(unknown) values of external attributes have an unknown form and are kept as they are") }
+    if unknown > 0 {
+      notes.append("\(unknown) values of external attributes have an unknown form and are kept as they are")
+    }
     return notes
   }
 }

@@ -38,7 +38,8 @@ struct InferenceChoice {
     InferredRanks.isBetter(ranks(entities(.direct)), than: ranks(entities(.stepwise))) ? .direct : .stepwise
   }
 
-  /// What keeps most as one step. What version by version would compute on the way is no value of the store, and not to be had there.
+  /// What keeps most as one step. What version by version would compute on the way is no value of the store, and not to
+  /// be had there.
   var combined: Entities? {
     var combined = best ?? [:]
     for (name, entity) in combined {
@@ -139,17 +140,23 @@ struct InferenceChoice {
       if case .source(let source, _, _) = origin { keep(source, path, origin.narrowings, &groups) }
     }
     for relationship in last.relationships(of: name) {
-      guard let source = entity.relationships[relationship.name], leads(source, entity, to: relationship) else { continue }
+      guard let source = entity.relationships[relationship.name], leads(source, entity, to: relationship) else {
+        continue
+      }
       keep(source, relationship.name, 0, &groups)
     }
   }
 
   /// Whether the objects that a relationship leads to go where another one can lead.
-  private func leads(_ source: String, _ entity: InferredTrail.Entity?, to relationship: RelationshipDescription) -> Bool {
+  private func leads(_ source: String, _ entity: InferredTrail.Entity?, to relationship: RelationshipDescription)
+    -> Bool
+  {
     guard let other = first.relationship(source, of: entity?.source ?? "")?.destinationEntity else { return false }
     let heirs = pairs.filter { first.isKind($0.value, of: other) }.keys
     // Where no way has objects there, the relationship is kept without links.
-    guard !heirs.isEmpty else { return !ways.values.contains { $0.values.contains { first.isKind($0.source, of: other) } } }
+    guard !heirs.isEmpty else {
+      return !ways.values.contains { $0.values.contains { first.isKind($0.source, of: other) } }
+    }
     return heirs.allSatisfy { last.isKind($0, of: relationship.destinationEntity) }
   }
 
@@ -158,13 +165,16 @@ struct InferenceChoice {
   /// The mappings of both ways together.
   func entityMappings(_ entities: Entities) -> [EntityMapping] {
     let made = last.entities.filter { !$0.isAbstract }.map { entity in
-      guard let trail = entities[entity.name] else { return EntityMapping(sourceEntity: nil, destinationEntity: entity.name) }
+      guard let trail = entities[entity.name] else {
+        return EntityMapping(sourceEntity: nil, destinationEntity: entity.name)
+      }
       var mapping = EntityMapping(sourceEntity: trail.source, destinationEntity: entity.name)
       mapping.attributeMappings = trail.attributes.sorted { $0.key < $1.key }.map { path, origin in
         if case .computed = origin { return PropertyMapping(name: path, valueExpression: .constant(.null)) }
         return PropertyMapping(path, origin)
       }
-      mapping.relationshipMappings = last.relationships(of: entity.name).filter { !$0.isTransient }.map { relationship in
+      mapping.relationshipMappings = last.relationships(of: entity.name).filter { !$0.isTransient }.map {
+        relationship in
         let carried = trail.relationships[relationship.name].map { name in
           Expression.destinationInstances(
             ofRelationship: name, source: .keyPath(operand: .variable("source"), path: [name]))

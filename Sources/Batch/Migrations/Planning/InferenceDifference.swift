@@ -28,14 +28,17 @@ public struct InferenceDifference: Sendable, Hashable, Codable {
 }
 
 extension InferenceDifference {
-  /// What two ways give otherwise, as pairs of an entity and a path in it; of an entity with other objects that alone. Sorted.
+  /// What two ways give otherwise, as pairs of an entity and a path in it; of an entity with other objects that alone.
+  /// Sorted.
   static func names(
     _ one: InferenceChoice.Entities, _ other: InferenceChoice.Entities, in model: ManagedObjectModel
   ) -> [(entity: String, path: String?)] {
     Set(one.keys).union(other.keys).sorted().flatMap { name -> [(entity: String, path: String?)] in
       guard let mine = one[name], let its = other[name], mine.source == its.source else { return [(name, nil)] }
       guard mine != its else { return [] }
-      let attributes = mine.attributes.keys.filter { mine.attributes[$0] != its.attributes[$0] && !model.isDerived($0, of: name) }
+      let attributes = mine.attributes.keys.filter {
+        mine.attributes[$0] != its.attributes[$0] && !model.isDerived($0, of: name)
+      }
       let relationships = Set(mine.relationships.keys).union(its.relationships.keys).filter {
         mine.relationships[$0] != its.relationships[$0]
       }
@@ -59,7 +62,8 @@ extension InferenceDifference {
       let source = origins[own == .direct ? 1 : 0].source
       let texts = (own == .direct ? [2, 1] : [0, 2]).map { origins[$0].text }
       let found = InferenceDifference(
-        source: choice.first.name, destination: choice.last.name, name: path.map { choice.last.declared($0, of: name) } ?? name,
+        source: choice.first.name, destination: choice.last.name,
+        name: path.map { choice.last.declared($0, of: name) } ?? name,
         taken: own, direct: texts[0], stepwise: texts[1], lost: source.flatMap { lost.contains($0) ? $0 : nil })
       return seen.insert(found).inserted ? found : nil
     }

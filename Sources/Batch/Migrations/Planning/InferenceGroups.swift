@@ -11,8 +11,9 @@ public enum InferencePath: String, Sendable, Codable {
   static let all: [InferencePath] = [.stepwise, .direct]
 }
 
-/// Entities or properties of two versions that one way of inference or the other ties together. In each group the way is taken that
-/// keeps what the other keeps, and more; where each keeps something that the other does not, and where they are equal, step by step.
+/// Entities or properties of two versions that one way of inference or the other ties together. In each group the way
+/// is taken that keeps what the other keeps, and more; where each keeps something that the other does not, and where
+/// they are equal, step by step.
 struct InferenceGroups {
   struct Place: Hashable {
     let isSource: Bool
@@ -52,7 +53,8 @@ struct InferenceGroups {
   func direct() -> (Place) -> Bool {
     var found: [Place: [InferencePath: [String: Int]]] = [:]
     for one in kept {
-      found[root(of: one.place), default: [:]][one.way, default: [:]].merge([one.source: one.narrowings], uniquingKeysWith: min)
+      found[root(of: one.place), default: [:]][one.way, default: [:]].merge(
+        [one.source: one.narrowings], uniquingKeysWith: min)
     }
     let groups = Set(
       found.filter { InferredRanks.isBetter($1[.direct] ?? [:], than: $1[.stepwise] ?? [:]) }.keys)

@@ -4,8 +4,8 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// An inferred step may make an attribute required only while no row lacks a value (E.2, rule 4): counted before anything is
-/// written, for all steps up to the first that is not inferred, each table read once.
+/// An inferred step may make an attribute required only while no row lacks a value (E.2, rule 4): counted before
+/// anything is written, for all steps up to the first that is not inferred, each table read once.
 struct InferredRequirements {
   /// An attribute that has to have values.
   private struct Requirement {
@@ -60,7 +60,8 @@ struct InferredRequirements {
     }
   }
 
-  /// Relationships that an inferred step adds and that must have an object: nothing gives them one. A sentence for each step.
+  /// Relationships that an inferred step adds and that must have an object: nothing gives them one. A sentence for each
+  /// step.
   static func newRelationships(_ steps: [MigrationStep]) -> [String] {
     steps.filter(\.isInferred).compactMap { step in
       let names = step.mappingModels.flatMap(\.entityMappings).flatMap { mapping -> [String] in
@@ -78,8 +79,8 @@ struct InferredRequirements {
     }
   }
 
-  /// Throws `refused`, naming the first attribute that would lack values and the number of objects. Returns notes about those that
-  /// get their default value.
+  /// Throws `refused`, naming the first attribute that would lack values and the number of objects. Returns notes about
+  /// those that get their default value.
   func check(_ reader: StoreReader, _ binding: StoreBinding) throws -> [String] {
     let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
     let sought = zip(requirements, entities).map { requirement, entity in
@@ -88,7 +89,8 @@ struct InferredRequirements {
     let missing = try ValueCount(sought, reader, binding).missing
     for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
       throw BatchError(
-        .refused, "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
+        .refused,
+        "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
         hint: "Give it a default value, or map it with a mapping model", effect: .nothingWritten, path: reader.path,
         entity: requirement.entity)
     }

@@ -13,5 +13,7 @@ public struct LossConsent: Sendable, Equatable, Codable {
     LossConsent(all: isAll || other.isAll, dropped: dropped.union(other.dropped))
   }
 
-  package func allows(_ line: AccountLine) -> Bool { isAll || dropped.contains(line.path) || dropped.contains(line.entity) }
+  package func allows(_ line: AccountLine) -> Bool {
+    isAll || dropped.contains(line.path) || dropped.contains(line.entity)
+  }
 }

@@ -47,8 +47,8 @@ struct FootprintReader {
     self.joins = joins
   }
 
-  /// In the order of the mapping models and of their mappings. Throws `missingPolicy`, and `badMapping` if a policy declares what the
-  /// model does not have.
+  /// In the order of the mapping models and of their mappings. Throws `missingPolicy`, and `badMapping` if a policy
+  /// declares what the model does not have.
   func read() throws -> [MappingFootprint] {
     var found: [MappingFootprint] = []
     for (index, mappingModel) in step.mappingModels.enumerated() {
@@ -128,7 +128,8 @@ struct FootprintReader {
     for property in footprint.mapping.relationshipMappings {
       if let expression = property.valueExpression, expression.isEvaluatedRelationship {
         fill(property.name, of: entity, &footprint)
-      } else if isCarried(property, footprint.mapping), let relationship = model.relationship(property.name, of: entity) {
+      } else if isCarried(property, footprint.mapping), let relationship = model.relationship(property.name, of: entity)
+      {
         footprint.carried.append(("\(entity).\(property.name)", relationship.destinationEntity))
       }
     }
@@ -141,7 +142,8 @@ struct FootprintReader {
     return expression.carriedRelationship != nil
   }
 
-  /// Both sides of a many-to-many relationship have the same links: the one that names the table writes them, else the other.
+  /// Both sides of a many-to-many relationship have the same links: the one that names the table writes them, else the
+  /// other.
   private func carryLinks(_ found: inout [MappingFootprint]) {
     var writers: [Int: (named: [Int], other: [Int])] = [:]
     for (index, footprint) in found.enumerated() {

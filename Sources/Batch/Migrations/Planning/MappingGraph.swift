@@ -1,7 +1,7 @@
 import MappingModels
 
-/// The entity mappings of a step and what ties them to each other. Relationships whose keys move by arithmetic tie nothing: that is
-/// how cycles of relationships are broken.
+/// The entity mappings of a step and what ties them to each other. Relationships whose keys move by arithmetic tie
+/// nothing: that is how cycles of relationships are broken.
 struct MappingGraph {
   /// The entity mappings, in the order in which they were given.
   let nodes: [MappingFootprint]
@@ -26,7 +26,9 @@ struct MappingGraph {
   ) -> [String] {
     reader.reads.filter { entity in
       guard let kinds = kinds[entity] else { return false }
-      guard reader.makes.isDisjoint(with: kinds) else { return maker.mapping.destinationEntity.map(kinds.contains) ?? false }
+      guard reader.makes.isDisjoint(with: kinds) else {
+        return maker.mapping.destinationEntity.map(kinds.contains) ?? false
+      }
       return !maker.makes.isDisjoint(with: kinds)
     }.sorted()
   }
@@ -36,11 +38,12 @@ struct MappingGraph {
 
   /// Entities that a node looks up although no node makes objects of them.
   func missing(_ reader: Int) -> [String] {
-    nodes[reader].reads.filter { entity in nodes.allSatisfy { $0.makes.isDisjoint(with: kinds[entity] ?? []) } }.sorted()
+    nodes[reader].reads.filter { entity in nodes.allSatisfy { $0.makes.isDisjoint(with: kinds[entity] ?? []) } }
+      .sorted()
   }
 
-  /// The largest number of parts that write nothing in common and can wait for each other, each in the order of its nodes, in an order in
-  /// which every part follows those that it waits for.
+  /// The largest number of parts that write nothing in common and can wait for each other, each in the order of its
+  /// nodes, in an order in which every part follows those that it waits for.
   func parts() -> [[Int]] {
     var groups = Groups(count: nodes.count)
     joinWriters(&groups)
@@ -68,7 +71,9 @@ struct MappingGraph {
     let waits = waits(members)
     let reached = members.indices.map { reach(from: $0, waits) }
     for start in members.indices {
-      for other in reached[start] where reached[other].contains(start) { groups.join(members[start][0], members[other][0]) }
+      for other in reached[start] where reached[other].contains(start) {
+        groups.join(members[start][0], members[other][0])
+      }
     }
   }
 

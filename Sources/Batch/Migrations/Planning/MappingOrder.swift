@@ -1,14 +1,14 @@
 import MappingModels
 import RunSupport
 
-/// Orders the mapping models of a step by what they read: one whose policies look up objects of an entity runs after those
-/// that make objects of it.
+/// Orders the mapping models of a step by what they read: one whose policies look up objects of an entity runs after
+/// those that make objects of it.
 struct MappingOrder {
   let step: MigrationStep
   let policies: PolicyRegistry
 
-  /// The step with its mapping models in the order in which they run; those that do not depend on each other keep theirs.
-  /// Throws `badMapping` when mapping models wait for each other, `missingPolicy` when a policy is not known.
+  /// The step with its mapping models in the order in which they run; those that do not depend on each other keep
+  /// theirs. Throws `badMapping` when mapping models wait for each other, `missingPolicy` when a policy is not known.
   func ordered() throws -> MigrationStep {
     // Inferred mappings have no policies.
     guard !step.isInferred else { return step }

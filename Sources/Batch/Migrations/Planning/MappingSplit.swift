@@ -2,10 +2,12 @@ import CoreDataModel
 import MappingModels
 import RunSupport
 
-/// The parts of a step: the largest number of groups of its entity mappings that are independent of each other, with the proof.
+/// The parts of a step: the largest number of groups of its entity mappings that are independent of each other, with
+/// the proof.
 ///
-/// No part writes a table that another one writes. What a part reads of another one, it reads after that part is finished.
-/// Relationships between parts need neither: the keys of objects of the source move by arithmetic, before any of them is written.
+/// No part writes a table that another one writes. What a part reads of another one, it reads after that part is
+/// finished. Relationships between parts need neither: the keys of objects of the source move by arithmetic, before any
+/// of them is written.
 public struct MappingSplit: Sendable, Equatable, Codable {
   /// Finished objects that a part reads.
   public struct Read: Sendable, Equatable, Codable {
@@ -23,7 +25,8 @@ public struct MappingSplit: Sendable, Equatable, Codable {
     public var mappingModels: [String]
     /// Its entity mappings, in their order.
     public var entityMappings: [String]
-    /// Root entities whose tables it writes, and many-to-many relationships, as `Book.authors`, whose links it writes; sorted.
+    /// Root entities whose tables it writes, and many-to-many relationships, as `Book.authors`, whose links it writes;
+    /// sorted.
     public var writes: [String]
     /// What it reads of other parts.
     public var reads: [Read]
@@ -38,7 +41,8 @@ public struct MappingSplit: Sendable, Equatable, Codable {
   public private(set) var parts: [Part]
   /// Relationships from one part to another: their keys move by arithmetic.
   public private(set) var arithmetic: [String]
-  /// Why mapping models that make up the step together, or the order of mappings in one, are not independent as they were given.
+  /// Why mapping models that make up the step together, or the order of mappings in one, are not independent as they
+  /// were given.
   public private(set) var dependencies: [String]
   /// What the proof rests on because a policy does not declare it.
   public private(set) var assumptions: [String]
@@ -79,7 +83,8 @@ public struct MappingSplit: Sendable, Equatable, Codable {
       }
     }
     return Part(
-      number: index + 1, mappingModels: Set(nodes.map { graph.nodes[$0].model }).sorted().map { step.mappingModels[$0].name },
+      number: index + 1,
+      mappingModels: Set(nodes.map { graph.nodes[$0].model }).sorted().map { step.mappingModels[$0].name },
       entityMappings: nodes.map { graph.nodes[$0].mapping.name },
       writes: nodes.reduce(into: Set<String>()) { $0.formUnion(graph.nodes[$1].writes) }.sorted(),
       reads: reads.sorted { ($0.part, $0.entity) < ($1.part, $1.entity) },
@@ -102,7 +107,8 @@ public struct MappingSplit: Sendable, Equatable, Codable {
   }
 
   private static func dependencies(_ part: [Int], _ graph: MappingGraph, _ step: MigrationStep) -> [String] {
-    let given = step.mappingModels.indices.map { model in graph.nodes.indices.filter { graph.nodes[$0].model == model } }
+    let given = step.mappingModels.indices.map { model in graph.nodes.indices.filter { graph.nodes[$0].model == model }
+    }
     let late = graph.nodes.indices.flatMap { reader in
       graph.makers[reader].sorted().filter { maker in
         maker > reader && part[maker] != part[reader] && graph.nodes[maker].model == graph.nodes[reader].model

@@ -69,12 +69,13 @@ public struct MigrationPlanner: Sendable {
   private let parts: PartSelection
   private let inference: InferencePath?
 
-  /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that can be
-  /// inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made. `inference` says
-  /// whether consecutive inferred steps are made as they are, or as one past the versions between; nil for what loses no value
-  /// that the other keeps. Stages are passed as they are.
+  /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that
+  /// can be inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
+  /// `inference` says whether consecutive inferred steps are made as they are, or as one past the versions between; nil
+  /// for what loses no value that the other keeps. Stages are passed as they are.
   public init(
-    library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names, fuses: Bool = true,
+    library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names,
+    fuses: Bool = true,
     parts: PartSelection = PartSelection(), inference: InferencePath? = nil
   ) {
     self.inference = inference
@@ -88,8 +89,9 @@ public struct MigrationPlanner: Sendable {
 
   /// Plans the migration of a store.
   ///
-  /// `countsRows` may be false if nobody wants to know: counting reads the whole store. `checksValues` may be false where it
-  /// was done before: whether an inferred step would leave required attributes without value is found by reading rows.
+  /// `countsRows` may be false if nobody wants to know: counting reads the whole store. `checksValues` may be false
+  /// where it was done before: whether an inferred step would leave required attributes without value is found by
+  /// reading rows.
   ///
   /// - Throws: ``BatchError``: `noModel`, `noPath`, `badMapping`, `missingPolicy`, `refused`, `badStore`.
   public func plan(
@@ -127,7 +129,8 @@ public struct MigrationPlanner: Sendable {
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
-    let notes = try chosen.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
+    let notes =
+      try chosen.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
@@ -169,7 +172,8 @@ public struct MigrationPlanner: Sendable {
     guard target == .identity else {
       do {
         let order = successors.map { .successors($0) } ?? order
-        let steps = try VersionPath.find(from: source, to: destination, library: library, mappings: mappings, order: order)
+        let steps = try VersionPath.find(
+          from: source, to: destination, library: library, mappings: mappings, order: order)
         return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
       } catch let error as BatchError where error.code == .noPath {
         guard let step = past(from: source, to: destination, successors) else { throw error }
@@ -182,21 +186,24 @@ public struct MigrationPlanner: Sendable {
     return RunInference(steps: [step])
   }
 
-  /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil for none.
+  /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil
+  /// for none.
   private func past(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
   ) -> MigrationStep? {
     var graph = VersionGraph(library: library, successors: successors)
     graph.add(mappings)
     let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
-    guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else { return nil }
+    guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else {
+      return nil
+    }
     return try? MigrationStep.inferred(
       from: source, start, to: destination, end,
       reason: "inferred directly, past the versions between, because it cannot be inferred version by version")
   }
 
-  /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version that is missing, and
-  /// those that mapping models lead backward, as inference never does.
+  /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version
+  /// that is missing, and those that mapping models lead backward, as inference never does.
   private func markHistory(_ steps: inout [MigrationStep], _ reader: StoreReader, _ successors: [String: String]?) {
     let isKnown = library.model(matching: reader.metadata.versionHashes) != nil
     if !isKnown, steps.first?.isIdentity == false { steps[0].isHistory = false }

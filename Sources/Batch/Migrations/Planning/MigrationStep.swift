@@ -3,7 +3,8 @@ import MappingModels
 
 /// One step of a path: from one version to another, by one or several mapping models together.
 public struct MigrationStep: Sendable, Equatable {
-  /// The version that the mapping models read: the one before the step, or, where steps are ``passed``, the last of those between.
+  /// The version that the mapping models read: the one before the step, or, where steps are ``passed``, the last of
+  /// those between.
   public let source: ManagedObjectModel
   /// The version after the step.
   public let destination: ManagedObjectModel
@@ -17,13 +18,15 @@ public struct MigrationStep: Sendable, Equatable {
   public let passedVersions: [String]
   /// Steps that the same pass makes before, row by row: the versions between are in no file.
   public let passed: [MigrationStep]
-  /// Whether the step goes forward in the version history of a bundle. What its destination lacks was then dropped by the model's author.
+  /// Whether the step goes forward in the version history of a bundle. What its destination lacks was then dropped by
+  /// the model's author.
   package var isHistory = true
 
   /// The version of the store that the step reads.
   public var origin: ManagedObjectModel { passed.first?.source ?? source }
 
-  /// Whether the step leads from a version to itself. Then every row is written again, and all that the model does not know is kept.
+  /// Whether the step leads from a version to itself. Then every row is written again, and all that the model does not
+  /// know is kept.
   public var isIdentity: Bool { source == destination }
 
   /// Makes a step.

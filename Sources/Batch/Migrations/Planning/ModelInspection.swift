@@ -81,7 +81,8 @@ public struct ModelInspection: Sendable, Codable {
   ) -> Step {
     let obstacles = ModelDifference(from: source, to: destination).obstacles
     return Step(
-      from: source.name, to: destination.name, isEqual: sourceHashes == destinationHashes, isInferable: obstacles.isEmpty,
+      from: source.name, to: destination.name, isEqual: sourceHashes == destinationHashes,
+      isInferable: obstacles.isEmpty,
       reasons: obstacles.map { "\($0.place): \($0.reason)" })
   }
 

@@ -43,8 +43,8 @@ public struct ModelLibrary: Sendable {
   /// The version that a migration leads to: the one named, else the current version of the bundle that holds `source`,
   /// else the last version of that bundle.
   ///
-  /// - Throws: ``BatchError`` with the code `noModel` that names the known versions when there is no such version, or when several
-  ///   could be meant.
+  /// - Throws: ``BatchError`` with the code `noModel` that names the known versions when there is no such version, or
+  ///   when several could be meant.
   public func target(named name: String?, from source: ManagedObjectModel? = nil) throws -> ManagedObjectModel {
     if let name {
       let found = positions(named: name)

@@ -4,8 +4,8 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// Uniqueness constraints that the steps of a path add, as far as their values can be followed back to the store: an index over
-/// them can only be built where no two objects have the same values.
+/// Uniqueness constraints that the steps of a path add, as far as their values can be followed back to the store: an
+/// index over them can only be built where no two objects have the same values.
 struct NewConstraints {
   /// The objects of an entity of the store, and where their values under the constraint come from.
   struct Share {
@@ -23,10 +23,12 @@ struct NewConstraints {
 
   private(set) var constraints: [Constraint] = []
 
-  /// Prepares a path. `layouts` are those of the steps' destinations; constraints count of `written` versions alone, by name.
+  /// Prepares a path. `layouts` are those of the steps' destinations; constraints count of `written` versions alone, by
+  /// name.
   init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreLayout, written: Set<String>) {
     func adds(_ step: MigrationStep) -> Bool {
-      written.contains(step.destination.name) && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
+      written.contains(step.destination.name)
+        && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
     }
     guard let last = path.lastIndex(where: { !$0.isIdentity && adds($0) }) else { return }
     var composition = MappingComposition(source)
@@ -61,8 +63,8 @@ struct NewConstraints {
     return shares
   }
 
-  /// Throws `refused` for the first constraint that objects of the store break, with their number and some of their keys. Reads the
-  /// tables concerned, in 16 MiB; what does not fit is sorted in a temporary file.
+  /// Throws `refused` for the first constraint that objects of the store break, with their number and some of their
+  /// keys. Reads the tables concerned, in 16 MiB; what does not fit is sorted in a temporary file.
   func check(_ reader: StoreReader, _ binding: StoreBinding) throws {
     var seen: Set<[String]> = []
     for constraint in constraints {
@@ -70,10 +72,14 @@ struct NewConstraints {
         seen.insert(check.identity).inserted
       else { continue }
       let equal: ConstraintCheck.Equal
-      do { equal = try check.run() } catch let error as StreamsError where error.code == .diskFull || error.code == .inputOutput {
+      do { equal = try check.run() } catch let error as StreamsError
+        where error.code == .diskFull || error.code == .inputOutput
+      {
         throw BatchError(
-          .refused, "the objects under a uniqueness constraint cannot be sorted in the temporary directory: \(error.message)",
-          hint: "Set TMPDIR to a folder on a larger disk", effect: .nothingWritten, path: reader.path, entity: constraint.entity)
+          .refused,
+          "the objects under a uniqueness constraint cannot be sorted in the temporary directory: \(error.message)",
+          hint: "Set TMPDIR to a folder on a larger disk", effect: .nothingWritten, path: reader.path,
+          entity: constraint.entity)
       }
       guard equal.count > 0 else { continue }
       throw failure(constraint, check, equal, reader)
@@ -91,7 +97,8 @@ struct NewConstraints {
       .refused,
       "\(verb) the same \(constraint.properties.joined(separator: ", ")) as another one (\(pairs)\(more)), "
         + "which a uniqueness constraint of \(constraint.version) forbids",
-      hint: "Change or remove them in the application, or leave them out with a mapping model" + list, effect: .nothingWritten,
+      hint: "Change or remove them in the application, or leave them out with a mapping model" + list,
+      effect: .nothingWritten,
       path: reader.path, entity: constraint.entity)
   }
 }

@@ -2,11 +2,11 @@ import CoreDataModel
 import MappingModels
 import RunSupport
 
-/// Which parts of a migration's steps a run makes. Tables of the others stay empty, and relationships to their objects become NULL; all
-/// keys are those of a whole run.
+/// Which parts of a migration's steps a run makes. Tables of the others stay empty, and relationships to their objects
+/// become NULL; all keys are those of a whole run.
 ///
-/// A name is that of a mapping model or of an entity mapping, and means every part that has some of it, or it is `STEP.PART`, as a plan
-/// numbers them. A step that ``only`` does not name is made whole.
+/// A name is that of a mapping model or of an entity mapping, and means every part that has some of it, or it is
+/// `STEP.PART`, as a plan numbers them. A step that ``only`` does not name is made whole.
 public struct PartSelection: Sendable, Equatable, Codable {
   /// Only these, of every step that has one of them; empty for all.
   public var only: [String]
@@ -19,8 +19,8 @@ public struct PartSelection: Sendable, Equatable, Codable {
   /// Whether nothing is left out.
   public var isAll: Bool { only.isEmpty && skip.isEmpty }
 
-  /// The steps, with the entity mappings of the parts that are left out marked. Throws `refused` for a name that no part has, and for a
-  /// part that reads what one that is left out makes.
+  /// The steps, with the entity mappings of the parts that are left out marked. Throws `refused` for a name that no
+  /// part has, and for a part that reads what one that is left out makes.
   func applied(to steps: [MigrationStep], policies: PolicyRegistry) throws -> [MigrationStep] {
     guard !isAll, !steps.isEmpty else { return steps }
     var unknown = Set(only + skip)

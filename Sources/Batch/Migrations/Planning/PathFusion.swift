@@ -4,8 +4,8 @@ import MappingModels
 
 /// Joins consecutive steps in one pass, wherever that gives the same store, to the byte, as one step after the other.
 ///
-/// A pass has stages. Of steps whose values can be followed back, one stage is made (``MappingComposition``); the next stage sees the
-/// rows of the version before, which are made on the way (``PassedStep``).
+/// A pass has stages. Of steps whose values can be followed back, one stage is made (``MappingComposition``); the next
+/// stage sees the rows of the version before, which are made on the way (``PassedStep``).
 struct PathFusion {
   /// Versions between that a pass may see: each takes memory for rows.
   private static let mostPassed = 4
@@ -28,7 +28,8 @@ struct PathFusion {
     var composition: MappingComposition
   }
 
-  /// Prepares a path for a store. `layouts` are those of the steps' destinations. Custom stages stay steps of their own.
+  /// Prepares a path for a store. `layouts` are those of the steps' destinations. Custom stages stay steps of their
+  /// own.
   init(
     _ path: [MigrationStep], layouts: [StoreLayout], source: StoreBinding, schema: StoreSchema, isStaged: Bool
   ) {
@@ -100,7 +101,9 @@ struct PathFusion {
       entityMappings: closed.composition.entityMappings())
     (model.sourceModelName, model.destinationModelName) = (first.source.name, last.destination.name)
     model.sourceHashes = first.mappingModels.reduce(into: [:]) { $0.merge($1.sourceHashes) { first, _ in first } }
-    model.destinationHashes = last.mappingModels.reduce(into: [:]) { $0.merge($1.destinationHashes) { first, _ in first } }
+    model.destinationHashes = last.mappingModels.reduce(into: [:]) {
+      $0.merge($1.destinationHashes) { first, _ in first }
+    }
     var step = MigrationStep(
       source: first.source, destination: last.destination, mappingModels: [model], isInferred: mapped.isEmpty,
       reason: Self.reason(path[range]))
@@ -115,7 +118,8 @@ struct PathFusion {
     var whole = last
     if joined.count > 1 {
       whole = MigrationStep(
-        source: last.source, destination: last.destination, mappingModels: last.mappingModels, isInferred: last.isInferred,
+        source: last.source, destination: last.destination, mappingModels: last.mappingModels,
+        isInferred: last.isInferred,
         reason: Self.reason(joined), passedVersions: joined.dropFirst().map(\.source.name),
         passed: stages.dropLast().map(\.step))
       whole.isHistory = last.isHistory

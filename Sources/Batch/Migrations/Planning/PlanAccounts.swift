@@ -9,7 +9,8 @@ package struct PlanAccounts {
   /// Objects of the store by entity; empty if nothing is counted.
   private(set) var rows: [MigrationPlan.EntityRows] = []
 
-  /// Looks at the steps; with `counts` reads the whole store. What later versions hold is said as far as inferred steps leave no doubt.
+  /// Looks at the steps; with `counts` reads the whole store. What later versions hold is said as far as inferred steps
+  /// leave no doubt.
   package init(_ steps: [MigrationStep], _ reader: StoreReader, _ binding: StoreBinding, counts: Bool) throws {
     let stages = steps.flatMap { $0.passed + [$0] }
     let lines = stages.map(AccountLines.init)
@@ -34,7 +35,9 @@ extension VersionAccount {
     for index in lines.indices where lines[index].holdsData {
       let line = lines[index]
       let sources = before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) }
-      let sum = sources.reduce(UInt64?(0)) { sum, source in before.count(of: source).flatMap { count in sum.map { $0 + count } } }
+      let sum = sources.reduce(UInt64?(0)) { sum, source in
+        before.count(of: source).flatMap { count in sum.map { $0 + count } }
+      }
       var count = sum
       if line.kind == .entity { objects[line.entity] = sum }
       // A value that is required, or one that is new, comes from the model.

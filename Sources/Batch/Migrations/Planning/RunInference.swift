@@ -2,8 +2,8 @@ import CoreDataModel
 import MappingModels
 import RunSupport
 
-/// Chooses how consecutive inferred steps are made: version by version, by inference from the first version to the last, or by
-/// one step that takes of both what keeps the store's values.
+/// Chooses how consecutive inferred steps are made: version by version, by inference from the first version to the
+/// last, or by one step that takes of both what keeps the store's values.
 struct RunInference {
   /// The path, with the steps that were chosen.
   private(set) var steps: [MigrationStep]
@@ -17,8 +17,8 @@ struct RunInference {
   /// A path that leaves nothing to choose.
   init(steps: [MigrationStep], notes: [String] = []) { (self.steps, self.notes, way) = (steps, notes, nil) }
 
-  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` if inference is
-  /// to be direct and cannot be.
+  /// Looks at a path. Without a way that a person chose, nothing is lost that one of them keeps. Throws `refused` if
+  /// inference is to be direct and cannot be.
   init(_ path: [MigrationStep], way: InferencePath?) throws {
     (steps, notes, self.way) = ([], [], way)
     var run: [MigrationStep] = []
@@ -76,7 +76,8 @@ struct RunInference {
 
   private func step(_ run: [MigrationStep], _ model: MappingModel, _ reason: String) -> MigrationStep {
     MigrationStep(
-      source: run[0].source, destination: run[run.count - 1].destination, mappingModels: [model], isInferred: true, reason: reason
+      source: run[0].source, destination: run[run.count - 1].destination, mappingModels: [model], isInferred: true,
+      reason: reason
     )
   }
 

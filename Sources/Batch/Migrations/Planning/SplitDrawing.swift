@@ -108,7 +108,9 @@ private struct SplitLayers {
 
   private static func box(_ part: MappingSplit.Part) -> Box {
     var lines = ["part \(part.number)"] + part.entityMappings.prefix(shownMappings)
-    if part.entityMappings.count > shownMappings { lines.append("and \(part.entityMappings.count - shownMappings) more") }
+    if part.entityMappings.count > shownMappings {
+      lines.append("and \(part.entityMappings.count - shownMappings) more")
+    }
     lines += part.reads.map { "reads \($0.entity) of part \($0.part)" }
     return Box(width: 20 + 7 * min(48, lines.map(\.count).max() ?? 0), lines: lines)
   }
@@ -135,7 +137,8 @@ private struct SplitLayers {
     let (x1, y1) = (from.x + from.width, top + from.y + from.height / 2)
     let (x2, y2) = (to.x, top + to.y + to.height / 2)
     let bend = max(24, (x2 - x1) / 2)
-    return "<path class=\"way\" marker-end=\"url(#tip)\" d=\"M\(x1) \(y1)C\(x1 + bend) \(y1) \(x2 - bend) \(y2) \(x2) \(y2)\"/>"
+    return
+      "<path class=\"way\" marker-end=\"url(#tip)\" d=\"M\(x1) \(y1)C\(x1 + bend) \(y1) \(x2 - bend) \(y2) \(x2) \(y2)\"/>"
   }
 
   private func element(_ box: Box, _ top: Int) throws -> String {
@@ -143,7 +146,8 @@ private struct SplitLayers {
       "<rect class=\"box\" rx=\"4\" x=\"\(box.x)\" y=\"\(top + box.y)\" width=\"\(box.width)\" height=\"\(box.height)\"/>"
     let texts = try box.lines.enumerated().map { index, line in
       let short = line.count > 48 ? line.prefix(47) + "…" : line[...]
-      return "<text class=\"\(index == 0 ? "head" : "line")\" x=\"\(box.x + 10)\" y=\"\(top + box.y + 20 + 16 * index)\">"
+      return
+        "<text class=\"\(index == 0 ? "head" : "line")\" x=\"\(box.x + 10)\" y=\"\(top + box.y + 20 + 16 * index)\">"
         + "\(try XMLText.escaped(String(short)))</text>"
     }
     return ([frame] + texts).joined()

@@ -1,7 +1,8 @@
 import MappingModels
 
-/// Proves that parts of a step are independent: every entity mapping is in one part, no two parts write one table, and what a part reads
-/// of another one is finished, because that part comes before. Knows nothing of how the parts were found.
+/// Proves that parts of a step are independent: every entity mapping is in one part, no two parts write one table, and
+/// what a part reads of another one is finished, because that part comes before. Knows nothing of how the parts were
+/// found.
 struct SplitProof {
   let graph: MappingGraph
 
@@ -22,7 +23,9 @@ struct SplitProof {
 
   private func overlaps(_ part: [Int?]) -> [String] {
     var writers: [String: [Int]] = [:]
-    for (index, node) in graph.nodes.enumerated() { for place in node.writes { writers[place, default: []].append(index) } }
+    for (index, node) in graph.nodes.enumerated() {
+      for place in node.writes { writers[place, default: []].append(index) }
+    }
     return writers.sorted { $0.key < $1.key }.compactMap { place, nodes in
       guard let other = nodes.first(where: { part[$0] != part[nodes[0]] }) else { return nil }
       return "\(name(nodes[0])) and \(name(other)) both write \(place)"

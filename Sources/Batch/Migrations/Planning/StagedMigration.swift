@@ -4,9 +4,9 @@ import RunSupport
 
 /// The way from one version to another as stages that a person wrote down, as NSStagedMigrationManager has it (E.4).
 ///
-/// A store enters at the stage that names its version's checksum, and passes every version that the stages name from there on, one
-/// after the other; nothing is left out, and no version in between is added. `godwit models` prints checksums (A.6). Wherever a
-/// checksum is asked for, a version's name will do, as `Version` or `Bundle/Version`.
+/// A store enters at the stage that names its version's checksum, and passes every version that the stages name from
+/// there on, one after the other; nothing is left out, and no version in between is added. `godwit models` prints
+/// checksums (A.6). Wherever a checksum is asked for, a version's name will do, as `Version` or `Bundle/Version`.
 public struct StagedMigration: Sendable, Equatable, Codable {
   /// One stage.
   public enum Stage: Sendable, Equatable, Codable {
@@ -43,7 +43,8 @@ public struct StagedMigration: Sendable, Equatable, Codable {
 
 extension ModelLibrary {
   /// The version with that checksum or of that name.
-  func version(of reference: String, stage: Int, besides extra: [ManagedObjectModel] = []) throws -> ManagedObjectModel {
+  func version(of reference: String, stage: Int, besides extra: [ManagedObjectModel] = []) throws -> ManagedObjectModel
+  {
     let all = versions + extra
     if let found = all.first(where: { checksum(of: $0) == reference }) { return found }
     if let named = try? target(named: reference) { return named }
@@ -73,7 +74,9 @@ enum StagesReader {
       guard fields.count == 1 else { throw node.failure("a lightweight stage has nothing else", hint) }
       return .lightweight(versionChecksums: try texts(versions, "lightweight"))
     }
-    guard let from = fields["from"], let to = fields["to"] else { throw node.failure("the stage names no versions", hint) }
+    guard let from = fields["from"], let to = fields["to"] else {
+      throw node.failure("the stage names no versions", hint)
+    }
     return .custom(
       from: try from.text("from"), to: try to.text("to"),
       mappingModels: try fields["mappings"].map { try texts($0, "mappings") } ?? [])

@@ -4,8 +4,9 @@ import RunSupport
 
 /// Finds the steps that stages prescribe.
 ///
-/// Errors stand for those of Core Data (E.1): a version that no model has is `noModel` (134504); a store or target that is in no
-/// stage, and a way back, are `noPath` (134506); a custom stage without mapping model is `badMapping` (134140).
+/// Errors stand for those of Core Data (E.1): a version that no model has is `noModel` (134504); a store or target that
+/// is in no stage, and a way back, are `noPath` (134506); a custom stage without mapping model is `badMapping`
+/// (134140).
 struct StagedPath {
   /// How a version of the chain is reached from the one before.
   private struct Link {
@@ -22,7 +23,9 @@ struct StagedPath {
   private let source: ManagedObjectModel
   private var links: [Link] = []
 
-  init(_ staged: StagedMigration, from source: ManagedObjectModel, library: ModelLibrary, mappings: [MappingModel]) throws {
+  init(_ staged: StagedMigration, from source: ManagedObjectModel, library: ModelLibrary, mappings: [MappingModel])
+    throws
+  {
     guard !staged.stages.isEmpty else { throw StagedMigration.empty }
     self.source = source
     self.library = library
@@ -102,8 +105,10 @@ struct StagedPath {
   /// The mapping models of a custom stage that fit its versions.
   private func mappingModels(_ names: [String], _ from: Link, _ to: Link, _ stage: String) throws -> [MappingModel] {
     let (before, after) = (library.hashes(of: from.version), library.hashes(of: to.version))
-    let pairs = graph.explicit.keys.filter { graph.hashes[$0.source] == before && graph.hashes[$0.destination] == after }
-      .sorted { ($0.source, $0.destination) < ($1.source, $1.destination) }
+    let pairs = graph.explicit.keys.filter {
+      graph.hashes[$0.source] == before && graph.hashes[$0.destination] == after
+    }
+    .sorted { ($0.source, $0.destination) < ($1.source, $1.destination) }
     var fitting: [MappingModel] = []
     for model in pairs.flatMap({ graph.explicit[$0] ?? [] }) where !fitting.contains(model) { fitting.append(model) }
     let missing = names.filter { name in !fitting.contains { $0.name == name } }
@@ -120,7 +125,8 @@ struct StagedPath {
     let made = MigrationStep.mapped(models, from: from.version, to: to.version)
     guard let step = made.step else {
       throw BatchError(
-        .badMapping, made.problems.map { "\(stage): \($0)" }.joined(separator: "\n"), hint: "Correct the mapping models")
+        .badMapping, made.problems.map { "\(stage): \($0)" }.joined(separator: "\n"), hint: "Correct the mapping models"
+      )
     }
     return step
   }

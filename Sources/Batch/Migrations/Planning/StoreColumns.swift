@@ -13,7 +13,9 @@ struct StoreColumns {
     var found: Set<String> = []
     for table in layout.entityTables {
       for column in table.columns {
-        guard let owner = owner(column.role), chain.contains(owner.entity), place(of: column, in: table) == nil else { continue }
+        guard let owner = owner(column.role), chain.contains(owner.entity), place(of: column, in: table) == nil else {
+          continue
+        }
         found.insert(owner.name)
       }
     }
@@ -23,7 +25,8 @@ struct StoreColumns {
     return found.sorted(by: NameOrder.codeUnits)
   }
 
-  /// Own and inherited attributes whose column has another type than the version's, as `name: VARCHAR instead of INTEGER`.
+  /// Own and inherited attributes whose column has another type than the version's, as `name: VARCHAR instead of
+  /// INTEGER`.
   func retyped(_ entity: String) -> [String] {
     guard let table = layout.table(ofEntity: entity), let real = schema.table(table.name) else { return [] }
     let chain = self.chain(entity)
@@ -55,7 +58,8 @@ struct StoreColumns {
     switch role {
     case .primaryKey, .entity, .optimisticLock, .unknown: nil
     case .attribute(let entity, let name), .toOne(let entity, let name), .toOneEntity(let entity, let name),
-      .orderingKey(let entity, let name), .inverselessOwner(let entity, let name), .inverselessOrder(let entity, let name):
+      .orderingKey(let entity, let name), .inverselessOwner(let entity, let name),
+      .inverselessOrder(let entity, let name):
       PropertyReference(entity: entity, name: name)
     }
   }

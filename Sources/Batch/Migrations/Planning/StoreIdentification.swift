@@ -85,7 +85,9 @@ public struct StoreIdentification: Sendable, Codable {
     _ reader: StoreReader, _ model: ManagedObjectModel, entities: [String], kind: Difference.Kind
   ) {
     // A version that no store can have says nothing about columns; that it differs is known without.
-    let columns = (try? StoreLayout(model: model, purpose: .reading)).map { StoreColumns(layout: $0, schema: reader.schema) }
+    let columns = (try? StoreLayout(model: model, purpose: .reading)).map {
+      StoreColumns(layout: $0, schema: reader.schema)
+    }
     var unknown: Set<String> = []
     for entity in entities.sorted(by: NameOrder.codeUnits) {
       var difference = Difference(entity: entity, kind: kind)

@@ -1,6 +1,7 @@
 import Streams
 
-/// What a store says of itself: what its metadata and tables say, and with its model what they mean. Read-only (trap 1).
+/// What a store says of itself: what its metadata and tables say, and with its model what they mean. Read-only (trap
+/// 1).
 public struct StoreInspection: Sendable, Codable {
   /// An entity as Z_PRIMARYKEY and its table show it.
   public struct Entity: Sendable, Codable {

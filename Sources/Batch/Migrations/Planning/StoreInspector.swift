@@ -191,12 +191,15 @@ struct StoreInspector {
 }
 
 extension StoreInspection {
-  /// Inspects a store; `models` may be nil: then the store's own cached model says what its tables mean, where it has one.
+  /// Inspects a store; `models` may be nil: then the store's own cached model says what its tables mean, where it has
+  /// one.
   ///
-  /// Rows are counted in stores of up to ``mostCounted`` bytes, and with `counts` in all. In larger ones a sample of pages gives an estimate of how many
-  /// there are, and values outside the store are not looked for: that takes less than a second whatever the size.
+  /// Rows are counted in stores of up to ``mostCounted`` bytes, and with `counts` in all. In larger ones a sample of
+  /// pages gives an estimate of how many there are, and values outside the store are not looked for: that takes less
+  /// than a second whatever the size.
   ///
-  /// - Throws: ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among ``problems``.
+  /// - Throws: ``BatchError`` (`badStore`) for a file that is no Core Data store; damage within one is among
+  ///   ``problems``.
   public init(path: String, models: ModelLibrary?, fileSystem: any FileSystem, counts: Bool = false) throws {
     let reader = try SourceStore.open(path, fileSystem, locking: .shared, forInspection: true)
     defer { reader.close() }
@@ -246,9 +249,15 @@ private struct StoreTraps {
     }
     texts += [reader.metadata.newerFramework].compactMap { $0 }
     let kinds = Set(inspection.tables.map(\.kind))
-    if kinds.contains(.history) { texts.append("persistent history is kept; it refers to this version's entity numbers") }
-    if kinds.contains(.cloudKit) { texts.append("the store is mirrored with CloudKit: refused unless --allow-cloudkit is given") }
-    if !inspection.triggers.isEmpty { texts.append("\(inspection.triggers.count) triggers call functions of Core Data") }
+    if kinds.contains(.history) {
+      texts.append("persistent history is kept; it refers to this version's entity numbers")
+    }
+    if kinds.contains(.cloudKit) {
+      texts.append("the store is mirrored with CloudKit: refused unless --allow-cloudkit is given")
+    }
+    if !inspection.triggers.isEmpty {
+      texts.append("\(inspection.triggers.count) triggers call functions of Core Data")
+    }
     let virtual = inspection.tables.filter { $0.kind == .virtual }.map(\.name)
     if !virtual.isEmpty { texts.append("virtual tables: \(virtual.joined(separator: ", "))") }
     if !inspection.unknownColumns.isEmpty {

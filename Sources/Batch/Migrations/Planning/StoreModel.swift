@@ -6,8 +6,8 @@ import RunSupport
 public enum StoreModel {
   /// The version of the library whose hashes are those of the store, else the model that the store carries itself.
   ///
-  /// - Throws: ``BatchError`` (`noModel`) that names the nearest version, or asks for models when there is no library; if the
-  ///   store's own model cannot be used it says why.
+  /// - Throws: ``BatchError`` (`noModel`) that names the nearest version, or asks for models when there is no library;
+  ///   if the store's own model cannot be used it says why.
   public static func find(of reader: StoreReader, in library: ModelLibrary?) throws -> ManagedObjectModel {
     let hashes = reader.metadata.versionHashes
     if let model = library?.model(matching: hashes) { return model }

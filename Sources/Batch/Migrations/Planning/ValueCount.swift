@@ -23,14 +23,19 @@ struct ValueCount {
     }
   }
 
-  private mutating func count(_ concerned: [(index: Int, sought: Sought)], _ table: StoreBinding.Table, _ reader: StoreReader)
+  private mutating func count(
+    _ concerned: [(index: Int, sought: Sought)], _ table: StoreBinding.Table, _ reader: StoreReader
+  )
     throws
   {
     let scan = TableScan(
-      snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
+      snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max,
+      longValuesFrom: MemoryBudget.longValueBytes)
     let places = concerned.map { index, sought in
       let isNullByDefault = sought.position.map { (table.schema.columns[$0].defaultValue ?? .null) == .null } ?? true
-      return (index: index, number: Int64(sought.entity.number), position: sought.position, isNullByDefault: isNullByDefault)
+      return (
+        index: index, number: Int64(sought.entity.number), position: sought.position, isNullByDefault: isNullByDefault
+      )
     }
     let (page, row) = (RowPage(), RecordDecoder())
     while try scan.next(into: page) {
@@ -38,7 +43,9 @@ struct ValueCount {
         let number = row.integer(table.positions[1])
         for place in places where number == place.number {
           var isNull = place.isNullByDefault
-          if let position = place.position, position < row.columnCount { isNull = row.type(position) == SerialType.null }
+          if let position = place.position, position < row.columnCount {
+            isNull = row.type(position) == SerialType.null
+          }
           if isNull { missing[place.index] += 1 }
         }
       }

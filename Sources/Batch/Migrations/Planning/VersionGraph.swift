@@ -71,7 +71,8 @@ package struct VersionGraph {
     }
   }
 
-  /// The steps that inference makes one after the other from here to a target, except for those that have mapping models.
+  /// The steps that inference makes one after the other from here to a target, except for those that have mapping
+  /// models.
   func successors(of place: Int, targets: [Int]) -> [Pair] {
     var (pairs, place) = ([Pair](), place)
     while pairs.count < versions.count, let next = successor(of: place, targets: targets) {
@@ -91,7 +92,8 @@ package struct VersionGraph {
 
   private func pairs(fitting mapping: MappingModel) -> [Pair] {
     let sources = places(
-      mapping.sourceHashes, mapping.sourceModelName, mapping.sourceChecksum, mapping.entityMappings.compactMap(\.sourceEntity))
+      mapping.sourceHashes, mapping.sourceModelName, mapping.sourceChecksum,
+      mapping.entityMappings.compactMap(\.sourceEntity))
     let destinations = places(
       mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
       mapping.entityMappings.compactMap(\.destinationEntity))
@@ -112,7 +114,8 @@ package struct VersionGraph {
   /// Whether a mapping model leads to a version.
   static func leads(_ mapping: MappingModel, to version: ManagedObjectModel) -> Bool {
     fits(
-      version.name, version.versionHashes, mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
+      version.name, version.versionHashes, mapping.destinationHashes, mapping.destinationModelName,
+      mapping.destinationChecksum,
       mapping.entityMappings.compactMap(\.destinationEntity))
   }
 

@@ -3,14 +3,15 @@ import RunSupport
 
 /// Which version follows which, where no mapping model says so: inference goes from a version to the next one.
 public enum VersionOrder: Sendable {
-  /// Says which of the other versions of the library follows `current`; nil if none does. It is called once for every version
-  /// when a migration is planned; a resumed run keeps the answers.
+  /// Says which of the other versions of the library follows `current`; nil if none does. It is called once for every
+  /// version when a migration is planned; a resumed run keeps the answers.
   public typealias Rule =
     @Sendable (_ current: ManagedObjectModel, _ candidates: [ManagedObjectModel]) throws -> ManagedObjectModel?
 
   /// The versions of a bundle by name, numbers compared by value.
   case names
-  /// By the model identifiers that Xcode's inspector sets: `2` follows `1`, `Library 10` follows `Library 9`; within a bundle.
+  /// By the model identifiers that Xcode's inspector sets: `2` follows `1`, `Library 10` follows `Library 9`; within a
+  /// bundle.
   case identifiers
   /// These versions, by `Version` or `Bundle/Version`. Without another target the last one is the version to reach.
   case list([String])
@@ -76,11 +77,13 @@ public enum VersionOrder: Sendable {
       let numbered = bundle.versions.map { ($0, Set($0.versionIdentifiers.compactMap(NumberedIdentifier.init))) }
       for (version, identifiers) in numbered {
         let (checksum, wanted) = (library.checksum(of: version), Set(identifiers.compactMap(\.next)))
-        let found = numbered.filter { !wanted.isDisjoint(with: $0.1) && library.checksum(of: $0.0) != checksum }.map(\.0)
+        let found = numbered.filter { !wanted.isDisjoint(with: $0.1) && library.checksum(of: $0.0) != checksum }.map(
+          \.0)
         let checksums = Set(found.map { library.checksum(of: $0) })
         guard checksums.count < 2 else {
           throw BatchError(
-            .noModel, "by their identifiers \(found.map(\.name).joined(separator: " and ")) both follow \(version.name)",
+            .noModel,
+            "by their identifiers \(found.map(\.name).joined(separator: " and ")) both follow \(version.name)",
             hint: "Give every version an identifier of its own, or name the versions in their order", path: bundle.path)
         }
         if let only = checksums.first { next[checksum] = only }

@@ -6,13 +6,13 @@ import RunSupport
 public enum VersionPath {
   /// The shortest list of steps from `source` to `destination`; empty when the hashes of both are equal.
   ///
-  /// A step is made up by the mapping models whose hashes fit its two versions (where a mapping model has no hashes,
-  /// by the names of versions and entities), or else inferred, but only from a version to the one that follows in `order`. A
-  /// source that is in no bundle may be inferred to the destination directly. Mapping models go before inference. Stages leave
-  /// no choice: see ``StagedMigration``.
+  /// A step is made up by the mapping models whose hashes fit its two versions (where a mapping model has no hashes, by
+  /// the names of versions and entities), or else inferred, but only from a version to the one that follows in `order`.
+  /// A source that is in no bundle may be inferred to the destination directly. Mapping models go before inference.
+  /// Stages leave no choice: see ``StagedMigration``.
   ///
-  /// - Throws: ``BatchError`` with the code `noPath` that says which step is impossible and why, or `badMapping` when mapping
-  ///   models of one step map the same entities or leave entities out.
+  /// - Throws: ``BatchError`` with the code `noPath` that says which step is impossible and why, or `badMapping` when
+  ///   mapping models of one step map the same entities or leave entities out.
   public static func find(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, library: ModelLibrary,
     mappings: [MappingModel], order: VersionOrder = .names

@@ -21,7 +21,9 @@ extension PropertyExpression {
       try object.assign(column: column, Self.stored(expression.evaluate(scope).single(), through: types))
     case .toOne:
       let objects = try expression.related(scope)
-      guard objects.count <= 1 else { throw ExpressionDamage("gives \(objects.count) objects for a to-one relationship") }
+      guard objects.count <= 1 else {
+        throw ExpressionDamage("gives \(objects.count) objects for a to-one relationship")
+      }
       try object.set(name, to: objects.first)
     case .toMany: for other in try expression.related(scope) { try object.add(other, to: name) }
     }

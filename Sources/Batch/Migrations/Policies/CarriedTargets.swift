@@ -1,5 +1,5 @@
-/// Where keys lead when filters decide which objects are carried over: the object is fetched and asked, as it was when its own row
-/// was migrated. The source does not change, so nothing has to be kept.
+/// Where keys lead when filters decide which objects are carried over: the object is fetched and asked, as it was when
+/// its own row was migrated. The source does not change, so nothing has to be kept.
 struct CarriedTargets {
   /// A way that objects of one source entity may go.
   struct Candidate {

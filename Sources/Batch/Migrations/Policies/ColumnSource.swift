@@ -50,14 +50,17 @@ extension ColumnSource {
         map.single.map { .shifted(column: position, by: $0.offset) }
       }
     case .keyEntity(let position, let map):
-      map.entityPosition.map { .number(key: position, of: $0, numbers: map.byNumber.map { $0.map { Int64($0.number) } }) }
+      map.entityPosition.map {
+        .number(key: position, of: $0, numbers: map.byNumber.map { $0.map { Int64($0.number) } })
+      }
     case .filled, .order, .carried, .expression, .unfit: nil
     }
   }
 }
 
 extension AttributeType {
-  /// The integers that are stored in the same bytes under this type as under another; nil for types that are no such pair.
+  /// The integers that are stored in the same bytes under this type as under another; nil for types that are no such
+  /// pair.
   fileprivate func unchanged(from source: AttributeType) -> ClosedRange<Int64>? {
     guard [.integer16, .integer32, .integer64].contains(source) else { return nil }
     return switch self {
@@ -70,7 +73,8 @@ extension AttributeType {
 }
 
 extension [AttributeType] {
-  /// The integers that are stored in the same bytes under each of these types, one after the other; nil if none need be.
+  /// The integers that are stored in the same bytes under each of these types, one after the other; nil if none need
+  /// be.
   fileprivate var unchanged: ClosedRange<Int64>? {
     zip(self, dropFirst()).reduce(Int64.min...Int64.max) { range, pair in
       guard let range, let next = pair.1.unchanged(from: pair.0) else { return nil }

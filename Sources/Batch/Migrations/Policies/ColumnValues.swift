@@ -1,7 +1,7 @@
 import Streams
 
-/// Values of an object's columns, as a record holds them: a serial type a column, with the integer's or double's bits or the place
-/// of its bytes. Setting and writing them copies bytes and counts no references.
+/// Values of an object's columns, as a record holds them: a serial type a column, with the integer's or double's bits
+/// or the place of its bytes. Setting and writing them copies bytes and counts no references.
 struct ColumnValues: ~Copyable {
   private struct Slot {
     /// The serial type; ``unset`` where the column has no value of its own.
@@ -75,7 +75,8 @@ struct ColumnValues: ~Copyable {
   mutating func set(_ column: Int, _ row: RecordDecoder, _ position: Int) {
     let type = row.type(position)
     switch type {
-    case SerialType.real: set(column, type: type, bits: UInt64(bigEndian: row.body(position).loadUnaligned(as: UInt64.self)))
+    case SerialType.real:
+      set(column, type: type, bits: UInt64(bigEndian: row.body(position).loadUnaligned(as: UInt64.self)))
     case SerialType.null: set(column, type: type, bits: 0)
     case _ where SerialType.isInteger(type): set(column, row.integer(position) ?? 0)
     default: set(column, type: type, body: row.body(position))

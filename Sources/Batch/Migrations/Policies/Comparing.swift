@@ -2,7 +2,8 @@ import CoreDataModel
 import Foundation
 import Streams
 
-/// Comparisons of predicates, as NSPredicate has them: NULL equals NULL alone, and is neither less nor more than anything.
+/// Comparisons of predicates, as NSPredicate has them: NULL equals NULL alone, and is neither less nor more than
+/// anything.
 enum Comparing {
   /// Letters without case, accents or differences of form, by NSComparisonPredicateOptions.
   static func folded(_ text: String, options: Int64) -> String {
@@ -47,7 +48,9 @@ enum Comparing {
     case .isIn: return try contains(right, left, options)
     case .contains: return try contains(left, right, options)
     case .between:
-      guard case .list(let bounds) = right, bounds.count == 2 else { throw ExpressionDamage("has BETWEEN without two bounds") }
+      guard case .list(let bounds) = right, bounds.count == 2 else {
+        throw ExpressionDamage("has BETWEEN without two bounds")
+      }
       return try holds(.greaterOrEqual, left, bounds[0], options: options)
         && holds(.lessOrEqual, left, bounds[1], options: options)
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
@@ -69,7 +72,9 @@ enum Comparing {
     return try texts(.contains, whole.single(), part.single(), options)
   }
 
-  private static func texts(_ comparison: CoreDataModel.Predicate.Comparison, _ left: Value, _ right: Value, _ options: Int64)
+  private static func texts(
+    _ comparison: CoreDataModel.Predicate.Comparison, _ left: Value, _ right: Value, _ options: Int64
+  )
     throws -> Bool
   {
     if left == .null || right == .null { return false }
@@ -89,7 +94,8 @@ enum Comparing {
     }
   }
 
-  /// `?` is a character, `*` any number of them; a backslash takes the meaning away. Never slower than one text times the other.
+  /// `?` is a character, `*` any number of them; a backslash takes the meaning away. Never slower than one text times
+  /// the other.
   private static func isLike(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
     var (place, next) = (0, 0)
     var retry: (place: Int, next: Int)?
@@ -98,7 +104,9 @@ enum Comparing {
       if next < pattern.count, !isEscaped, pattern[next] == "*" {
         next += 1
         retry = (place, next)
-      } else if next < pattern.count, isEscaped ? pattern[next + 1] == text[place] : ["?", text[place]].contains(pattern[next]) {
+      } else if next < pattern.count,
+        isEscaped ? pattern[next + 1] == text[place] : ["?", text[place]].contains(pattern[next])
+      {
         place += 1
         next += isEscaped ? 2 : 1
       } else if let old = retry {

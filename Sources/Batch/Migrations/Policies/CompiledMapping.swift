@@ -8,7 +8,9 @@ final class PolicyCalls: Sendable {
   let policy: any EntityMigrationPolicy
   private let mapping: EntityMapping
 
-  init(_ policy: any EntityMigrationPolicy, _ mapping: EntityMapping) { (self.policy, self.mapping) = (policy, mapping) }
+  init(_ policy: any EntityMigrationPolicy, _ mapping: EntityMapping) {
+    (self.policy, self.mapping) = (policy, mapping)
+  }
 
   func createDestinationInstances(forSource source: SourceObject, manager: MigrationManager) throws {
     try policy.createDestinationInstances(forSource: source, in: mapping, manager: manager)
@@ -42,11 +44,13 @@ package final class CompiledMapping: @unchecked Sendable {
   let expressions: [PropertyExpression]
   /// What the model demands of the mapping's objects; nil for nothing.
   private let rules: ObjectRules?
-  /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are such.
+  /// For every column whose bytes stay as they are: the position in the source's record, else -1. Most columns are
+  /// such.
   private let borrowed: UnsafeMutablePointer<Int>
   /// Columns with the same value in every row, as records hold them.
   private let constants: ColumnValues
-  /// The recipe for rows whose object is not changed, where every column has a simple one. The transforming thread's alone.
+  /// The recipe for rows whose object is not changed, where every column has a simple one. The transforming thread's
+  /// alone.
   let recipe: RecordRecipe?
   /// The same for rows, without counting references.
   let recipeForRows: Unmanaged<RecordRecipe>?
@@ -171,17 +175,21 @@ package final class CompiledMapping: @unchecked Sendable {
       guard let key = row.integer(position), let target = try map.target(of: key, row) else { return .null }
       return .integer(Int64(target.number))
     case .order(let position): return row.integer(position) == nil ? .null : .integer(rowid &* 1024)
-    case .carried(let position, let targets, let part): return try carried(position, targets, part, row: row, rowid: rowid)
+    case .carried(let position, let targets, let part):
+      return try carried(position, targets, part, row: row, rowid: rowid)
     case .expression: return .null
     case .unfit(let position, let message):
       guard position < row.columnCount, try row.value(position) != .null else { return .null }
       throw BatchError(
-        .policyFailed, "\(message), and the policy does not set it", hint: "Set it in the policy", entity: destination.name,
+        .policyFailed, "\(message), and the policy does not set it", hint: "Set it in the policy",
+        entity: destination.name,
         key: rowid)
     }
   }
 
-  private func carried(_ position: Int, _ targets: CarriedTargets, _ part: CarriedPart, row: RecordDecoder, rowid: Int64) throws
+  private func carried(
+    _ position: Int, _ targets: CarriedTargets, _ part: CarriedPart, row: RecordDecoder, rowid: Int64
+  ) throws
     -> Value
   {
     guard let key = row.integer(position), let target = try targets.target(key) else { return .null }
@@ -197,7 +205,8 @@ package final class CompiledMapping: @unchecked Sendable {
 }
 
 extension RecordRecipe {
-  /// A recipe that makes no records which would break rules: what may break one is left to the slower way, which says so.
+  /// A recipe that makes no records which would break rules: what may break one is left to the slower way, which says
+  /// so.
   convenience init(_ pieces: [Piece], _ rules: ObjectRules?) {
     let appends = rules?.allowsRecipes { column in
       if case .constant(let value) = pieces[column] { value } else { nil }

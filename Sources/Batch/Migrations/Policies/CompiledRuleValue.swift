@@ -21,16 +21,19 @@ indirect enum CompiledRuleValue {
     switch self {
     case .constant(let value): return value
     case .attribute(let attribute, let ofItem): return try row.origin(ofItem).value(attribute)
-    case .expression(let expression, let usesItem): return try row.evaluating(usesItem) { try expression.evaluate($0).single() }
+    case .expression(let expression, let usesItem):
+      return try row.evaluating(usesItem) { try expression.evaluate($0).single() }
     case .sum(let values): return try sum(values, row)
     case .join(let values, let separator):
       let texts = try values.compactMap { try Self.text($0.evaluate(row)) }
       return texts.isEmpty ? .null : .text(texts.joined(separator: separator))
-    case .choice(let condition, let value, let other): return try row.holds(condition) ? value.evaluate(row) : other.evaluate(row)
+    case .choice(let condition, let value, let other):
+      return try row.holds(condition) ? value.evaluate(row) : other.evaluate(row)
     case .fallback(let value, let other):
       let found = try value.evaluate(row)
       return found == .null ? try other.evaluate(row) : found
-    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _), .lookup(let value, _):
+    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
+      .lookup(let value, _):
       let operand = try value.evaluate(row)
       return operand == .null ? .null : try changed(operand, row)
     }
@@ -40,13 +43,15 @@ indirect enum CompiledRuleValue {
   private func changed(_ operand: Value, _ row: RuleRow) throws -> Value {
     if case .cast(_, let type) = self {
       if let found = type.cast(operand) { return found }
-      throw row.failure("a value cannot be cast to \(type)", "It is no \(type); give such rows a value with if, or mend them")
+      throw row.failure(
+        "a value cannot be cast to \(type)", "It is no \(type); give such rows a value with if, or mend them")
     }
     guard let text = Self.text(operand) else { throw row.failure("bytes are no text") }
     switch self {
     case .date(_, let pattern):
       if let seconds = pattern.seconds(text) { return .real(seconds) }
-      throw row.failure("a text is no date of the format \(pattern.text)", "Give such rows a value with if, or mend them")
+      throw row.failure(
+        "a text is no date of the format \(pattern.text)", "Give such rows a value with if, or mend them")
     case .split(_, let separator, let part):
       let parts = text.split(separator: separator, omittingEmptySubsequences: false)
       let index = part > 0 ? part - 1 : parts.count + part

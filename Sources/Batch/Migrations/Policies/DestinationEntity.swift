@@ -39,7 +39,9 @@ package final class DestinationEntity: @unchecked Sendable {
     template[1] = .integer(Int64(number))
     template[2] = .integer(1)
     for (path, attribute) in layout.model.storedAttributes(of: name) {
-      guard let column = layout.column(forAttribute: path, ofEntity: name).flatMap(columns.firstIndex(of:)) else { continue }
+      guard let column = layout.column(forAttribute: path, ofEntity: name).flatMap(columns.firstIndex(of:)) else {
+        continue
+      }
       attributes[path] = StoredAttribute(
         position: column, type: attribute.type, isExternal: attribute.allowsExternalBinaryDataStorage)
       if let value = attribute.defaultValue { template[column] = attribute.type.stored(value) }

@@ -6,7 +6,8 @@ import Streams
 /// An object of the destination store, as a policy sees it.
 ///
 /// It is *open* until the policy's call that made it returns; then it is written. A change to an object that is written
-/// becomes a patch, which is applied in one ordered pass at the end of the step; values of written objects cannot be read.
+/// becomes a patch, which is applied in one ordered pass at the end of the step; values of written objects cannot be
+/// read.
 public final class DestinationObject {
   let entity: DestinationEntity
   // A circle, which StepObjects.forgetObjects() breaks.
@@ -126,13 +127,15 @@ public final class DestinationObject {
     columns.set(column, integer)
   }
 
-  /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes. A value that the attribute's type does not have
-  /// is an error.
+  /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes. A value that the
+  /// attribute's type does not have is an error.
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func set(_ name: String, _ value: Value) throws {
     guard let attribute = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
-    guard attribute.type.holds(value), let fitting = attribute.type.fitting(value) else { throw misfit(name, attribute.type) }
+    guard attribute.type.holds(value), let fitting = attribute.type.fitting(value) else {
+      throw misfit(name, attribute.type)
+    }
     try assign(column: attribute.position, attribute.type.stored(fitting))
   }
 
@@ -142,8 +145,8 @@ public final class DestinationObject {
       hint: "Convert it in the policy, or refuse the object with manager.rejection(of:_:)")
   }
 
-  /// Sets an attribute to that of a source object, as it is stored: much quicker than to read and to set it, and long values are
-  /// not read at all. Between attributes of other types the value is converted as by `set(_:_:)`.
+  /// Sets an attribute to that of a source object, as it is stored: much quicker than to read and to set it, and long
+  /// values are not read at all. Between attributes of other types the value is converted as by `set(_:_:)`.
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func set(_ name: String, from source: SourceObject, _ attribute: String) throws {
@@ -151,7 +154,8 @@ public final class DestinationObject {
     guard try set(own, from: source, source.attribute(attribute)) else { throw misfit(name, own.type) }
   }
 
-  /// The same with attributes that were looked for before; false, and nothing is set, where the value cannot be converted.
+  /// The same with attributes that were looked for before; false, and nothing is set, where the value cannot be
+  /// converted.
   func set(_ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute) throws -> Bool {
     if isOpen, own.type == other.type, own.isExternal == other.isExternal, other.position < source.decoder.columnCount {
       columns.set(own.position, source.decoder, other.position)
@@ -169,7 +173,8 @@ public final class DestinationObject {
   /// The bytes of a column of an open object that holds a text or a blob; nil for everything else.
   func bytes(_ column: Int) -> (type: UInt64, body: UnsafeRawBufferPointer)? {
     if let own = columns.bytes(column) { return own }
-    guard let mapping, case .borrow(let position, _) = mapping.columns[column], position < manager.currentRow.columnCount,
+    guard let mapping, case .borrow(let position, _) = mapping.columns[column],
+      position < manager.currentRow.columnCount,
       columns.isUnset(column)
     else { return nil }
     let type = manager.currentRow.type(position)
@@ -185,7 +190,9 @@ public final class DestinationObject {
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func value(_ name: String) throws -> Value {
-    guard let attribute = entity.attributes.find(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
+    guard let attribute = entity.attributes.find(name)?.pointee else {
+      throw failure("the entity has no attribute \(name)")
+    }
     guard isOpen else {
       throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up")
     }
@@ -243,11 +250,14 @@ public final class DestinationObject {
       if let order { try object.assign(column: order, integer: manager.nextOrder()) }
     case .join(let table, let ownerIsSource):
       try manager.checkDeclared(entity, or: object.entity)
-      try manager.linkOnce(table, source: ownerIsSource ? key : object.key, destination: ownerIsSource ? object.key : key)
+      try manager.linkOnce(
+        table, source: ownerIsSource ? key : object.key, destination: ownerIsSource ? object.key : key)
     }
   }
 
-  private func check(_ object: DestinationObject, _ relationship: UnsafePointer<StoredRelationship>, _ name: String) throws {
+  private func check(_ object: DestinationObject, _ relationship: UnsafePointer<StoredRelationship>, _ name: String)
+    throws
+  {
     guard !object.entity.isKind(of: relationship.pointee.destinationNumber) else { return }
     throw failure("\(name) leads to \(relationship.pointee.destination), not to \(object.entity.name)")
   }

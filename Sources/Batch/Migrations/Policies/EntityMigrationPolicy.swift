@@ -2,11 +2,13 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// Code that decides how the objects of one entity mapping are migrated: NSEntityMigrationPolicy's seven calls, in its order.
+/// Code that decides how the objects of one entity mapping are migrated: NSEntityMigrationPolicy's seven calls, in its
+/// order.
 ///
-/// All creations of a step come before all relationships, and these before all validations. A policy is a value without state
-/// between calls: what must survive from row to row belongs into a ``Lookup`` or into the destination, because a resumed run
-/// makes a new policy (I11). An error that a call throws stops the run; it is reported with the entity and key concerned.
+/// All creations of a step come before all relationships, and these before all validations. A policy is a value without
+/// state between calls: what must survive from row to row belongs into a ``Lookup`` or into the destination, because a
+/// resumed run makes a new policy (I11). An error that a call throws stops the run; it is reported with the entity and
+/// key concerned.
 public protocol EntityMigrationPolicy: Sendable {
   /// The class name by which mapping models know the policy.
   static var className: String { get }
@@ -15,15 +17,15 @@ public protocol EntityMigrationPolicy: Sendable {
   /// Makes a policy for one entity mapping.
   init()
 
-  /// Look-ups that the policy uses in this entity mapping. One policy may serve several steps: it declares only what the
-  /// destination of this one has.
+  /// Look-ups that the policy uses in this entity mapping. One policy may serve several steps: it declares only what
+  /// the destination of this one has.
   func lookups(for mapping: EntityMapping) -> [Lookup]
-  /// Destination entities whose objects the policy makes or changes, those of its mapping included; sub-entities go with them. Empty, as is
-  /// ``reads(for:)``, where the policy does not say: it may then write anything, and its mapping model cannot be split. Where it
-  /// says something, anything else that it writes is an error.
+  /// Destination entities whose objects the policy makes or changes, those of its mapping included; sub-entities go
+  /// with them. Empty, as is ``reads(for:)``, where the policy does not say: it may then write anything, and its
+  /// mapping model cannot be split. Where it says something, anything else that it writes is an error.
   func writes(for mapping: EntityMapping) -> [String]
-  /// Destination entities whose objects must be finished before, apart from those that it looks up. To look for objects of an entity that is
-  /// neither its own nor declared, here or in ``lookups(for:)``, is an error.
+  /// Destination entities whose objects must be finished before, apart from those that it looks up. To look for objects
+  /// of an entity that is neither its own nor declared, here or in ``lookups(for:)``, is an error.
   func reads(for mapping: EntityMapping) -> [String]
   /// Whether ``createRelationships(forDestination:in:manager:)`` does anything. If so the rows are read a second time.
   var createsRelationships: Bool { get }
@@ -31,11 +33,13 @@ public protocol EntityMigrationPolicy: Sendable {
   /// Called once before the mapping's first object.
   func begin(_ mapping: EntityMapping, with manager: MigrationManager) throws
   /// Called for each source object, in key order. The default makes one destination object by the mapping's properties.
-  func createDestinationInstances(forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager) throws
+  func createDestinationInstances(forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager)
+    throws
   /// Called once after the mapping's last object was created.
   func endInstanceCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws
   /// Called for each destination object of the mapping when all objects of the step exist.
-  func createRelationships(forDestination destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager)
+  func createRelationships(
+    forDestination destination: DestinationObject, in mapping: EntityMapping, manager: MigrationManager)
     throws
   /// Called once after the mapping's last relationship.
   func endRelationshipCreation(forMapping mapping: EntityMapping, manager: MigrationManager) throws
@@ -43,9 +47,10 @@ public protocol EntityMigrationPolicy: Sendable {
   func performCustomValidation(forMapping mapping: EntityMapping, manager: MigrationManager) throws
   /// Called once at the end of the step.
   func end(_ mapping: EntityMapping, manager: MigrationManager) throws
-  /// Computes a value for an expression that calls the policy: `FUNCTION($entityPolicy, "name:", …)`. Arguments that are objects
-  /// come as their keys. The value has to be one that the attribute can hold.
-  func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws -> Value
+  /// Computes a value for an expression that calls the policy: `FUNCTION($entityPolicy, "name:", …)`. Arguments that
+  /// are objects come as their keys. The value has to be one that the attribute can hold.
+  func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws
+    -> Value
 }
 
 extension EntityMigrationPolicy {

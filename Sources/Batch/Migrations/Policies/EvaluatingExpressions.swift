@@ -29,8 +29,12 @@ extension CompiledExpression {
     case .sources(let mapping, let destinations):
       return .list(
         try destinations.evaluate(scope).members.compactMap { member in
-          guard case .destination(let object) = member else { throw ExpressionDamage("asks for the sources of no object") }
-          return try scope.manager?.sourceInstance(forEntityMappingNamed: mapping, destination: object).map { .source($0) }
+          guard case .destination(let object) = member else {
+            throw ExpressionDamage("asks for the sources of no object")
+          }
+          return try scope.manager?.sourceInstance(forEntityMappingNamed: mapping, destination: object).map {
+            .source($0)
+          }
         })
     }
   }
@@ -60,17 +64,21 @@ extension CompiledExpression {
       case .list: throw ExpressionDamage("gives a collection to \(name), which takes values and objects")
       }
     }
-    return .value(try policy.value(ofFunction: name, arguments: values, source: scope.source, manager: MigrationManager(manager)))
+    return .value(
+      try policy.value(ofFunction: name, arguments: values, source: scope.source, manager: MigrationManager(manager)))
   }
 
-  private static func function(_ name: String, _ arguments: [CompiledExpression], _ scope: ExpressionScope) throws -> Value {
+  private static func function(_ name: String, _ arguments: [CompiledExpression], _ scope: ExpressionScope) throws
+    -> Value
+  {
     let values = try arguments.map { try $0.evaluate(scope) }
     switch name {
     case "count:", "sum:", "min:", "max:", "average:":
       // One argument is the collection, several are its members.
       let members = values.count == 1 ? values[0].members : values
       if name == "count:" { return .integer(Int64(members.count)) }
-      return try Aggregate.value(name == "average:" ? "avg" : String(name.dropLast()), try members.map { try $0.single() })
+      return try Aggregate.value(
+        name == "average:" ? "avg" : String(name.dropLast()), try members.map { try $0.single() })
     case "uppercase:", "lowercase:", "canonical:", "length:": return try TextFunction.apply(name, values[0].single())
     case "castObject:toType:":
       guard case .text(let type) = try values[1].single() else { throw ExpressionDamage("has a cast without type") }
@@ -97,7 +105,9 @@ extension CompiledExpression {
   {
     guard let manager = scope.manager else { return [] }
     return try members.flatMap { member -> [DestinationObject] in
-      guard case .source(let object) = member else { throw ExpressionDamage("asks for what became of no source object") }
+      guard case .source(let object) = member else {
+        throw ExpressionDamage("asks for what became of no source object")
+      }
       guard let mapping else { return try manager.destination(of: object).map { [$0] } ?? [] }
       return try manager.destinationInstances(forEntityMappingNamed: mapping, sourceInstances: [object])
     }

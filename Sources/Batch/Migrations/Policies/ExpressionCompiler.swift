@@ -3,7 +3,8 @@ import CoreDataStore
 import MappingModels
 import Streams
 
-/// Understands expressions and predicates of one entity mapping. Throws ``ExpressionDamage`` that names what is not understood.
+/// Understands expressions and predicates of one entity mapping. Throws ``ExpressionDamage`` that names what is not
+/// understood.
 struct ExpressionCompiler {
   /// What an expression gives, as far as key paths have to know it.
   indirect enum Kind {
@@ -115,7 +116,8 @@ struct ExpressionCompiler {
     }
   }
 
-  /// Of an object that is being made: attributes that were set before, or else default values, and no related objects yet.
+  /// Of an object that is being made: attributes that were set before, or else default values, and no related objects
+  /// yet.
   private func destinationPath(_ path: [String]) throws -> Compiled {
     guard let destination, let name = path.first else { throw ExpressionDamage("has an empty key path") }
     guard !isLate else { throw ExpressionDamage("reads $destination.\(name) when the object is written already") }
@@ -126,7 +128,8 @@ struct ExpressionCompiler {
       return (.column(attribute.position, attribute.type), .value)
     }
     guard let relationship = destination.relationships[name] else {
-      throw ExpressionDamage("reads $destination.\(path.joined(separator: ".")), which \(destination.name) does not have")
+      throw ExpressionDamage(
+        "reads $destination.\(path.joined(separator: ".")), which \(destination.name) does not have")
     }
     if case .ownKey = relationship.storage { return (.constant(.null), .value) }
     guard path.count > 1 else { return (.list([]), .list(.destination)) }
@@ -165,7 +168,9 @@ struct ExpressionCompiler {
     return (.toMany(relationship, name: key), .list(.source(target)))
   }
 
-  private func collect(_ key: String, _ rest: ArraySlice<String>, _ kind: Kind) throws -> (steps: [PathStep], kind: Kind) {
+  private func collect(_ key: String, _ rest: ArraySlice<String>, _ kind: Kind) throws -> (
+    steps: [PathStep], kind: Kind
+  ) {
     guard let function = CollectionOperator(rawValue: String(key.dropFirst())) else {
       throw ExpressionDamage("has the collection operator \(key), which is not known")
     }
@@ -228,7 +233,9 @@ struct ExpressionCompiler {
     return found
   }
 
-  private mutating func subquery(_ collection: Expression, _ variable: String, _ predicate: Predicate) throws -> Compiled {
+  private mutating func subquery(_ collection: Expression, _ variable: String, _ predicate: Predicate) throws
+    -> Compiled
+  {
     let collection = try compile(collection)
     guard case .list(let member) = collection.kind else { throw ExpressionDamage("has a subquery of no collection") }
     bound.append((variable, member))
@@ -238,12 +245,19 @@ struct ExpressionCompiler {
 
   private func fetch(_ request: Expression, isCountOnly: Bool) throws -> Compiled {
     guard
-      case .function(.some(.variable("manager")), "fetchRequestForSourceEntityNamed:predicateString:", let arguments) = request,
-      arguments.count == 2, case .constant(.text(let name)) = arguments[0], case .constant(.text(let text)) = arguments[1]
-    else { throw ExpressionDamage("has a FETCH of another request than fetchRequestForSourceEntityNamed:predicateString:") }
-    guard let entity = graph.entities[name] else { throw ExpressionDamage("fetches \(name), which the source does not have") }
+      case .function(.some(.variable("manager")), "fetchRequestForSourceEntityNamed:predicateString:", let arguments) =
+        request,
+      arguments.count == 2, case .constant(.text(let name)) = arguments[0],
+      case .constant(.text(let text)) = arguments[1]
+    else {
+      throw ExpressionDamage("has a FETCH of another request than fetchRequestForSourceEntityNamed:predicateString:")
+    }
+    guard let entity = graph.entities[name] else {
+      throw ExpressionDamage("fetches \(name), which the source does not have")
+    }
     var inner = ExpressionCompiler(graph: graph, mapping: mapping, source: entity)
-    let fetched = FetchedObjects(entity, try inner.compile(PredicateParser.predicate(text, isStrict: true)), graph: graph)
+    let fetched = FetchedObjects(
+      entity, try inner.compile(PredicateParser.predicate(text, isStrict: true)), graph: graph)
     return (.fetch(fetched, isCountOnly: isCountOnly), isCountOnly ? .value : .list(.source(entity)))
   }
 }

@@ -39,7 +39,9 @@ enum Arithmetic {
     if case .integer(let left) = left, case .integer(let right) = right, name != "raise:toPower:" {
       return .integer(try whole(name, left, right))
     }
-    guard let left = double(left), let right = double(right) else { throw ExpressionDamage("calculates with what is no number") }
+    guard let left = double(left), let right = double(right) else {
+      throw ExpressionDamage("calculates with what is no number")
+    }
     let result: Double =
       switch name {
       case "add:to:": left + right

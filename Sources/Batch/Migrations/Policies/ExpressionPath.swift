@@ -9,6 +9,7 @@ indirect enum PathStep {
 
 /// `@count` and its like.
 enum CollectionOperator: String {
-  case count, sum, min, max, avg, unionOfObjects, distinctUnionOfObjects, unionOfArrays, distinctUnionOfArrays, unionOfSets,
+  case count, sum, min, max, avg, unionOfObjects, distinctUnionOfObjects, unionOfArrays, distinctUnionOfArrays,
+    unionOfSets,
     distinctUnionOfSets
 }

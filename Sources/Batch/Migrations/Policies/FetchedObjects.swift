@@ -3,8 +3,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// The objects of a source entity, sub-entities included, for which a predicate holds. They are the same for every row: the
-/// table is read once, and their keys are kept.
+/// The objects of a source entity, sub-entities included, for which a predicate holds. They are the same for every row:
+/// the table is read once, and their keys are kept.
 final class FetchedObjects {
   private static let mostObjects = 1 << 17
   private let entity: SourceEntity

@@ -13,7 +13,9 @@ extension StepObjects {
 
   /// A policy asks for the same look-up with every row.
   private func checkRead(_ entity: String, _ attribute: String) throws {
-    if let last = lastRead, last.mapping == currentMapping, last.entity == entity, last.attribute == attribute { return }
+    if let last = lastRead, last.mapping == currentMapping, last.entity == entity, last.attribute == attribute {
+      return
+    }
     try checkDeclaredRead(entity, attribute)
     lastRead = (currentMapping, entity, attribute)
   }
@@ -43,12 +45,14 @@ extension StepObjects {
   /// An object that the call at work has made to be found.
   private func madeKey(_ entity: String, _ attribute: String, _ value: Value) -> SpillingMap.Entry? {
     guard !madeKeys.isEmpty else { return nil }
-    let made = madeKeys.first { $0.attribute == attribute && $0.value == value && model.isKind($0.entity.name, of: entity) }
+    let made = madeKeys.first {
+      $0.attribute == attribute && $0.value == value && model.isKind($0.entity.name, of: entity)
+    }
     return made.map { SpillingMap.Entry(key: $0.key, entity: UInt32($0.entity.number)) }
   }
 
-  /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil if it is NULL.
-  /// Quicker than with the value itself, which is not read.
+  /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil if it is
+  /// NULL. Quicker than with the value itself, which is not read.
   func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?
   {
@@ -79,7 +83,8 @@ extension StepObjects {
     return object
   }
 
-  /// The objects that an entity mapping makes of source objects: its own ones, whether they are written already or will be.
+  /// The objects that an entity mapping makes of source objects: its own ones, whether they are written already or will
+  /// be.
   func destinationInstances(forEntityMappingNamed name: String, sourceInstances: [SourceObject]) throws
     -> [DestinationObject]
   {
@@ -94,8 +99,8 @@ extension StepObjects {
     }
   }
 
-  /// The destination objects of what a relationship of a source object leads to, whichever entity mapping makes them. A to-one
-  /// is followed by its key alone, without a look at the other row.
+  /// The destination objects of what a relationship of a source object leads to, whichever entity mapping makes them. A
+  /// to-one is followed by its key alone, without a look at the other row.
   func destinationInstances(forSourceRelationshipNamed name: String, sourceInstances: [SourceObject]) throws
     -> [DestinationObject]
   {
@@ -128,7 +133,9 @@ extension StepObjects {
   /// The source object of a destination object that an entity mapping made; nil for others.
   func sourceInstance(forEntityMappingNamed name: String, destination: DestinationObject) throws -> SourceObject? {
     guard let mapping = compiled[name], destination.entity === mapping.destination else { return nil }
-    guard let source = try graph.object(mapping.source.number, key: destination.key &- mapping.offset) else { return nil }
+    guard let source = try graph.object(mapping.source.number, key: destination.key &- mapping.offset) else {
+      return nil
+    }
     return try mapping.takes(source) ? source : nil
   }
 }

@@ -1,9 +1,9 @@
 /// Which keys the destination objects of a step get.
 ///
-/// An object that stands for a source object keeps its key, moved by an offset where rows of several source tables (or of one
-/// table several times) come together in one destination table: the offset is the sum of the largest keys of those before.
-/// So destination keys follow from source keys by arithmetic, no association has to be kept, and rows arrive in key order.
-/// Objects that a policy makes in addition get the keys above.
+/// An object that stands for a source object keeps its key, moved by an offset where rows of several source tables (or
+/// of one table several times) come together in one destination table: the offset is the sum of the largest keys of
+/// those before. So destination keys follow from source keys by arithmetic, no association has to be kept, and rows
+/// arrive in key order. Objects that a policy makes in addition get the keys above.
 package struct KeyAssignment: Sendable {
   /// The first new key of every table: entity tables, then join tables, whose rows are just counted.
   package var firstNewKeys: [Int64]

@@ -27,8 +27,9 @@ extension StepObjects {
     nextKeys[number] += 1
   }
 
-  /// The number of a join table in the output, and a recipe for the rows that links of the row at hand give: the mapping's own object, whose key
-  /// is the row's with `offset` added, and the one whose key is given. Nil for a relationship with an order.
+  /// The number of a join table in the output, and a recipe for the rows that links of the row at hand give: the
+  /// mapping's own object, whose key is the row's with `offset` added, and the one whose key is given. Nil for a
+  /// relationship with an order.
   func linkRecipe(_ join: Int, ownerIsSource: Bool, offset: Int64) -> (table: Int, record: RecordRecipe)? {
     var pieces: [RecordRecipe.Piece] = []
     for column in linkColumns[join] {
@@ -47,7 +48,8 @@ extension StepObjects {
     addedLinks.addCall(join, source: source, destination: destination)
   }
 
-  /// Join tables that may hold a link twice: what policies added may have been there, from the source or by another call.
+  /// Join tables that may hold a link twice: what policies added may have been there, from the source or by another
+  /// call.
   var joinsToCheck: [Int] {
     layout.joinTables.indices.filter { join in
       let number = layout.entityTables.count + join

@@ -1,8 +1,8 @@
 /// A look-up of destination objects by the value of one attribute, as a policy declares it.
 ///
 /// The engine fills it while objects of the entity are written, whoever writes them, keeps it on disk within the memory
-/// budget, and carries it through interruptions. A mapping model whose policy declares a look-up runs after those with entity
-/// mappings that lead to that entity; where only policies make its objects, an Add mapping says so.
+/// budget, and carries it through interruptions. A mapping model whose policy declares a look-up runs after those with
+/// entity mappings that lead to that entity; where only policies make its objects, an Add mapping says so.
 public struct Lookup: Sendable, Hashable {
   /// Which object a look-up gives when several have the same value.
   public enum Choice: Sendable, Hashable {

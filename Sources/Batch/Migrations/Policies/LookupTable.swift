@@ -18,7 +18,8 @@ final class LookupTable {
   var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
 
   /// Makes the look-ups, empty or from the states that a checkpoint names.
-  init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws {
+  init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws
+  {
     self.model = model
     self.lookups = lookups
     var feeding: [String: [Int]] = [:]
@@ -72,7 +73,8 @@ final class LookupTable {
     case .real(let double):
       // A whole double finds the integer that SQLite made of it.
       return try Int64(exactly: double).map { try bits(1, UInt64(bitPattern: $0)) } ?? bits(2, double.bitPattern)
-    case .text(var text): return try text.withUTF8 { try body(TaggedKey(tag: Self.text, body: UnsafeRawBufferPointer($0))) }
+    case .text(var text):
+      return try text.withUTF8 { try body(TaggedKey(tag: Self.text, body: UnsafeRawBufferPointer($0))) }
     case .blob(let bytes): return try bytes.withUnsafeBytes { try body(TaggedKey(tag: 4, body: $0)) }
     }
   }
@@ -87,7 +89,8 @@ final class LookupTable {
   }
 
   /// The bytes of a text or a blob. As a value, a text that is no UTF-8 is repaired; here it is as well.
-  private func keyed<R>(_ type: UInt64, _ bytes: UnsafeRawBufferPointer, _ body: (TaggedKey) throws -> R) rethrows -> R? {
+  private func keyed<R>(_ type: UInt64, _ bytes: UnsafeRawBufferPointer, _ body: (TaggedKey) throws -> R) rethrows -> R?
+  {
     guard SerialType.isText(type) else { return try body(TaggedKey(tag: 4, body: bytes)) }
     if Self.isPlain(bytes) { return try body(TaggedKey(tag: Self.text, body: bytes)) }
     return try keyed(.text(String(decoding: bytes, as: UTF8.self)), body)

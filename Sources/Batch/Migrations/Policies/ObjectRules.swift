@@ -7,11 +7,13 @@ public enum ValidationMode: String, Sendable, Codable, CaseIterable {
   case none
   /// Required attributes and to-one relationships have values.
   case required
-  /// Besides, numbers and dates are within their bounds, and texts have the lengths and patterns that the model asks for.
+  /// Besides, numbers and dates are within their bounds, and texts have the lengths and patterns that the model asks
+  /// for.
   case all
 }
 
-/// What the model demands of the objects of an entity, where a step has mapping models: Core Data asks for it at the save.
+/// What the model demands of the objects of an entity, where a step has mapping models: Core Data asks for it at the
+/// save.
 final class ObjectRules: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
@@ -43,7 +45,8 @@ final class ObjectRules: @unchecked Sendable {
     required = Set(columns.filter { $0.required == .made }.map(\.column))
   }
 
-  /// Whether records with these columns can be made without a look at their values. `constant` gives the value that a column has in all of them.
+  /// Whether records with these columns can be made without a look at their values. `constant` gives the value that a
+  /// column has in all of them.
   func allowsRecipes(_ constant: (Int) -> Value?) -> Bool {
     columns.allSatisfy { rule in
       guard let values = rule.values else { return true }
@@ -51,7 +54,8 @@ final class ObjectRules: @unchecked Sendable {
     }
   }
 
-  /// Throws `policyFailed`, naming property and rule, if a new object is not as the model demands. `mapping` is the entity mapping's name.
+  /// Throws `policyFailed`, naming property and rule, if a new object is not as the model demands. `mapping` is the
+  /// entity mapping's name.
   func check(by mapping: String?, isNull: (Int) throws -> Bool, value: (Int) throws -> Value) throws {
     for rule in columns {
       if rule.required == .made, try isNull(rule.column) { throw Self.missing(rule.property, mapping) }
@@ -80,6 +84,8 @@ final class ObjectRules: @unchecked Sendable {
   private static func failure(_ what: String, _ mapping: String?) -> BatchError {
     BatchError(
       .policyFailed, mapping.map { "\(what); the entity mapping is \($0)" } ?? what,
-      hint: "Mend the mapping, or set such objects aside with --max-rejects; with --validate none they are written as they are")
+      hint:
+        "Mend the mapping, or set such objects aside with --max-rejects; with --validate none they are written as they are"
+    )
   }
 }

@@ -1,5 +1,5 @@
-/// The destination objects that a policy's call has made, in order, and the memory of earlier ones: most objects live for one call,
-/// so one that nobody refers to any longer is used again.
+/// The destination objects that a policy's call has made, in order, and the memory of earlier ones: most objects live
+/// for one call, so one that nobody refers to any longer is used again.
 final class OpenObjects {
   /// Objects that are alike: of one entity, or of one mapping.
   private struct Kind {

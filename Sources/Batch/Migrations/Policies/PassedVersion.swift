@@ -2,7 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// A version between two steps of one pass. No file holds its rows: they are made of the store's rows as those are read.
+/// A version between two steps of one pass. No file holds its rows: they are made of the store's rows as those are
+/// read.
 ///
 /// Tables are named by their roots in the version's ``StoreBinding``. For the transforming thread alone.
 package protocol PassedVersion: AnyObject {
@@ -40,8 +41,8 @@ extension SourceGraph {
     }
   }
 
-  /// The largest key that an entity table may have given out: the larger of Z_MAX and the last key that is really there, as
-  /// neither is trusted alone.
+  /// The largest key that an entity table may have given out: the larger of Z_MAX and the last key that is really
+  /// there, as neither is trusted alone.
   package func largestKey(_ table: Int) throws -> Int64 {
     let bound = binding.tables[table]
     if let passed { return try passed.largestKey(bound.schema.rootPage) }

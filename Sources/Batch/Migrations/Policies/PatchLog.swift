@@ -1,7 +1,7 @@
 import Streams
 
-/// Changes to objects that are written already, in the order in which they were made. Kept in a file; a checkpoint names its
-/// length. Layout: FORMAT.md, "Patch log".
+/// Changes to objects that are written already, in the order in which they were made. Kept in a file; a checkpoint
+/// names its length. Layout: FORMAT.md, "Patch log".
 final class PatchLog {
   static let headLength = 32
   /// Stands for a column where the row goes as a whole.
@@ -81,7 +81,8 @@ final class PatchLog {
           table: Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))),
           key: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)),
           sequence: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
-          column: Int(truncatingIfNeeded: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))),
+          column: Int(
+            truncatingIfNeeded: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))),
           record: Array(bytes[Self.headLength...]))
       }
       try body(patch)

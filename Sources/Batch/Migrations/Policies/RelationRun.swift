@@ -3,8 +3,8 @@ import Streams
 
 /// A to-many relationship as a sorted file of (owner, other) pairs: made once a step, read mostly forwards.
 ///
-/// An immutable file of blocks with checks; it gets its name only when it is whole and durable, so a resumed run takes it as it is.
-/// Layout: FORMAT.md, "Relationship runs".
+/// An immutable file of blocks with checks; it gets its name only when it is whole and durable, so a resumed run takes
+/// it as it is. Layout: FORMAT.md, "Relationship runs".
 package final class RelationRun {
   private static let pairLength = 16
   private static let blockLength = 4096
@@ -108,7 +108,9 @@ package final class RelationRun {
     let length = loaded * Self.blockLength
     let pairs = try window.withUnsafeMutableBytes { bytes in
       let part = UnsafeMutableRawBufferPointer(rebasing: bytes[..<length])
-      guard try file.read(into: part, at: UInt64(first * Self.blockLength)) == length else { throw Self.damage(file.path) }
+      guard try file.read(into: part, at: UInt64(first * Self.blockLength)) == length else {
+        throw Self.damage(file.path)
+      }
       return try (0..<loaded).map { block in
         let start = block * Self.blockLength
         let bytes = UnsafeRawBufferPointer(rebasing: part[start..<start + Self.blockLength])

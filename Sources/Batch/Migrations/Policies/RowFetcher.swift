@@ -1,6 +1,7 @@
 import Streams
 
-/// Fetches single rows of a source table as objects, and keeps some of the last ones: rows often lead to the same few objects.
+/// Fetches single rows of a source table as objects, and keeps some of the last ones: rows often lead to the same few
+/// objects.
 final class RowFetcher {
   /// Longer records are not kept.
   private static let longest = 256
@@ -16,7 +17,8 @@ final class RowFetcher {
 
   /// Prepares for a table of that many columns. `memoryBytes` bounds the objects that are kept.
   init(
-    _ lookup: RowLookup, passed: (version: any PassedVersion, root: UInt32)?, entityPosition: Int, columns: Int, memoryBytes: Int
+    _ lookup: RowLookup, passed: (version: any PassedVersion, root: UInt32)?, entityPosition: Int, columns: Int,
+    memoryBytes: Int
   ) {
     (self.lookup, self.passed) = (lookup, passed)
     self.entityPosition = entityPosition
@@ -26,13 +28,16 @@ final class RowFetcher {
     kept = Array(repeating: nil, count: max(16, min(1 << 16, fitting)) | 1)
   }
 
-  /// The object of a key; nil when there is no such row. One whose entity number is unknown passes for the expected entity.
+  /// The object of a key; nil when there is no such row. One whose entity number is unknown passes for the expected
+  /// entity.
   func object(_ expected: SourceEntity, key: Int64, of graph: SourceGraph) throws -> SourceObject? {
     let slot = Int(truncatingIfNeeded: UInt64(bitPattern: key) % UInt64(kept.count))
     if let found = kept[slot], found.key == key { return found }
     return try lookup.withRecord(key) { record in
       guard let passed else { return try object(expected, key, record, slot, graph) }
-      return try passed.version.make(key, record, of: passed.root).flatMap { try object(expected, key, $0, slot, graph) }
+      return try passed.version.make(key, record, of: passed.root).flatMap {
+        try object(expected, key, $0, slot, graph)
+      }
     } ?? nil
   }
 
@@ -53,7 +58,8 @@ final class RowFetcher {
     return object
   }
 
-  private func make(_ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ graph: SourceGraph) throws
+  private func make(_ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ graph: SourceGraph)
+    throws
     -> SourceObject
   {
     let object = try SourceObject(entity: expected, graph: graph, key: key, record: record, columns: columns)

@@ -35,7 +35,9 @@ struct RuleCompiler {
     let entity = try entity(rule.entity)
     var item: SourceEntity?
     if let name = rule.forEach {
-      guard let relationship = source.relationships[name] else { throw failure("the relationship \(source.name).\(name)") }
+      guard let relationship = source.relationships[name] else {
+        throw failure("the relationship \(source.name).\(name)")
+      }
       item = graph.entities[relationship.destination]
     }
     let link = try rule.link.map { (name: $0, isToMany: try isToMany($0, of: destination)) }
@@ -49,10 +51,14 @@ struct RuleCompiler {
   private func attribute(
     _ attribute: RuleAttribute, of entity: DestinationEntity, item: SourceEntity?
   ) throws -> CompiledRuleAttribute {
-    guard let stored = entity.attributes[attribute.name] else { throw failure("the attribute \(entity.name).\(attribute.name)") }
+    guard let stored = entity.attributes[attribute.name] else {
+      throw failure("the attribute \(entity.name).\(attribute.name)")
+    }
     if stored.type == .date { try checkEpoch(attribute, item) }
     let value = try value(attribute.value, item, attribute.name)
-    if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal, origin.isExternal != stored.isExternal {
+    if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal,
+      origin.isExternal != stored.isExternal
+    {
       throw BatchError(
         .badMapping, "\(attribute.name) changes whether its data may lie outside of the store, which is not supported",
         hint: "Keep 'Allows External Storage' as it was", entity: entity.name)
@@ -62,7 +68,9 @@ struct RuleCompiler {
 
   /// A number that is computed becomes a date only where the rule says from when it counts.
   private func checkEpoch(_ attribute: RuleAttribute, _ item: SourceEntity?) throws {
-    let measure = attribute.value.measure { Measure.of($0, graph.binding.layout.model, source: source.name, item: item?.name) }
+    let measure = attribute.value.measure {
+      Measure.of($0, graph.binding.layout.model, source: source.name, item: item?.name)
+    }
     guard measure == .number else { return }
     throw BatchError(
       .badMapping, "\(mapping.name).\(attribute.name) makes a date of a number and does not say from when it counts",
@@ -70,7 +78,9 @@ struct RuleCompiler {
   }
 
   private func isToMany(_ name: String, of entity: DestinationEntity) throws -> Bool {
-    guard let relationship = entity.relationships[name] else { throw failure("the relationship \(entity.name).\(name)") }
+    guard let relationship = entity.relationships[name] else {
+      throw failure("the relationship \(entity.name).\(name)")
+    }
     if case .ownKey = relationship.storage { return false }
     return true
   }
@@ -80,7 +90,8 @@ struct RuleCompiler {
   ) throws -> CompiledRuleRelationship {
     let target: CompiledRuleTarget
     switch relationship.target {
-    case .found(let name, let key, _): target = .found(entity: name, try attribute(key, of: self.entity(name), item: item))
+    case .found(let name, let key, _):
+      target = .found(entity: name, try attribute(key, of: self.entity(name), item: item))
     case let known: target = .known(known)
     }
     return CompiledRuleRelationship(
@@ -120,7 +131,8 @@ extension RuleCompiler {
     var compiler = ExpressionCompiler(graph: graph, mapping: mapping, source: source)
     (compiler.destination, compiler.now) = (destination, now)
     if ofItem, let item { compiler.bind("item", item) }
-    do { return .expression(try compiler.compile(expression).expression, usesItem: ofItem) } catch let damage as ExpressionDamage
+    do { return .expression(try compiler.compile(expression).expression, usesItem: ofItem) } catch let damage
+      as ExpressionDamage
     {
       throw unsupported("the expression of \(name)", damage)
     }

@@ -11,7 +11,8 @@ struct RulePolicy: EntityMigrationPolicy {
 
   private init(_ rules: MappingRules, _ ready: CompiledRules) { (self.rules, self.ready) = (rules, ready) }
 
-  /// The policy with names resolved, once for all rows. Throws `badMapping` naming the mapping and what the models do not have.
+  /// The policy with names resolved, once for all rows. Throws `badMapping` naming the mapping and what the models do
+  /// not have.
   func compiled(_ compiler: RuleCompiler) throws -> RulePolicy { RulePolicy(rules, try compiler.compile(rules)) }
 
   func lookups(for mapping: EntityMapping) -> [Lookup] {

@@ -1,9 +1,10 @@
 import Streams
 
-/// What the rules of a mapping do for a row, as recipes: records of further objects and of links, made without any object.
+/// What the rules of a mapping do for a row, as recipes: records of further objects and of links, made without any
+/// object.
 ///
-/// It gives the same records in the same order as ``CompiledRules``. What does not fit, as a value that is no text or lies outside of
-/// its row, is left to that.
+/// It gives the same records in the same order as ``CompiledRules``. What does not fit, as a value that is no text or
+/// lies outside of its row, is left to that.
 final class RuleRecipe {
   /// Where links go.
   struct Join {
@@ -87,8 +88,11 @@ final class RuleRecipe {
     }
   }
 
-  /// Migrates the row that was located last, one of the page that was foreseen; false, and nothing is done, where that needs objects.
-  func migrate(_ key: Int64, row: Int) throws -> Bool { try manager._withUnsafeGuaranteedRef { try migrate(key, row, $0) } }
+  /// Migrates the row that was located last, one of the page that was foreseen; false, and nothing is done, where that
+  /// needs objects.
+  func migrate(_ key: Int64, row: Int) throws -> Bool {
+    try manager._withUnsafeGuaranteedRef { try migrate(key, row, $0) }
+  }
 
   private func migrate(_ key: Int64, _ row: Int, _ manager: StepObjects) throws -> Bool {
     guard manager.locator.isWhole(), try find(row, manager) else { return false }

@@ -13,7 +13,8 @@ struct RuleRecipeCompiler {
 
   /// Nil if some rule does more than to make or find objects by a row's own values, and to link them.
   mutating func compile() throws -> RuleRecipe? {
-    guard let compiled = (mapping.policy?.policy as? RulePolicy)?.ready, let own = mapping.recipe, mapping.filter == nil,
+    guard let compiled = (mapping.policy?.policy as? RulePolicy)?.ready, let own = mapping.recipe,
+      mapping.filter == nil,
       !mapping.hasExpressions, !manager.lookups.wants(mapping.destination.name), compiled.attributes.isEmpty,
       compiled.relationships.isEmpty
     else { return nil }
@@ -31,12 +32,15 @@ struct RuleRecipeCompiler {
 
   private mutating func rule(_ rule: CompiledObjectRule) throws -> RuleRecipe.Rule? {
     let entity = try manager.entity(rule.entity)._withUnsafeGuaranteedRef { $0 }
-    guard rule.forEach == nil, rule.condition == nil, !entity.isAbstract, let pieces = pieces(rule, entity) else { return nil }
+    guard rule.forEach == nil, rule.condition == nil, !entity.isAbstract, let pieces = pieces(rule, entity) else {
+      return nil
+    }
     let record = RecordRecipe(pieces, manager.rules(entity.number))
     records.append(record)
     let isSpooled = manager.keys.keepsKeys(table: entity.table)
     var made = RuleRecipe.Rule(
-      record: Unmanaged.passUnretained(record), table: isSpooled ? KeyAssignment.spoolNumber(entity.table) : entity.table,
+      record: Unmanaged.passUnretained(record),
+      table: isSpooled ? KeyAssignment.spoolNumber(entity.table) : entity.table,
       counter: entity.table, entity: entity.number)
     let feeding = manager.lookups.positions(feeding: entity.name)
     switch rule.kind {
@@ -73,7 +77,8 @@ struct RuleRecipeCompiler {
       guard put(piece(attribute), attribute.stored.position) else { return nil }
     }
     for relationship in rule.relationships {
-      guard let stored = entity.relationship(relationship.name)?.pointee, !relationship.isToMany, !stored.hasToOneInverse,
+      guard let stored = entity.relationship(relationship.name)?.pointee, !relationship.isToMany,
+        !stored.hasToOneInverse,
         case .ownKey(_, let column, nil, nil) = stored.storage, put(key(relationship.target, stored), column)
       else { return nil }
     }
@@ -89,7 +94,9 @@ struct RuleRecipeCompiler {
 
   private func piece(_ attribute: CompiledRuleAttribute) -> RecordRecipe.Piece? {
     if let column = column(of: attribute) { return .columns(from: column, count: 1) }
-    guard case .constant(let value) = attribute.value, let fitting = attribute.stored.type.fitting(value) else { return nil }
+    guard case .constant(let value) = attribute.value, let fitting = attribute.stored.type.fitting(value) else {
+      return nil
+    }
     return .constant(attribute.stored.type.stored(fitting))
   }
 
@@ -101,7 +108,8 @@ struct RuleRecipeCompiler {
     case .known(.related(let name, ofItem: false)):
       guard let related = mapping.source.relationship(name)?.pointee, let position = related.keyPosition,
         related.entityPosition == nil,
-        let other = manager.firstMapping(related.destinationNumber)?._withUnsafeGuaranteedRef({ $0 }), other.filter == nil,
+        let other = manager.firstMapping(related.destinationNumber)?._withUnsafeGuaranteedRef({ $0 }),
+        other.filter == nil,
         other.destination.isKind(of: stored.destinationNumber)
       else { return nil }
       return .shifted(column: position, by: other.offset)

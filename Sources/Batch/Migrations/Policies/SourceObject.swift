@@ -69,7 +69,9 @@ public final class SourceObject {
     try value(attribute(name))
   }
 
-  package func value(_ attribute: StoredAttribute) throws -> Value { attribute.type.normalized(try raw(attribute.position)) }
+  package func value(_ attribute: StoredAttribute) throws -> Value {
+    attribute.type.normalized(try raw(attribute.position))
+  }
 
   /// The text of an attribute; nil for NULL and for anything that is no text.
   ///
@@ -119,13 +121,15 @@ public final class SourceObject {
     return try graph.object(relationship.destinationNumber, key: target)
   }
 
-  /// Where a to-one relationship leads, the entity by Z_ENT, read from this row alone; nil when the relationship is a to-many, or when only the
-  /// other row holds its entity.
+  /// Where a to-one relationship leads, the entity by Z_ENT, read from this row alone; nil when the relationship is a
+  /// to-many, or when only the other row holds its entity.
   func target(_ name: String) throws -> (entity: Int, key: Int64?)? {
     guard let relationship = entity.relationship(name) else { throw unknown("relationship", name) }
     guard let position = relationship.pointee.keyPosition else { return nil }
     let key = try integer(position)
-    guard let entityPosition = relationship.pointee.entityPosition else { return (relationship.pointee.destinationNumber, key) }
+    guard let entityPosition = relationship.pointee.entityPosition else {
+      return (relationship.pointee.destinationNumber, key)
+    }
     guard let number = try integer(entityPosition), number > 0, number < Int64(graph.byNumber.count) else { return nil }
     return (Int(number), key)
   }

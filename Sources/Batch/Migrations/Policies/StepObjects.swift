@@ -27,7 +27,8 @@ final class StepObjects {
   let output = RecordPage()
   /// Decodes the source's current row.
   let currentRow: RecordDecoder
-  /// Finds the columns of the source's current row, where `isLocated` says that its record has all columns of its table.
+  /// Finds the columns of the source's current row, where `isLocated` says that its record has all columns of its
+  /// table.
   let locator = RecordLocator(columnCount: 0)
   @exclusivity(unchecked) var isLocated = false
   /// Whether what a call makes can be taken back.
@@ -83,7 +84,8 @@ final class StepObjects {
     let named = Dictionary(grouping: compiled, by: \.mapping.name)
     self.compiled = NameTable(named.compactMapValues { $0.count == 1 ? $0.first : nil })
     ambiguousNames = Set(named.filter { $0.value.count > 1 }.keys)
-    self.entities = NameTable(Dictionary(uniqueKeysWithValues: entities.map { ($0.name, Unmanaged.passUnretained($0)) }))
+    self.entities = NameTable(
+      Dictionary(uniqueKeysWithValues: entities.map { ($0.name, Unmanaged.passUnretained($0)) }))
     byNumber = [nil] + entities
     bySource = graph.byNumber.map { entity in compiled.filter { $0.source === entity } }
     firstBySource = .allocate(capacity: bySource.count)
@@ -120,10 +122,11 @@ final class StepObjects {
 
   // MARK: Making objects
 
-  /// Makes the destination object that stands for a source object, by the mapping's properties; it keeps the source's key,
-  /// moved where several entities come together in one table. One call a source object.
+  /// Makes the destination object that stands for a source object, by the mapping's properties; it keeps the source's
+  /// key, moved where several entities come together in one table. One call a source object.
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  func createDestinationInstance(forSource source: SourceObject, in mapping: EntityMapping) throws -> DestinationObject {
+  func createDestinationInstance(forSource source: SourceObject, in mapping: EntityMapping) throws -> DestinationObject
+  {
     guard current == ObjectIdentifier(source), !hasPrimary, let currentCompiled else { throw secondInstance(source) }
     return try currentCompiled._withUnsafeGuaranteedRef { compiled in
       guard compiled.mapping.name == mapping.name else { throw secondInstance(source) }
@@ -151,7 +154,9 @@ final class StepObjects {
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   func insert(entity name: String) throws -> DestinationObject {
     try entity(name)._withUnsafeGuaranteedRef { entity in
-      guard !entity.isAbstract else { throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name) }
+      guard !entity.isAbstract else {
+        throw BatchError(.policyFailed, "an abstract entity has no objects", entity: name)
+      }
       try checkDeclared(entity)
       let key = nextKeys[entity.table]
       nextKeys[entity.table] += 1
@@ -192,7 +197,9 @@ final class StepObjects {
   var mappingName: String? { currentCompiled?._withUnsafeGuaranteedRef { $0.mapping.name } }
 
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
-  func migrate(_ key: Int64, by mapping: CompiledMapping, _ index: Int, _ body: (SourceObject) throws -> Void) throws -> Bool {
+  func migrate(_ key: Int64, by mapping: CompiledMapping, _ index: Int, _ body: (SourceObject) throws -> Void) throws
+    -> Bool
+  {
     enter(index)
     try withSource(for: mapping, key: key) { source in
       current = ObjectIdentifier(source)
@@ -219,8 +226,8 @@ final class StepObjects {
     }
   }
 
-  /// Ends the migration with an error when the policy's call returns, as NSMigrationManager's function of that name does; what the call has
-  /// made is not written. As with an error that is thrown, the run stays and can be resumed.
+  /// Ends the migration with an error when the policy's call returns, as NSMigrationManager's function of that name
+  /// does; what the call has made is not written. As with an error that is thrown, the run stays and can be resumed.
   func cancelMigration(with error: any Error) { cancellation = cancellation ?? error }
 
   /// Ends the migration where a policy has asked for it.
@@ -230,7 +237,8 @@ final class StepObjects {
   /// Writes all open objects, in the order in which they were made.
   func closeObjects() throws {
     try throwIfCancelled()
-    // Before anything is written or can be looked up: an object that fails is taken back with all that its call has made.
+    // Before anything is written or can be looked up: an object that fails is taken back with all that its call has
+    // made.
     if canReject {
       try objects.forEach {
         try $0.check()
@@ -250,7 +258,8 @@ final class StepObjects {
       try object.encode(to: encoder)
       let isFurther = object.mapping == nil && keys.keepsKeys(table: object.entity.table)
       output.append(
-        table: isFurther ? KeyAssignment.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key, encoder)
+        table: isFurther ? KeyAssignment.spoolNumber(object.entity.table) : object.entity.table, rowid: object.key,
+        encoder)
     }
     object.close()
   }

@@ -26,7 +26,8 @@ package struct StoredRelationship: Sendable {
 }
 
 extension StoreLayout {
-  /// The relationships of an entity that are stored, by name. `positions` says of a source's tables where columns stand in records.
+  /// The relationships of an entity that are stored, by name. `positions` says of a source's tables where columns stand
+  /// in records.
   func storedRelationships(of entity: String, positions: [[Int]]? = nil) -> NameTable<StoredRelationship> {
     var found: [String: StoredRelationship] = [:]
     for relationship in model.relationships(of: entity) {
@@ -35,7 +36,8 @@ extension StoreLayout {
       var hasToOneInverse = false
       if case .ownKey = inverse.flatMap({ self.storage(of: $0, entity: destination) }) { hasToOneInverse = true }
       found[relationship.name] = StoredRelationship(
-        storage: storage, destination: destination, destinationNumber: entityNumbers[destination] ?? 0, inverse: inverse,
+        storage: storage, destination: destination, destinationNumber: entityNumbers[destination] ?? 0,
+        inverse: inverse,
         hasToOneInverse: hasToOneInverse, isOrdered: relationship.isOrdered)
       guard let positions, case .ownKey(let table, let column, let entityColumn, _) = storage else { continue }
       found[relationship.name]?.keyPosition = positions[table][column]

@@ -15,7 +15,8 @@ extension StepObjects {
     Beginning(mark: output.mark, nextKeys: nextKeys, addedLinks: addedLinks, patches: patches.count)
   }
 
-  /// Takes back what a call has made that failed; false where it has changed objects that are written, or has ended the migration.
+  /// Takes back what a call has made that failed; false where it has changed objects that are written, or has ended the
+  /// migration.
   func takeBack(to beginning: Beginning) -> Bool {
     guard cancellation == nil, patches.count == beginning.patches else { return false }
     output.forget(behind: beginning.mark)

@@ -4,7 +4,8 @@ import Foundation
 import RunSupport
 import Streams
 
-/// What the values of an attribute must be like by its model: bounds of numbers and dates, length and pattern of texts. NULL is always allowed.
+/// What the values of an attribute must be like by its model: bounds of numbers and dates, length and pattern of texts.
+/// NULL is always allowed.
 struct ValueRule {
   private let isText: Bool
   private let isDate: Bool
@@ -16,9 +17,12 @@ struct ValueRule {
   init?(_ attribute: AttributeDescription, of entity: String) throws {
     (isText, isDate) = ([.string, .uri].contains(attribute.type), attribute.type == .date)
     guard isText || isDate || attribute.type.isNumeric else { return nil }
-    (minimum, maximum) = (Self.bound(attribute.minimumValue, attribute.type), Self.bound(attribute.maximumValue, attribute.type))
+    (minimum, maximum) = (
+      Self.bound(attribute.minimumValue, attribute.type), Self.bound(attribute.maximumValue, attribute.type)
+    )
     do {
-      pattern = try isText ? attribute.regularExpression.map { try NSRegularExpression(pattern: "\\A(?:\($0))\\z") } : nil
+      pattern =
+        try isText ? attribute.regularExpression.map { try NSRegularExpression(pattern: "\\A(?:\($0))\\z") } : nil
     } catch {
       throw BatchError(
         .badModel, "the regular expression of \(attribute.name) cannot be read",
@@ -52,11 +56,13 @@ struct ValueRule {
   private func problem(_ number: Double) -> String? {
     if let minimum, number < minimum {
       return isDate
-        ? "is before the model's minimum (Core Data's error 1640)" : "is below the model's minimum (Core Data's error 1620)"
+        ? "is before the model's minimum (Core Data's error 1640)"
+        : "is below the model's minimum (Core Data's error 1620)"
     }
     if let maximum, number > maximum {
       return isDate
-        ? "is after the model's maximum (Core Data's error 1630)" : "is above the model's maximum (Core Data's error 1610)"
+        ? "is after the model's maximum (Core Data's error 1630)"
+        : "is above the model's maximum (Core Data's error 1610)"
     }
     return nil
   }
@@ -66,7 +72,9 @@ struct ValueRule {
     let length = Double(text.utf16.count)
     if let minimum, length < minimum { return "is shorter than the model allows (Core Data's error 1670)" }
     if let maximum, length > maximum { return "is longer than the model allows (Core Data's error 1660)" }
-    guard let pattern, pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) == nil else { return nil }
+    guard let pattern, pattern.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) == nil else {
+      return nil
+    }
     return "does not match the model's regular expression (Core Data's error 1680)"
   }
 }

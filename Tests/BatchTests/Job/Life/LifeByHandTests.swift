@@ -8,7 +8,9 @@ import Testing
 @Suite("The life of a run, and a person's hand") struct LifeByHandTests {
   private let fileSystem = LocalFileSystem()
 
-  private func job(_ fileSystem: any FileSystem = DyingFileSystem()) -> MigrationJob { MigrationJob(fileSystem: fileSystem) }
+  private func job(_ fileSystem: any FileSystem = DyingFileSystem()) -> MigrationJob {
+    MigrationJob(fileSystem: fileSystem)
+  }
 
   /// A store that is closed, and where its run will be.
   private func stage() throws -> (JobTestFolder, JobDirectory) {
@@ -30,7 +32,11 @@ import Testing
     let backups = try StoreBackup.all(of: folder.destination, fileSystem).filter { $0.kind == .replaced }
     guard let backup = backups.last?.path else { return false }
     let (from, to) = (try fileSystem.status(backup), try fileSystem.status(folder.destination))
-    if from?.inode == to?.inode { try fileSystem.remove(backup) } else { try fileSystem.rename(backup, to: folder.destination) }
+    if from?.inode == to?.inode {
+      try fileSystem.remove(backup)
+    } else {
+      try fileSystem.rename(backup, to: folder.destination)
+    }
     return true
   }
 
@@ -48,7 +54,9 @@ import Testing
       }
       _ = try self.job().clean(folder.destination, all: true)
       #expect(try !job.exists(fileSystem), "call \(call)")
-      #expect([StoreFixture.wholeOld, StoreFixture.wholeNew].contains(try StoreFixture.look(at: folder.destination, in: folder)))
+      #expect(
+        [StoreFixture.wholeOld, StoreFixture.wholeNew].contains(
+          try StoreFixture.look(at: folder.destination, in: folder)))
     }
     #expect(count > 3)
   }
@@ -60,7 +68,9 @@ import Testing
       let (folder, job) = try stage()
       try cutOver(DyingFileSystem(), folder)
       try job.remove(DyingFileSystem())
-      guard (try? self.job(DyingFileSystem(at: call)).rollback(folder.destination)) == nil, try putBack(folder) else { continue }
+      guard (try? self.job(DyingFileSystem(at: call)).rollback(folder.destination)) == nil, try putBack(folder) else {
+        continue
+      }
       count += 1
       _ = try self.job().clean(folder.destination, all: true)
       #expect(try !job.exists(fileSystem), "call \(call)")

@@ -109,7 +109,8 @@ struct ModelExplorer {
     lines.append("at first: \(worlds[at].text)")
     let last = ([move.map { "\($0)" }, command] as [String?]).compactMap { $0 }
     finding = ModelFinding(
-      promise: promise, text: "\(how):\n" + (lines.reversed() + last + ["before: \(worlds[place].text)"]).joined(separator: "\n"))
+      promise: promise,
+      text: "\(how):\n" + (lines.reversed() + last + ["before: \(worlds[place].text)"]).joined(separator: "\n"))
   }
 }
 

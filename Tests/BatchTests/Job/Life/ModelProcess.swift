@@ -53,10 +53,13 @@ struct ModelProcess: Hashable {
 
   /// For an order among processes: the same for equal ones.
   var key: Int {
-    func number(_ file: ModelFile?) -> Int { file.map { 1 + Int($0.number) << 7 | Int($0.version) << 4 | Int($0.rows) } ?? 0 }
+    func number(_ file: ModelFile?) -> Int {
+      file.map { 1 + Int($0.number) << 7 | Int($0.version) << 4 | Int($0.rows) } ?? 0
+    }
     let what = Int(stage.rawValue) << 3 | Int(aim.rawValue) << 1 | (hasLease ? 1 : 0)
     let files = number(planned) &* 31 &+ number(seen) &* 1009 &+ number(new) &* 65_537
-    return (what << 8 | Int(found)) << 24 &+ Int(lock) << 16 &+ Int(restores ?? 0) << 8 &+ files &+ command.rawValue.utf8.count
+    return (what << 8 | Int(found)) << 24 &+ Int(lock) << 16 &+ Int(restores ?? 0) << 8 &+ files
+      &+ command.rawValue.utf8.count
   }
 }
 
@@ -120,7 +123,8 @@ struct ModelGuards {
     switch missing {
     case .finishBehindRename where command == .cleanAll && life.phase == .renamed && !life.isOwned: return .giveUp
     case .offerRestart where answer == .refuse(.restart): return .refuse(.resume)
-    case .rollbackBeginsAnew where command == .rollback && life.isRollback && answer == .giveUpFirst: return .refuse(.rollback)
+    case .rollbackBeginsAnew where command == .rollback && life.isRollback && answer == .giveUpFirst:
+      return .refuse(.rollback)
     default: return answer
     }
   }

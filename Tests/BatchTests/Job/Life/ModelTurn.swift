@@ -134,7 +134,13 @@ struct ModelTurn {
     case .refuse(let way): return end(.advised(way))
     default: return end(.ended)
     }
-    if me.stage == .cleanLook { me.stage = .cleanTake } else if answer == .finish { finish(.nothing) } else { me.stage = .undo }
+    if me.stage == .cleanLook {
+      me.stage = .cleanTake
+    } else if answer == .finish {
+      finish(.nothing)
+    } else {
+      me.stage = .undo
+    }
   }
 
   private mutating func finishRollback() {

@@ -115,13 +115,15 @@ extension ModelTurn {
   private mutating func setAside(_ journal: ModelJournal) {
     guard let left = world.job?.made, guards.has(.setAsideForeign) else { return }
     let named = world.backups.filter { [journal.backup, journal.restores].contains($0.name) }.map(\.file.number)
-    let isMade = left == journal.new && journal.restores.map { name in world.backups.contains { $0.name == name } } ?? true
+    let isMade =
+      left == journal.new && journal.restores.map { name in world.backups.contains { $0.name == name } } ?? true
     guard !isMade, !(named + [world.store?.number ?? 0]).contains(left.number) else { return }
     world.backups.append(ModelBackup(name: world.nextName(), isSetAside: true, file: left, receipt: left))
     world.job?.made = nil
   }
 
-  /// Takes back what a cut-over made outside of the directory. False where there is none, or the new store has its name.
+  /// Takes back what a cut-over made outside of the directory. False where there is none, or the new store has its
+  /// name.
   private mutating func undo() -> Bool {
     guard let journal = world.job?.journal, !world.isOver(journal) else { return false }
     if world.holder(journal).isNew { return false }

@@ -22,7 +22,9 @@ struct ModelWayOut {
     return nil
   }
 
-  private func follow(_ first: LifeCommand, _ start: ModelWorld) -> (promise: ModelPromise, how: String, commands: String)? {
+  private func follow(_ first: LifeCommand, _ start: ModelWorld) -> (
+    promise: ModelPromise, how: String, commands: String
+  )? {
     var (world, command, told) = (start, first, "")
     for _ in 0..<Self.mostCommands {
       let (next, outcome, broken) = alone(command, world)
@@ -43,7 +45,9 @@ struct ModelWayOut {
     var world = world
     world.deeds = 1
     let old = world.job?.journal?.old ?? world.job?.plan
-    guard let backup = world.backups.first(where: { $0.file.hasContents(of: old) }) else { return world.done(.putOwnCopy) }
+    guard let backup = world.backups.first(where: { $0.file.hasContents(of: old) }) else {
+      return world.done(.putOwnCopy)
+    }
     world.store = backup.file
     return world
   }

@@ -14,8 +14,10 @@ struct ArchivedExpressionTests {
     "SELF >= 0", "length <= 5", "SELF MATCHES \"a\\\\.b\"", "name BEGINSWITH[cd] \"x\"", "a == nil AND b != \"q\"",
     "(a == 1 OR b == 2) AND c < 3.5", "NOT a == 1", "NOT (a == 1 AND b == 2)", "ANY books.title CONTAINS[c] \"t\"",
     "ALL a.b > $x", "a IN {1, 2, \"c\"}", "a BETWEEN {1, 2}", "TRUEPREDICATE", "FALSEPREDICATE OR a == 1",
-    "SUBQUERY(books, $b, $b.price > 3) != nil", "when >= CAST(12.5, \"NSDate\")", "#first.#name == 1".replacing(".#", with: "."),
-    "FUNCTION($manager, \"f:\", $source.name, 1) == now()", "名前.é ENDSWITH \"名\"", "a LIKE[n] \"x*\"", "a == -1", "a == 1e+20",
+    "SUBQUERY(books, $b, $b.price > 3) != nil", "when >= CAST(12.5, \"NSDate\")",
+    "#first.#name == 1".replacing(".#", with: "."),
+    "FUNCTION($manager, \"f:\", $source.name, 1) == now()", "名前.é ENDSWITH \"名\"", "a LIKE[n] \"x*\"", "a == -1",
+    "a == 1e+20",
   ]
 
   static func archived(_ predicate: Predicate) throws -> Predicate {
@@ -44,7 +46,8 @@ struct ArchivedExpressionTests {
   }
 
   @Test(
-    "Functions keep the form that version hashes are made of", arguments: ["now()", "count:(a.b)", "canonical:(name)", "a.b"])
+    "Functions keep the form that version hashes are made of",
+    arguments: ["now()", "count:(a.b)", "canonical:(name)", "a.b"])
   func functions(text: String) throws {
     let expression = try PredicateParser.expression(text)
     #expect(expression.description == text)
@@ -58,7 +61,8 @@ struct ArchivedExpressionTests {
   func bad() {
     let open = String(repeating: "(", count: 5_000)
     for text in [
-      "", "a", "a ==", "a == %@", "a + == 1", "a ==[z] 1", "(a == 1", "a == 1)", "NOT", "{1} IN", "$ == 1", "a == \"x", open,
+      "", "a", "a ==", "a == %@", "a + == 1", "a ==[z] 1", "(a == 1", "a == 1)", "NOT", "{1} IN", "$ == 1", "a == \"x",
+      open,
       "SUBQUERY(a, b, c) == 1", "CAST(1, \"NSFoo\") == 1", "a == 1.2.3", "count:pets == 1",
     ] {
       #expect(throws: ExpressionDamage.self, "\(text.prefix(20))") { try PredicateParser.predicate(text) }
@@ -84,7 +88,9 @@ struct ArchivedExpressionTests {
   @Test("Expressions that hold themselves or multiply are refused")
   func bombs() throws {
     // Object 1 is NOT of itself; objects 1 to 40 are junctions of the next one, twenty times each.
-    let ring: [String: PropertyListValue] = ["NSCompoundPredicateType": .integer(0), "NSSubpredicates": .array([.uid(1)])]
+    let ring: [String: PropertyListValue] = [
+      "NSCompoundPredicateType": .integer(0), "NSSubpredicates": .array([.uid(1)]),
+    ]
     let tree = (1...40).map { level -> PropertyListValue in
       .dictionary([
         "NSCompoundPredicateType": .integer(1), "NSSubpredicates": .array(Array(repeating: .uid(level + 1), count: 20)),

@@ -17,7 +17,8 @@ struct CompiledBundleTests {
   static func version(_ name: String) -> ManagedObjectModel {
     ManagedObjectModel(
       name: name,
-      entities: [EntityDescription(name: "A", attributes: [AttributeDescription(name: "\(name.count)", type: .string)])])
+      entities: [EntityDescription(name: "A", attributes: [AttributeDescription(name: "\(name.count)", type: .string)])]
+    )
   }
 
   static func info(_ current: String?, _ hashes: [String: [String: [UInt8]]]) -> [UInt8] {
@@ -49,7 +50,8 @@ struct CompiledBundleTests {
     try Self.write(CompiledModelWriter.write(Self.version("One")).bytes, folder.path + "/Zoo.momd/One.mom")
     var hashes = Self.version("One").versionHashes
     hashes["A"]?[0] ^= 1
-    try Self.write(Self.info(nil, ["One": hashes, "Two": [:], "Three": hashes]), folder.path + "/Zoo.momd/VersionInfo.plist")
+    try Self.write(
+      Self.info(nil, ["One": hashes, "Two": [:], "Three": hashes]), folder.path + "/Zoo.momd/VersionInfo.plist")
     let bundle = try #require(try ModelReader.read(path: folder.path).first)
     #expect(bundle.warnings.count == 2 && bundle.currentVersion == nil)
     #expect(bundle.warnings[0] == "the version Three is listed in VersionInfo.plist, but has no .mom file")
@@ -69,7 +71,8 @@ struct CompiledBundleTests {
   @Test(
     "A compiled model that is none is refused with its path and what to do",
     arguments: [
-      [], Array("bplist00".utf8), Array("<plist><string>a</string></plist>".utf8), Array("momv2$".utf8), Array("{".utf8),
+      [], Array("bplist00".utf8), Array("<plist><string>a</string></plist>".utf8), Array("momv2$".utf8),
+      Array("{".utf8),
     ])
   func refused(bytes: [UInt8]) throws {
     let folder = try ModelFolder([:])

@@ -3,9 +3,9 @@
 
 /// Compares a version in XML with the same version compiled.
 ///
-/// What a compiled model cannot say is left out by ``CompiledCorpus/archivable(_:)``. Two things it says in other words:
-/// the class of an entity carries its module, or is missing where the program that wrote the archive had no such class; and
-/// an index on one property may be a flag of the property or an index of its own, whatever the XML has.
+/// What a compiled model cannot say is left out by ``CompiledCorpus/archivable(_:)``. Two things it says in other
+/// words: the class of an entity carries its module, or is missing where the program that wrote the archive had no such
+/// class; and an index on one property may be a flag of the property or an index of its own, whatever the XML has.
 struct CompiledComparison {
   let xml: ManagedObjectModel
   let compiled: ManagedObjectModel
@@ -22,7 +22,9 @@ struct CompiledComparison {
     if xml.fetchRequestTemplates != compiled.fetchRequestTemplates { found.append("fetch requests") }
     if xml.entities.map(\.name) != compiled.entities.map(\.name) { found.append("entities") }
     for (left, right) in zip(xml.entities, compiled.entities) {
-      if !Self.isSameClass(left.managedObjectClassName, right.managedObjectClassName) { found.append("\(left.name): class") }
+      if !Self.isSameClass(left.managedObjectClassName, right.managedObjectClassName) {
+        found.append("\(left.name): class")
+      }
       if indexes(left, xml) != indexes(right, compiled) { found.append("\(left.name): indexes") }
       found += properties(left, right)
       if bare(left) != bare(right) { found.append("\(left.name): other") }

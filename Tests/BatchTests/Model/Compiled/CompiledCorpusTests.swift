@@ -136,16 +136,22 @@ struct CompiledCorpusTests {
   func legacy() throws {
     let path = try ModelCorpus.path("models/magicalpanda+MagicalRecord/Recipes.xcdatamodeld")
     let bundle = try #require(try ModelReader.read(path: path).first)
-    let wanted = try ModelCorpus.table(ModelCorpus.path("HASHES.tsv")).filter { $0["repo"] == "magicalpanda+MagicalRecord" }
+    let wanted = try ModelCorpus.table(ModelCorpus.path("HASHES.tsv")).filter {
+      $0["repo"] == "magicalpanda+MagicalRecord"
+    }
     let fitting = bundle.versions.filter { version in
       let hashes = version.versionHashes
-      return wanted.allSatisfy { hashes[$0["entity"] ?? ""].map { Data($0).base64EncodedString() } == $0["version_hash_base64"] }
+      return wanted.allSatisfy {
+        hashes[$0["entity"] ?? ""].map { Data($0).base64EncodedString() } == $0["version_hash_base64"]
+      }
     }
     #expect(wanted.count == 4 && bundle.versions.count == 2 && fitting.count == 2)
     // Every version in the old form can be read.
     let folders = try ModelCorpus.folders("xcdatamodel", below: "models").map(ModelCorpus.path)
       .filter { !FileManager.default.fileExists(atPath: $0 + "/contents") }
-    for folder in folders { #expect(try ModelReader.read(path: folder).first?.versions.first?.entities.isEmpty == false) }
+    for folder in folders {
+      #expect(try ModelReader.read(path: folder).first?.versions.first?.entities.isEmpty == false)
+    }
     #expect(folders.count == 6)
   }
 }

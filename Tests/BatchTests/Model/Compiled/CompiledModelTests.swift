@@ -87,7 +87,9 @@ struct CompiledModelTests {
   func damaged() throws {
     let content = try ModelCache.encode(CompiledSample.model()).content
     let notModel = Deflate.encode(PropertyListWriter.write(.dictionary(["a": .integer(1)])))
-    for bytes in [[], Array(content.dropLast(9)), Array(content.prefix(40)), Array("no cache".utf8), notModel, content + [0]] {
+    for bytes in [
+      [], Array(content.dropLast(9)), Array(content.prefix(40)), Array("no cache".utf8), notModel, content + [0],
+    ] {
       let error = #expect(throws: BatchError.self) { try ModelCache.decode(bytes) }
       #expect(error?.code == .badModel && error?.message.contains("Z_MODELCACHE") == true)
       #expect(error?.hint?.contains("model file") == true)
@@ -168,7 +170,9 @@ struct CompiledModelTests {
     var read = 0
     for _ in 0..<1_000 {
       if let model = try? CompiledModelReader.read(PropertyListFormTests.mutated(archive, &random), name: "") {
-        _ = (model.versionHashes, model.entityNumbers, try? model.validate(), CompiledModelWriter.write(model).bytes.count)
+        _ = (
+          model.versionHashes, model.entityNumbers, try? model.validate(), CompiledModelWriter.write(model).bytes.count
+        )
         read += 1
       }
       _ = try? ModelCache.decode(PropertyListFormTests.mutated(content, &random))

@@ -14,7 +14,8 @@ enum CompiledSample {
     animal.uniquenessConstraints = [["name"], ["born", "legs"]]
     animal.compoundIndexes = [["legs", "name"]]
     var area = EntityDescription.FetchIndex(
-      name: "area", elements: [.init(property: "x", type: "RTree"), .init(property: "y", type: "RTree", isAscending: false)])
+      name: "area",
+      elements: [.init(property: "x", type: "RTree"), .init(property: "y", type: "RTree", isAscending: false)])
     area.partialPredicate = "legs > 2 AND name != nil"
     animal.indexes = [.init(name: "byName", elements: [.init(property: "name", isAscending: false)]), area]
     animal.relationships = [.toOne("keeper", "Keeper", inverse: "animals", deleteRule: .deny)]
@@ -33,7 +34,8 @@ enum CompiledSample {
 
   private static func attributes() -> [AttributeDescription] {
     func make(
-      _ name: String, _ type: AttributeType, _ value: Value? = nil, _ set: (inout AttributeDescription) -> Void = { _ in }
+      _ name: String, _ type: AttributeType, _ value: Value? = nil,
+      _ set: (inout AttributeDescription) -> Void = { _ in }
     )
       -> AttributeDescription
     {
@@ -58,19 +60,24 @@ enum CompiledSample {
       make("photo", .binaryData) { ($0.allowsExternalBinaryDataStorage, $0.isIndexedBySpotlight) = (true, true) },
       make("icon", .binaryData, .blob([1, 2])) { $0.preservesValueInHistoryOnDeletion = true },
       make("id", .uuid, .blob(Array(0..<16))), make("page", .uri, .text("https://example.com/a")),
-      make("color", .transformable) { ($0.valueTransformerName, $0.attributeValueClassName) = ("ColorTransformer", "UIColor") },
+      make("color", .transformable) {
+        ($0.valueTransformerName, $0.attributeValueClassName) = ("ColorTransformer", "UIColor")
+      },
       make("cached", .undefined) { ($0.isTransient, $0.userInfo) = (true, ["k": "v"]) },
       make("reference", .string) { $0.isReadOnly = true },
       make("place", .composite) { place in
         var inner = AttributeDescription(name: "inner", type: .composite)
-        inner.elements = [AttributeDescription(name: "z", type: .double), AttributeDescription(name: "a", type: .string)]
+        inner.elements = [
+          AttributeDescription(name: "z", type: .double), AttributeDescription(name: "a", type: .string),
+        ]
         place.elements = [AttributeDescription(name: "lon", type: .double, defaultValue: .real(1)), inner]
       },
     ]
   }
 
   private static func relationships() -> [RelationshipDescription] {
-    var animals = RelationshipDescription.toMany("animals", "Animal", inverse: "keeper", isOrdered: true, deleteRule: .cascade)
+    var animals = RelationshipDescription.toMany(
+      "animals", "Animal", inverse: "keeper", isOrdered: true, deleteRule: .cascade)
     (animals.minCount, animals.isOptional, animals.userInfo) = (1, false, ["o": "p"])
     var limited = RelationshipDescription(name: "pupils", destinationEntity: "Keeper", inverseName: nil, maxCount: 3)
     (limited.isTransient, limited.deleteRule, limited.versionHashModifier) = (true, .noAction, "7")
@@ -90,7 +97,8 @@ enum CompiledSample {
   }
 
   private static func fetched() -> FetchedPropertyDescription {
-    let request = FetchRequestDescription(entity: "Dog", predicate: "breed == $FETCH_SOURCE.name OR breed BEGINSWITH[c] \"a\"")
+    let request = FetchRequestDescription(
+      entity: "Dog", predicate: "breed == $FETCH_SOURCE.name OR breed BEGINSWITH[c] \"a\"")
     var property = FetchedPropertyDescription(name: "dogs", fetchRequest: request)
     (property.isTransient, property.renamingIdentifier, property.userInfo) = (true, "hounds", ["f": "g"])
     return property

@@ -33,7 +33,10 @@ struct DeflateTests {
         + "4024268e549f2fab7f7e3ab11e8bc3539761b94613bb40383fb2f45f91546355dd4b84d06ab992a88f009af2d5b4f507",
       words
     ),
-    ("edc13101000000c2a0f54f6d0d0fa0" + String(repeating: "00", count: 96) + "805703", Array(repeating: 0, count: 100_000)),
+    (
+      "edc13101000000c2a0f54f6d0d0fa0" + String(repeating: "00", count: 96) + "805703",
+      Array(repeating: 0, count: 100_000)
+    ),
   ]
 
   static func bytes(_ hex: String) -> [UInt8] {

@@ -43,7 +43,8 @@ struct PropertyListFormTests {
   @Test(
     "A property list in XML that is none is refused",
     arguments: [
-      "<dict><string>a</string></dict>", "<dict><key>a</key></dict>", "<array><key>a</key></array>", "<integer>x</integer>",
+      "<dict><string>a</string></dict>", "<dict><key>a</key></dict>", "<array><key>a</key></array>",
+      "<integer>x</integer>",
       "<dict><key>a</key><key>b</key></dict>", "<foo/>", "", "<string>a</string><string>b</string>",
       "<dict><key>a</key><true/><key>a</key><true/></dict>",
     ])
@@ -93,7 +94,10 @@ struct PropertyListFormTests {
       ("negative", Self.list([[0x5F, 0x13, 0xFF, 255, 255, 255, 255, 255, 255, 255]]), "too large"),
       ("ring", Self.list([[0xA1, 0, 1], [0xA1, 0, 0]]), "hold themselves"),
       ("depth", Self.list((1...100).map { [0xA1, 0, UInt8($0)] } + [[0x09]]), "deep"),
-      ("tree", Self.list((1...60).map { [0xAE] + Array(repeating: [0, $0], count: 14).joined() } + [[0x09]]), "too large"),
+      (
+        "tree", Self.list((1...60).map { [0xAE] + Array(repeating: [0, $0], count: 14).joined() } + [[0x09]]),
+        "too large"
+      ),
       ("key", Self.list([[0xD1, 0, 1, 0, 1], [0x09]]), "no text"),
       ("twice", Self.list([[0xD2, 0, 1, 0, 1, 0, 2, 0, 2], [0x51, 0x61], [0x09]]), "twice"),
       ("kind", Self.list([[0x99]]), "unknown type"),
@@ -111,9 +115,13 @@ struct PropertyListFormTests {
     let seed: UInt64 = 20_250_102
     print("seed \(seed)")
     var random = SeededRandom(seed)
-    let texts = ["{ a = (b, \"c\"); d = <00ff>; }", "<plist><dict><key>a</key><array><data>AA==</data></array></dict></plist>"]
+    let texts = [
+      "{ a = (b, \"c\"); d = <00ff>; }", "<plist><dict><key>a</key><array><data>AA==</data></array></dict></plist>",
+    ]
     let original = PropertyListWriter.write(
-      .dictionary(["a": .array([.uid(300), .set([.wide(high: 1, low: 1)])]), "é": .data(Array(repeating: 1, count: 40))]))
+      .dictionary([
+        "a": .array([.uid(300), .set([.wide(high: 1, low: 1)])]), "é": .data(Array(repeating: 1, count: 40)),
+      ]))
     for _ in 0..<3_000 {
       _ = try? PropertyListReader.read(Self.mutated(original, &random))
       _ = try? PropertyListTextReader.read(Self.mutated(Array(texts[0].utf8), &random))

@@ -47,7 +47,8 @@ public struct CutOver: Sendable {
   /// finished is reported again.
   ///
   /// - Parameters:
-  ///   - newStore: a file directly in the job directory, verified and closed. Its folder of external data lies beside it there.
+  ///   - newStore: a file directly in the job directory, verified and closed. Its folder of external data lies beside
+  ///     it there.
   ///   - destination: the path that the job directory was made for.
   ///   - inPlace: replace the store there and keep it as `<destination>.<backupSuffix>`; otherwise nothing may exist.
   ///   - backupSuffix: used only in place.
@@ -63,12 +64,14 @@ public struct CutOver: Sendable {
     verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverResult {
     try run(
-      newStore: newStore, destination: destination, inPlace: inPlace, backupSuffix: backupSuffix, restores: restores, facts: nil,
+      newStore: newStore, destination: destination, inPlace: inPlace, backupSuffix: backupSuffix, restores: restores,
+      facts: nil,
       verifySourceUnchanged: verifySourceUnchanged)
   }
 
   func run(
-    newStore: String, destination: String, inPlace: Bool, backupSuffix: String, restores: String? = nil, facts: RunFacts?,
+    newStore: String, destination: String, inPlace: Bool, backupSuffix: String, restores: String? = nil,
+    facts: RunFacts?,
     verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverResult {
     if let finished = try resume() { return finished }
@@ -86,8 +89,8 @@ public struct CutOver: Sendable {
     return try finish(journal)
   }
 
-  /// Finishes a cut-over that was interrupted, reports one that was finished, and returns nil when there is none. May itself be
-  /// interrupted.
+  /// Finishes a cut-over that was interrupted, reports one that was finished, and returns nil when there is none. May
+  /// itself be interrupted.
   ///
   /// - Throws: ``BatchError``: `refused` if the destination is neither the old store nor the new one.
   public func resume() throws -> CutOverResult? {
@@ -128,7 +131,9 @@ public struct CutOver: Sendable {
       }
       // What an earlier try had taken away, or had begun to write down of a backup that it never made, when it died.
       for log in logs(journal) { try fileSystem.remove(log.taken) }
-      if let backup = journal.backup, try fileSystem.statusOfName(backup) == nil { try removeCompanions(of: backup, journal) }
+      if let backup = journal.backup, try fileSystem.statusOfName(backup) == nil {
+        try removeCompanions(of: backup, journal)
+      }
       journal.phase = .done
       try journal.write(job, fileSystem)
     }

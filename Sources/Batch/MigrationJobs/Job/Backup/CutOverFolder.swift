@@ -1,8 +1,9 @@
 import CoreDataStore
 import Streams
 
-// The folder of external data of a destination that did not exist. It waits in the job directory: what is there is the run's own, and a
-// folder under the destination's name may be another store's, whose name differs in its extension alone.
+// The folder of external data of a destination that did not exist. It waits in the job directory: what is there is the
+// run's own, and a folder under the destination's name may be another store's, whose name differs in its extension
+// alone.
 extension CutOver {
   /// The folder that goes with a new store; nil for none.
   func folder(of newStore: String) throws -> CutOverJournal.Folder? {
@@ -28,7 +29,9 @@ extension CutOver {
     guard try isFolder(place.path, folder) else { return }
     let own = try fileSystem.list(place.files)
     let source = journal.run?.source.map { ExternalDataFolder(store: $0).files }
-    let foreign = try own.filter { name in try source.map { try fileSystem.status(FilePaths.join($0, name)) == nil } ?? true }
+    let foreign = try own.filter { name in
+      try source.map { try fileSystem.status(FilePaths.join($0, name)) == nil } ?? true
+    }
     guard foreign.isEmpty else {
       for name in own where !foreign.contains(name) { try fileSystem.remove(FilePaths.join(place.files, name)) }
       return

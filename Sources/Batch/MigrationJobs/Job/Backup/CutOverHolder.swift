@@ -19,13 +19,16 @@ extension CutOver {
     var isNew: Bool { self == .new || self == .newWritten }
   }
 
-  /// Whether the rename is done, whatever has become of the new store since. Nothing but the rename takes it out of the job directory.
+  /// Whether the rename is done, whatever has become of the new store since. Nothing but the rename takes it out of the
+  /// job directory.
   func isBehindRename(_ journal: CutOverJournal) throws -> Bool {
     try journal.phase == .done || fileSystem.statusOfName(job.file(journal.newStore)) == nil
   }
 
   /// Whether the new store had its name and has it no longer.
-  func isLost(_ journal: CutOverJournal, _ holder: Holder) throws -> Bool { try !holder.isNew && isBehindRename(journal) }
+  func isLost(_ journal: CutOverJournal, _ holder: Holder) throws -> Bool {
+    try !holder.isNew && isBehindRename(journal)
+  }
 
   /// Whether the new store in the job directory is as it was made. After an exchange another file has its name there.
   func hasNewStore() throws -> Bool {
@@ -43,8 +46,8 @@ extension CutOver {
     return try !isBehindRename(journal) && isOld(journal) ? .old : .other
   }
 
-  /// The new store is the same file with the same contents, or the same file and still that store at that version, or, where the folder was
-  /// moved, a copy with the same time and that mark.
+  /// The new store is the same file with the same contents, or the same file and still that store at that version, or,
+  /// where the folder was moved, a copy with the same time and that mark.
   private func newStore(_ journal: CutOverJournal, _ now: FileIdentity) -> Holder? {
     let (isFile, isSame) = (now.isSameFile(as: journal.new), now.hasSameContents(as: journal.new))
     if isFile, isSame { return .new }
@@ -54,7 +57,8 @@ extension CutOver {
     return isSame ? .new : .newWritten
   }
 
-  /// Whether the old store is what was recorded of it. Before it is whole, SQLite may have been bringing its log into the main file.
+  /// Whether the old store is what was recorded of it. Before it is whole, SQLite may have been bringing its log into
+  /// the main file.
   private func isOld(_ journal: CutOverJournal) throws -> Bool {
     guard let old = journal.old, let now = try? OldStoreIdentity(journal.destination, fileSystem) else { return false }
     if journal.phase == .started {

@@ -12,7 +12,8 @@ extension CutOver {
   static var sqliteLockLength: UInt64 { 512 }
 
   func startInPlace(
-    _ new: FileIdentity, _ newStore: String, _ backupSuffix: String, adopts: Bool, _ verifySourceUnchanged: () throws -> Void
+    _ new: FileIdentity, _ newStore: String, _ backupSuffix: String, adopts: Bool,
+    _ verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverJournal {
     let backup = StoreBackup.path(of: job.destination, suffix: backupSuffix)
     guard !backupSuffix.isEmpty, !backupSuffix.contains("/") else {
@@ -44,7 +45,8 @@ extension CutOver {
     let folder = ExternalDataFolder(store: backup)
     guard try fileSystem.statusOfName(folder.path) != nil else { return true }
     return try StoreBackup.all(of: job.destination, fileSystem).contains { other in
-      try ExternalDataFolder(store: other.path) == folder && BackupReceipt.read(for: other.path, fileSystem)?.ownsFolder == true
+      try ExternalDataFolder(store: other.path) == folder
+        && BackupReceipt.read(for: other.path, fileSystem)?.ownsFolder == true
     }
   }
 
@@ -52,7 +54,8 @@ extension CutOver {
     switch try holder(journal) {
     case .new, .newWritten: try endExchange(journal)
     case .missing:
-      throw goOnOrGiveUp("the store is missing that the new one is to replace", "Put it back", path: journal.destination)
+      throw goOnOrGiveUp(
+        "the store is missing that the new one is to replace", "Put it back", path: journal.destination)
     case .other: throw Self.changed("since it was verified", journal.destination)
     case .old:
       // What came there in the last moment of an earlier try must not be put in place of the new store.
@@ -79,8 +82,9 @@ extension CutOver {
     try fileSystem.syncDirectory(job.path)
   }
 
-  /// What had the destination's name until the exchange is the old file, which has the backup's name, too, and goes; or a file that somebody
-  /// put there in the last moment, which gets the name back. Where it is the new store, somebody has put that in place by another of its names.
+  /// What had the destination's name until the exchange is the old file, which has the backup's name, too, and goes; or
+  /// a file that somebody put there in the last moment, which gets the name back. Where it is the new store, somebody
+  /// has put that in place by another of its names.
   private func endExchange(_ journal: CutOverJournal) throws {
     let left = job.file(journal.newStore)
     guard try fileSystem.statusOfName(left) != nil else { return }
@@ -151,7 +155,8 @@ extension CutOver {
     if isAny { try fileSystem.syncDirectory(FilePaths.directory(of: path)) }
   }
 
-  /// A log beside the old store: its name, the one that it has in the job directory while it is taken away, and what was recorded of it.
+  /// A log beside the old store: its name, the one that it has in the job directory while it is taken away, and what
+  /// was recorded of it.
   struct LogBeside {
     var path: String
     var taken: String
@@ -164,7 +169,8 @@ extension CutOver {
     }
   }
 
-  /// Takes a file beside the old store away. It goes through the job directory: one that came in the last moment gets its name back.
+  /// Takes a file beside the old store away. It goes through the job directory: one that came in the last moment gets
+  /// its name back.
   private func take(_ log: LogBeside, _ journal: CutOverJournal) throws -> Bool {
     guard let status = try fileSystem.statusOfName(log.path) else { return false }
     guard status.size > 0 else {
@@ -180,7 +186,8 @@ extension CutOver {
     return true
   }
 
-  /// A file that came beside the old store in the last moment of an earlier try, which died before it could give the name back.
+  /// A file that came beside the old store in the last moment of an earlier try, which died before it could give the
+  /// name back.
   private func giveBack(_ journal: CutOverJournal) throws {
     for log in logs(journal) {
       guard let status = try fileSystem.statusOfName(log.taken), FileIdentity(status) != log.own,
@@ -191,8 +198,8 @@ extension CutOver {
     }
   }
 
-  /// What goes with the backup: values outside of it, in a folder of its own (by links: the new store may lose them), and a
-  /// receipt. A rollback brings back what the backup's folder has.
+  /// What goes with the backup: values outside of it, in a folder of its own (by links: the new store may lose them),
+  /// and a receipt. A rollback brings back what the backup's folder has.
   private func keepCompanions(_ journal: CutOverJournal) throws {
     guard let backup = journal.backup else { return }
     let folders = ExternalDataCopy(fileSystem: fileSystem)
@@ -249,7 +256,8 @@ extension CutOver {
     let resume = ProgramName.command("resume", path)
     return BatchError(
       .refused, "the old store is open in another process",
-      hint: "Close every program that uses it, then go on with \(resume): only the cut-over is left to do", next: [resume.line],
+      hint: "Close every program that uses it, then go on with \(resume): only the cut-over is left to do",
+      next: [resume.line],
       path: path)
   }
 }

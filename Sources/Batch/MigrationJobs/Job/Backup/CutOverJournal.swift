@@ -10,7 +10,8 @@ struct FileIdentity: Codable, Equatable {
   var inode: UInt64
   var size: UInt64
   var modified: Int64
-  /// Of a database the header's change counter, and the number of the change that its size is valid for; nil for any other file.
+  /// Of a database the header's change counter, and the number of the change that its size is valid for; nil for any
+  /// other file.
   var counters: [UInt32]?
 
   init(_ status: FileStatus) {
@@ -20,8 +21,8 @@ struct FileIdentity: Codable, Equatable {
     modified = status.modified
   }
 
-  /// A database file; nil if there is no regular file of that name. Where SQLite has it open in this process, `file` is it, too: to close
-  /// another descriptor of it would drop SQLite's locks.
+  /// A database file; nil if there is no regular file of that name. Where SQLite has it open in this process, `file` is
+  /// it, too: to close another descriptor of it would drop SQLite's locks.
   init?(database path: String, _ fileSystem: any FileSystem, open file: (any File)? = nil) throws {
     guard let status = try fileSystem.statusOfName(path), status.isRegularFile else { return nil }
     self.init(status)
@@ -72,8 +73,8 @@ struct OldStoreIdentity: Codable, Equatable {
   }
 }
 
-/// `cutover.json`: written before the first change, so that whoever comes next can finish, and kept until the job ends. Whatever the
-/// cut-over makes outside of the job directory is named here first. Layout: FORMAT.md, section 5.
+/// `cutover.json`: written before the first change, so that whoever comes next can finish, and kept until the job ends.
+/// Whatever the cut-over makes outside of the job directory is named here first. Layout: FORMAT.md, section 5.
 struct CutOverJournal: Codable {
   enum Phase: String, Codable {
     /// The source was verified; nothing was changed yet, or SQLite was making the old store whole.

@@ -2,10 +2,11 @@ import Foundation
 import Streams
 
 extension CutOver {
-  /// Takes back what a cut-over made outside of the job directory before its new store got the name, so that the run can be given up. The
-  /// journal stays. Does nothing where the new store has its name, and in phase `done`.
+  /// Takes back what a cut-over made outside of the job directory before its new store got the name, so that the run
+  /// can be given up. The journal stays. Does nothing where the new store has its name, and in phase `done`.
   ///
-  /// Returns what stays beside the store: a backup that is the only one with the old store's contents by now, and what was set aside (I15).
+  /// Returns what stays beside the store: a backup that is the only one with the old store's contents by now, and what
+  /// was set aside (I15).
   func undo() throws -> [String] {
     guard let journal = try journalBeforeRename() else { return [] }
     // First: a folder of external data stays as long as a file has it by its name.
@@ -13,8 +14,8 @@ extension CutOver {
     return try [takeBack(journal), aside].compactMap(\.self)
   }
 
-  /// Forgets a cut-over that was taken back, before what it needs goes: nobody must be advised to finish it. That of a new store that had its name
-  /// stays to the last.
+  /// Forgets a cut-over that was taken back, before what it needs goes: nobody must be advised to finish it. That of a
+  /// new store that had its name stays to the last.
   func forget() throws {
     guard try journalBeforeRename() != nil else { return }
     try fileSystem.remove(job.cutOver)
@@ -23,7 +24,8 @@ extension CutOver {
 
   /// The journal of a cut-over whose new store never had its name; nil for any other, and if there is none.
   private func journalBeforeRename() throws -> CutOverJournal? {
-    guard let journal = try CutOverJournal.read(job, fileSystem), try !isBehindRename(journal), try !holder(journal).isNew
+    guard let journal = try CutOverJournal.read(job, fileSystem), try !isBehindRename(journal),
+      try !holder(journal).isNew
     else { return nil }
     return journal
   }
@@ -47,8 +49,9 @@ extension CutOver {
     return nil
   }
 
-  /// The new store's name in the job directory may lead to somebody's data: to a file that came in the last moment of the exchange, or to the
-  /// new store, written to before it was taken back. That is no leftover: it is kept beside the store.
+  /// The new store's name in the job directory may lead to somebody's data: to a file that came in the last moment of
+  /// the exchange, or to the new store, written to before it was taken back. That is no leftover: it is kept beside the
+  /// store.
   private func setAside(_ journal: CutOverJournal) throws -> String? {
     let left = job.file(journal.newStore)
     guard let found = try FileIdentity(database: left, fileSystem) else { return nil }
@@ -58,12 +61,16 @@ extension CutOver {
     return try setAside(left, of: journal)
   }
 
-  /// Gives a file in the job directory a name beside the store, unless it has one. The one that it has stays, for the journal needs it.
+  /// Gives a file in the job directory a name beside the store, unless it has one. The one that it has stays, for the
+  /// journal needs it.
   func setAside(_ left: String, of journal: CutOverJournal) throws -> String? {
     let found = try FileIdentity(database: left, fileSystem)
     let aside = try StoreBackup.all(of: journal.destination, fileSystem).filter { $0.kind == .setAside }.map(\.path)
     let names = [journal.destination, journal.backup, journal.restores].compactMap(\.self) + aside
-    guard try !names.contains(where: { try found?.isSameFile(as: fileSystem.statusOfName($0).map(FileIdentity.init)) == true })
+    guard
+      try !names.contains(where: {
+        try found?.isSameFile(as: fileSystem.statusOfName($0).map(FileIdentity.init)) == true
+      })
     else { return nil }
     let now = Date().timeIntervalSinceReferenceDate
     let suffix = try StoreBackup.freeSuffix(.setAside, of: journal.destination, now, fileSystem)

@@ -2,7 +2,8 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// Takes a store's folder of external data along to a destination elsewhere: by hard links, or by copies on another file system.
+/// Takes a store's folder of external data along to a destination elsewhere: by hard links, or by copies on another
+/// file system.
 ///
 /// Core Data never changes such a file: a new value gets a new name. So source and destination can share them.
 struct ExternalDataCopy {
@@ -51,9 +52,10 @@ struct ExternalDataCopy {
     BatchError(.refused, "folders of external data are nested too deeply", path: path)
   }
 
-  /// Takes everything along; durable on return. What an interrupted call left is used. Symbolic links are followed: people keep large files,
-  /// or the whole folder, on another disk. `mayFollow`: a link in the place of the destination's folder is its folder, too.
-  /// `isOwn`: what is in the destination's folder is the run's own, and a file that is not the source's is taken again.
+  /// Takes everything along; durable on return. What an interrupted call left is used. Symbolic links are followed:
+  /// people keep large files, or the whole folder, on another disk. `mayFollow`: a link in the place of the
+  /// destination's folder is its folder, too. `isOwn`: what is in the destination's folder is the run's own, and a file
+  /// that is not the source's is taken again.
   func take(from source: String, to destination: String, mayFollow: Bool = false, isOwn: Bool = false) throws {
     let (old, new) = (ExternalDataFolder(store: source).path, ExternalDataFolder(store: destination).path)
     guard try fileSystem.status(old) != nil else { return }
@@ -64,7 +66,9 @@ struct ExternalDataCopy {
   private func take(folder: String, to target: String, depth: Int, mayFollow: Bool, isOwn: Bool) throws {
     guard depth <= Self.greatestDepth else { throw Self.tooDeep(folder) }
     let isLink = try fileSystem.statusOfName(target)?.isSymbolicLink == true
-    if try !mayFollow || !isLink || fileSystem.status(target)?.isDirectory != true { try fileSystem.makeDirectory(target) }
+    if try !mayFollow || !isLink || fileSystem.status(target)?.isDirectory != true {
+      try fileSystem.makeDirectory(target)
+    }
     for name in try fileSystem.list(folder) {
       let (from, to) = (FilePaths.join(folder, name), FilePaths.join(target, name))
       // A link that leads nowhere is a file that is missing, and reported as such.

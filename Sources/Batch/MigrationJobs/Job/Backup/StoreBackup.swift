@@ -12,7 +12,8 @@ public struct StoreBackup: Sendable, Equatable {
     case setAside = "rolled-back"
   }
 
-  /// Its path: `<store>.backup-<time>` or `<store>.rolled-back-<time>`, with two dots where the store's name has no extension.
+  /// Its path: `<store>.backup-<time>` or `<store>.rolled-back-<time>`, with two dots where the store's name has no
+  /// extension.
   public let path: String
   /// The store that it belongs to.
   public let store: String
@@ -35,15 +36,17 @@ public struct StoreBackup: Sendable, Equatable {
     self.store = String(store)
   }
 
-  /// The name of a store's backup that is made with a suffix. Core Data's rule leaves out what follows a name's last dot, and finds the folder
-  /// of external data by the rest: a store without extension would share its own folder with its backup, except for a second dot.
+  /// The name of a store's backup that is made with a suffix. Core Data's rule leaves out what follows a name's last
+  /// dot, and finds the folder of external data by the rest: a store without extension would share its own folder with
+  /// its backup, except for a second dot.
   static func path(of store: String, suffix: String) -> String {
     store + (FilePaths.name(of: store).dropFirst().contains(".") ? "." : "..") + suffix
   }
 
   /// The suffix of a backup that is made at an instant, in seconds since 2001.
   static func suffix(_ kind: Kind, _ now: Double) -> String {
-    let stamp = Date(timeIntervalSinceReferenceDate: now).formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+    let stamp = Date(timeIntervalSinceReferenceDate: now).formatted(
+      .iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
     return "\(kind.rawValue)-\(stamp)"
   }
 
@@ -88,7 +91,8 @@ public struct StoreBackup: Sendable, Equatable {
     try ([path] + companions).reduce(0) { try $0 + (fileSystem.statusOfName($1)?.size ?? 0) }
   }
 
-  /// Removes it with all that belongs to it; durable on return. The store goes first: what a crash leaves is no backup any longer.
+  /// Removes it with all that belongs to it; durable on return. The store goes first: what a crash leaves is no backup
+  /// any longer.
   func remove(_ fileSystem: any FileSystem) throws {
     let isOwned = try BackupReceipt.read(for: path, fileSystem)?.ownsFolder == true
     for file in [path] + companions { try fileSystem.remove(file) }
@@ -96,14 +100,15 @@ public struct StoreBackup: Sendable, Equatable {
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
 
-  /// Removes the folder of external data of a backup that is gone, where this program made it and nothing else has its name.
+  /// Removes the folder of external data of a backup that is gone, where this program made it and nothing else has its
+  /// name.
   static func removeFolder(of backup: String, isOwned: Bool, _ fileSystem: any FileSystem) throws {
     guard isOwned, try isUnused(ExternalDataFolder(store: backup), fileSystem) else { return }
     try ExternalDataCopy(fileSystem: fileSystem).remove(from: backup)
   }
 
-  /// Removes backups of a store beyond a limit, and returns them. `latest` is the one that was made last. Stores that a rollback set aside
-  /// are no backups of a migration: they may be the only ones with what was written before it.
+  /// Removes backups of a store beyond a limit, and returns them. `latest` is the one that was made last. Stores that a
+  /// rollback set aside are no backups of a migration: they may be the only ones with what was written before it.
   static func remove(
     beyond limit: BackupLimit, of store: String, latest: String?, _ fileSystem: any FileSystem
   ) throws -> [String] {
@@ -131,12 +136,14 @@ public enum BackupLimit: Sendable, Equatable, Codable {
   /// Those that are not older than that many days.
   case days(Int)
 
-  /// Of backups of one store, oldest first, those that need not stay. Their names say when they were made by clocks that may have been
-  /// wrong, or were set meanwhile: `latest`, which was made just now, is the newest whatever they say.
+  /// Of backups of one store, oldest first, those that need not stay. Their names say when they were made by clocks
+  /// that may have been wrong, or were set meanwhile: `latest`, which was made just now, is the newest whatever they
+  /// say.
   func surplus(_ backups: [StoreBackup], latest: String? = nil, now: Double) -> [StoreBackup] {
     switch self {
     case .count(let count):
-      return Array((backups.filter { $0.path != latest } + backups.filter { $0.path == latest }).dropLast(max(0, count)))
+      return Array(
+        (backups.filter { $0.path != latest } + backups.filter { $0.path == latest }).dropLast(max(0, count)))
     case .days(let days):
       return backups.filter { $0.made < now - Double(max(0, days)) * 86_400 && (days <= 0 || $0.path != latest) }
     }

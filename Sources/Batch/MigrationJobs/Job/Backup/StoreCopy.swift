@@ -7,7 +7,8 @@ struct StoreCopy {
   /// Who may ask to stop; nil if it must come to its end.
   var monitor: RunMonitor?
 
-  /// Copies an open file with its owner, mode and attributes. The name appears when the copy is whole and durable; the caller syncs the directory.
+  /// Copies an open file with its owner, mode and attributes. The name appears when the copy is whole and durable; the
+  /// caller syncs the directory.
   func copy(_ file: any File, to path: String) throws {
     let target = try fileSystem.open(path + ".new", .create)
     defer { target.close() }
@@ -19,7 +20,8 @@ struct StoreCopy {
       try monitor?.throwIfStopRequested()
       let count = try file.read(into: chunk, at: position)
       guard count > 0 else {
-        throw BatchError(.refused, "the file became shorter while it was being copied", hint: "Start again", path: file.path)
+        throw BatchError(
+          .refused, "the file became shorter while it was being copied", hint: "Start again", path: file.path)
       }
       try target.write(UnsafeRawBufferPointer(rebasing: chunk[..<count]), at: position)
       position += UInt64(count)

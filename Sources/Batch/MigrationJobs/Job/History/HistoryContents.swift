@@ -30,8 +30,12 @@ extension RunHistory.Facts {
     add("persistent history", plan.extras.history.rawValue)
     if plan.extras.allowsCloudKit { add("CloudKit", "allowed") }
     if let validation = plan.validation { add("validation", validation.rawValue) }
-    if let parts = plan.parts { add("parts", parts.only.isEmpty ? "without \(list(parts.skip))" : "only \(list(parts.only))") }
-    if let rejects = plan.rejects { add("rejects", "at most \(rejects.limit)\(rejects.withValues ? ", with their values" : "")") }
+    if let parts = plan.parts {
+      add("parts", parts.only.isEmpty ? "without \(list(parts.skip))" : "only \(list(parts.only))")
+    }
+    if let rejects = plan.rejects {
+      add("rejects", "at most \(rejects.limit)\(rejects.withValues ? ", with their values" : "")")
+    }
     switch plan.keepsBackups {
     case .count(let count): add("backups kept", "\(count)")
     case .days(let days): add("backups kept", "\(days) days")
@@ -39,7 +43,9 @@ extension RunHistory.Facts {
     }
     if !plan.models.isEmpty { add("models", list(plan.models.map(FilePaths.name(of:)))) }
     if !plan.mappings.isEmpty { add("mappings", list(plan.mappings.map(FilePaths.name(of:)))) }
-    if !plan.policies.isEmpty { add("policies", list(plan.policies.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })) }
+    if !plan.policies.isEmpty {
+      add("policies", list(plan.policies.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }))
+    }
   }
 
   private func list(_ names: [String]) -> String {
@@ -62,14 +68,16 @@ extension RunHistory.Step {
     let models = (step.passed + [step]).flatMap(\.mappingModels).prefix(Self.shown)
     mappings = models.map { model in
       Mapping(
-        name: model.name, entityMappings: model.entityMappings.prefix(Self.shown).map(\.name), count: model.entityMappings.count,
+        name: model.name, entityMappings: model.entityMappings.prefix(Self.shown).map(\.name),
+        count: model.entityMappings.count,
         policies: Array(Set(model.entityMappings.compactMap(\.policyClassName)).sorted().prefix(Self.shown)))
     }
   }
 }
 
 extension RunHistory.Size {
-  /// The entities of a store that can have objects, by samples of their tables; empty where the store is not what the model says.
+  /// The entities of a store that can have objects, by samples of their tables; empty where the store is not what the
+  /// model says.
   static func all(_ reader: StoreReader, model: ManagedObjectModel) -> [RunHistory.Size] {
     guard let binding = try? StoreBinding(reader, model: model) else { return [] }
     var found: [Int64: (share: TableEstimate.Share, isExact: Bool)] = [:]
@@ -82,7 +90,8 @@ extension RunHistory.Size {
       guard model.entity(name)?.isAbstract != true else { return nil }
       let number = found[Int64(index + 1)]
       return RunHistory.Size(
-        entity: name, rows: number?.share.rows ?? 0, bytes: number?.share.bytes ?? 0, isEstimate: number?.isExact == false)
+        entity: name, rows: number?.share.rows ?? 0, bytes: number?.share.bytes ?? 0,
+        isEstimate: number?.isExact == false)
     }
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Streams
 
-/// A run's history while a process adds to it. It stays small, however long a run takes and however often it is begun again.
+/// A run's history while a process adds to it. It stays small, however long a run takes and however often it is begun
+/// again.
 ///
 /// The file is kept open and written in its place: what a replaced owner still writes goes to no file of its successor.
 struct HistoryFile: Sendable {
@@ -19,7 +20,8 @@ struct HistoryFile: Sendable {
     file = try LocalFileSystem().open(path, .updateOrCreate)
   }
 
-  /// In the job's directory, in that of an owner elsewhere who was replaced, or, where only the end is left to do again, beside the store.
+  /// In the job's directory, in that of an owner elsewhere who was replaced, or, where only the end is left to do
+  /// again, beside the store.
   private static func earlier(_ job: JobDirectory, run: String) -> RunHistory? {
     // Every successor takes over what the one before had: older ones than the last need not be looked at.
     let places = job.generation > 1 ? [job.history, job.preceding.history] : [job.history]

@@ -33,7 +33,8 @@ extension RunReport {
       guard state != result else { return (present, presentVersion) = (.same, targetVersion) }
       let found = try StoreIdentity(destination, fileSystem)
       presentVersion = history.origin?.name(of: found.version)
-      present = Self.presence(found, identity, isSource: state?.fingerprint == history.origin?.fingerprint, history.origin)
+      present = Self.presence(
+        found, identity, isSource: state?.fingerprint == history.origin?.fingerprint, history.origin)
     } catch let error as BatchError where error.code == .badStore {
       present = .replaced
     } catch {

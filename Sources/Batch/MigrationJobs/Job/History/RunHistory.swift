@@ -1,6 +1,7 @@
 import CoreDataStore
 
-/// What a run writes down for the person who looks at it in the morning: JSON lines, of which none decides anything. FORMAT.md, section 8.
+/// What a run writes down for the person who looks at it in the morning: JSON lines, of which none decides anything.
+/// FORMAT.md, section 8.
 ///
 /// Its bytes are not trusted: what cannot be understood is left out.
 public struct RunHistory: Sendable, Equatable {

@@ -26,7 +26,9 @@ extension RunHistory {
     if let facts = line.facts, facts.format == 1 { self.facts = facts }
     if let origin = line.origin { self.origin = origin }
     // Numbers rise, or the line is none of a run's.
-    if let process = line.process, process.at.isFinite, process.number > processes.last?.number ?? 0 { processes.append(process) }
+    if let process = line.process, process.at.isFinite, process.number > processes.last?.number ?? 0 {
+      processes.append(process)
+    }
     if let sample = line.sample, sample.at.isFinite, sample.done.isFinite { samples.append(sample) }
     if let end = line.end, end.at.isFinite { ends.append(end) }
     if let every = line.every, every >= 1, every < 1e6 { self.every = every }
@@ -42,7 +44,8 @@ extension RunHistory {
       + samples.map { Line(sample: $0) } + ends.map { Line(end: $0) }
   }
 
-  /// Leaves out every other sample of each process, except for its last one: counts continue, and the most memory of both stays.
+  /// Leaves out every other sample of each process, except for its last one: counts continue, and the most memory of
+  /// both stays.
   mutating func thin() {
     var kept: [Sample] = []
     for (index, sample) in samples.enumerated() {

@@ -8,7 +8,8 @@ import Synchronization
 
 /// Writes a run's history, and ends no run by failing to: the failure is reported instead.
 ///
-/// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to resume a run, and nothing has to be durable.
+/// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to resume a run, and nothing
+/// has to be durable.
 package final class RunRecorder: Sendable {
   private struct State {
     var file: HistoryFile?
@@ -32,7 +33,8 @@ package final class RunRecorder: Sendable {
       defer { state.file = file }
       try Self.add(RunHistory.Facts(plan, run: run), to: &file)
       try file.add(
-        RunHistory.Line(process: RunHistory.Process(number: state.process, at: Self.now, pid: owner.pid, host: owner.host)))
+        RunHistory.Line(
+          process: RunHistory.Process(number: state.process, at: Self.now, pid: owner.pid, host: owner.host)))
     }
   }
 
@@ -104,7 +106,8 @@ package final class RunRecorder: Sendable {
   func finish(_ finished: RunHistory.Finished, _ progress: MigrationProgress) {
     attempt { state in
       try Self.add(progress, Self.now, &state)
-      try state.file?.add(RunHistory.Line(end: RunHistory.End(process: state.process, at: Self.now, finished: finished)))
+      try state.file?.add(
+        RunHistory.Line(end: RunHistory.End(process: state.process, at: Self.now, finished: finished)))
       try state.file?.keep(as: record)
     }
     close()

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What became of a migration, for a page, a terminal or a program: docs/manual/json.md. No values of attributes are in it.
+/// What became of a migration, for a page, a terminal or a program: docs/manual/json.md. No values of attributes are in
+/// it.
 public struct RunReport: Sendable, Codable, Equatable {
   /// How it stands.
   public enum Outcome: String, Sendable, Codable {
@@ -88,8 +89,8 @@ public struct RunReport: Sendable, Codable, Equatable {
     public var path: String
     /// The first of them.
     public var first: [Reject]
-    /// The command that migrates the old store again, after a fix; nil if the run is not finished, was not begun by a command, or the old
-    /// store is gone.
+    /// The command that migrates the old store again, after a fix; nil if the run is not finished, was not begun by a
+    /// command, or the old store is gone.
     public var replay: String?
   }
 
@@ -210,7 +211,8 @@ extension RunReport {
     let ends = Dictionary(history.ends.map { ($0.process, $0) }, uniquingKeysWith: { first, _ in first })
     for (index, process) in history.processes.enumerated() {
       var last = RunHistory.Sample(
-        process: process.number, at: process.at, rows: 0, bytes: 0, memory: 0, checkpoints: 0, done: done, step: 1, activity: "",
+        process: process.number, at: process.at, rows: 0, bytes: 0, memory: 0, checkpoints: 0, done: done, step: 1,
+        activity: "",
         paused: false)
       for sample in samples[process.number] ?? [] {
         // A clock that was set back is of no use for a while.
@@ -223,7 +225,8 @@ extension RunReport {
       checkpoints &+= last.checkpoints
       let end = ends[process.number]
       guard end?.finished == nil, index + 1 < history.processes.count || end != nil else { continue }
-      let pause = index + 1 < history.processes.count ? max(0, history.processes[index + 1].at - (end?.at ?? last.at)) : nil
+      let pause =
+        index + 1 < history.processes.count ? max(0, history.processes[index + 1].at - (end?.at ?? last.at)) : nil
       interruptions.append(Interruption(seconds: seconds, pause: pause, code: end?.code, reason: end?.reason))
     }
   }

@@ -4,8 +4,8 @@ import RunSupport
 import Streams
 
 extension MigrationJob {
-  /// What became of the last migration to a path, or becomes of the one that is at work. `path` is the source of one that is not finished,
-  /// the destination, or the job's directory. Nothing is written.
+  /// What became of the last migration to a path, or becomes of the one that is at work. `path` is the source of one
+  /// that is not finished, the destination, or the job's directory. Nothing is written.
   ///
   /// - Throws: ``BatchError``: `refused` if no migration is known.
   public func report(_ path: String) throws -> RunReport {
@@ -26,7 +26,8 @@ extension MigrationJob {
     return report(finished: history, job)
   }
 
-  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil if none is known. Nothing is written.
+  /// The last migration to a path that was finished, as ``RunReport/run`` calls it; nil if none is known. Nothing is
+  /// written.
   public func finishedRun(_ path: String) -> String? {
     (try? JobDirectory(destination: path)).flatMap { RunHistory(path: $0.record)?.facts?.run }
   }
@@ -49,7 +50,8 @@ extension MigrationJob {
       report.outcome = .doneWithRejects
       report.rejects = RunReport.Rejects(
         count: rejects.count, path: rejects.path, first: firstRejects(rejects.path),
-        replay: rejects.replay(source: report.source ?? job.destination, backup: report.backup, destination: job.destination))
+        replay: rejects.replay(
+          source: report.source ?? job.destination, backup: report.backup, destination: job.destination))
     }
     if let finished {
       report.look(history, finished, fileSystem)
@@ -89,7 +91,9 @@ extension MigrationJob {
 
   /// Whether the hint of a process's error says how to go on. A run cannot go on from checkpoints that are no good.
   private static func leadsOn(_ end: RunHistory.End) -> Bool {
-    let codes: [BatchError.Code] = [.badCheckpoint, BatchError.Code(.damagedCheckpoint), BatchError.Code(.foreignCheckpoint)]
+    let codes: [BatchError.Code] = [
+      .badCheckpoint, BatchError.Code(.damagedCheckpoint), BatchError.Code(.foreignCheckpoint),
+    ]
     return end.hint != nil && (end.next?.isEmpty == false || codes.map(\.description).contains(end.code))
   }
 

@@ -17,8 +17,8 @@ package struct Aftermath {
 extension MigrationJob {
   /// An error with its effect, for a failed call about a store, an output, or a folder. Nothing is written.
   ///
-  /// The disk says it and not the error: the same error comes before and after the first write. An error that carries its effect stays as it
-  /// is; those of functions that write carry one already.
+  /// The disk says it and not the error: the same error comes before and after the first write. An error that carries
+  /// its effect stays as it is; those of functions that write carry one already.
   public func settled(_ error: any Error, at path: String) -> BatchError {
     BatchError(wrapping: error).settled { aftermath(of: path) }
   }
@@ -39,7 +39,8 @@ extension MigrationJob {
     } catch {
       let look = ProgramName.command("status", path)
       return Aftermath(
-        effect: .unknown, text: "What is left cannot be seen now (\(error)). Look with \(look) before anything else", next: [look]
+        effect: .unknown, text: "What is left cannot be seen now (\(error)). Look with \(look) before anything else",
+        next: [look]
       )
     }
   }
@@ -74,7 +75,8 @@ extension MigrationJob {
 }
 
 extension JobDirectory {
-  /// Does what is left after the renames of a cut-over. If that fails with the run's files gone, nothing but the error can say that it is over.
+  /// Does what is left after the renames of a cut-over. If that fails with the run's files gone, nothing but the error
+  /// can say that it is over.
   func whenOver<Result>(
     _ fileSystem: any FileSystem, _ what: String = "The new store is in place", _ body: () throws -> Result
   ) throws -> Result {
@@ -102,7 +104,8 @@ extension BatchError {
     return error
   }
 
-  /// The error as it came out of a run that has begun: that nothing was written would be said of the plan, and not of the run.
+  /// The error as it came out of a run that has begun: that nothing was written would be said of the plan, and not of
+  /// the run.
   var withinRun: BatchError {
     guard effect == .nothingWritten else { return self }
     var error = self

@@ -6,11 +6,14 @@ extension MigrationJob {
   /// How often the state is read again that others change meanwhile.
   private static let mostLooks = 16
 
-  /// Brings a store's run to where a command may begin: finishes what only has to be finished, gives up what was given up, removes what is
-  /// left over. Throws `refused` with the command that leads on, and `leaseHeld` if another process is at work.
+  /// Brings a store's run to where a command may begin: finishes what only has to be finished, gives up what was given
+  /// up, removes what is left over. Throws `refused` with the command that leads on, and `leaseHeld` if another process
+  /// is at work.
   ///
   /// Returns what stays beside the store of a run that was given up, see ``CutOver/undo()``.
-  @discardableResult func settle(_ job: JobDirectory, for command: LifeCommand, _ request: Request? = nil) throws -> [String] {
+  @discardableResult func settle(_ job: JobDirectory, for command: LifeCommand, _ request: Request? = nil) throws
+    -> [String]
+  {
     var kept: [String] = []
     for _ in 0..<Self.mostLooks {
       let life = try RunLife.look(job, fileSystem)
@@ -37,17 +40,20 @@ extension MigrationJob {
 
   /// Finishes a run whose new store has its name. What is there instead by now is the next command's business.
   func finishQuietly(_ job: JobDirectory, _ lease: Lease) throws {
-    do { _ = try finish(job.current(fileSystem), lease, RunMonitor()) } catch let error as BatchError where error.code == .refused
+    do { _ = try finish(job.current(fileSystem), lease, RunMonitor()) } catch let error as BatchError
+      where error.code == .refused
     {
       guard try !job.exists(fileSystem) else { throw error }
     }
   }
 
-  /// Finishes a cut-over and removes the job directory. The caller has the lease, and ``RunLife`` says that nothing else is left to do.
+  /// Finishes a cut-over and removes the job directory. The caller has the lease, and ``RunLife`` says that nothing
+  /// else is left to do.
   func finish(_ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor) throws -> Report {
     if let plan = try? JobPlan.read(job, fileSystem) {
       return try MigrationRun(
-        job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
+        job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies, monitor: monitor,
+        logger: logger,
         logs: logs, stageHandler: stageHandler, metrics: metrics
       ).run()
     }
@@ -61,8 +67,8 @@ extension MigrationJob {
     }
   }
 
-  /// Removes a job directory with what the run made elsewhere and no data depends on. The caller has the lease. Returns what stays
-  /// beside the store, see ``CutOver/undo()``.
+  /// Removes a job directory with what the run made elsewhere and no data depends on. The caller has the lease. Returns
+  /// what stays beside the store, see ``CutOver/undo()``.
   func giveUp(_ job: JobDirectory, _ lease: Lease) throws -> [String] {
     let job = try job.current(fileSystem)
     var kept: [String] = []

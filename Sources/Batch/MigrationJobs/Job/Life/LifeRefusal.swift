@@ -12,7 +12,8 @@ extension MigrationJob {
     let (hint, next) = wayOut(way, life, job, request)
     return BatchError(
       code, what(life, job), hint: hint, effect: .nothingWritten, next: next.map(\.line),
-      path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination)
+      path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination
+    )
   }
 
   private func what(_ life: RunLife, _ job: JobDirectory) -> String {
@@ -24,7 +25,8 @@ extension MigrationJob {
     case (.failed, .asItWas):
       let reason = RunFailure.read(job, fileSystem)?.reason ?? "unknown"
       return "the last migration of this store ended with an error that would come again (\(reason))"
-    case (.cutOver, .asItWas) where !life.isRollback: return "the migrated store is finished, and waits to be put in place"
+    case (.cutOver, .asItWas) where !life.isRollback:
+      return "the migrated store is finished, and waits to be put in place"
     case (_, .asItWas): return rest
     case (_, .written): return "the store was written to since its interrupted \(kind) began"
     case (_, .replaced): return "the store was replaced since its interrupted \(kind) began"
@@ -51,7 +53,9 @@ extension MigrationJob {
     switch way {
     case .resume: return ("Go on with \(resume), or give it up with \(giveUp)", [resume, giveUp])
     case .restart:
-      guard let restart = restartCommand(job, request) else { return ("Begin anew with \(giveUp), then migrate again", [giveUp]) }
+      guard let restart = restartCommand(job, request) else {
+        return ("Begin anew with \(giveUp), then migrate again", [giveUp])
+      }
       return ("Begin anew with \(restart)", [restart])
     case .giveUp: return ("Give it up with \(giveUp), then try again", [giveUp])
     case .rollback:
@@ -70,7 +74,8 @@ extension MigrationJob {
     if let request, !request.arguments.isEmpty {
       let source = (try? JobDirectory.resolve(request.source)) ?? request.source
       let output = request.output == nil ? nil : job.destination
-      return ReplayCommand.words(request.arguments, source: source, output: output, restarts: true).map(ProgramName.command)
+      return ReplayCommand.words(request.arguments, source: source, output: output, restarts: true).map(
+        ProgramName.command)
     }
     let facts = (try? CutOverJournal.read(job, fileSystem))?.run
     guard let arguments = plan?.arguments ?? facts?.arguments else { return nil }

@@ -77,7 +77,8 @@ extension RunLife {
 
   private func answerUnreadable(to command: LifeCommand) -> LifeAnswer {
     switch command {
-    case .migrate, .resume, .rollback, .fleet: .refuse(store == .missing ? .putBack : command == .migrate ? .restart : .giveUp)
+    case .migrate, .resume, .rollback, .fleet:
+      .refuse(store == .missing ? .putBack : command == .migrate ? .restart : .giveUp)
     case .restart: store == .missing ? .refuse(.putBack) : .giveUpFirst
     case .clean: .keep
     case .cleanAll: store == .missing ? .refuse(.putBack) : .giveUp

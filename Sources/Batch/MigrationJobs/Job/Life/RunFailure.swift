@@ -2,7 +2,8 @@ import Foundation
 import RunSupport
 import Streams
 
-/// `failure.json`: an error that follows from plan and source alone. Going on ends with it again, unless the program was corrected.
+/// `failure.json`: an error that follows from plan and source alone. Going on ends with it again, unless the program
+/// was corrected.
 struct RunFailure: Codable, Equatable {
   /// The kind of error.
   var code: String
@@ -18,7 +19,8 @@ struct RunFailure: Codable, Equatable {
 
   private static let codes: Set<BatchError.Code> = [
     .badStore, .badModel, .badMapping, .noModel, .noPath, .missingPolicy, .refused, .policyFailed, .mismatch,
-    BatchError.Code(.damagedDatabase), BatchError.Code(.notADatabase), BatchError.Code(.unsupported), BatchError.Code(.order),
+    BatchError.Code(.damagedDatabase), BatchError.Code(.notADatabase), BatchError.Code(.unsupported),
+    BatchError.Code(.order),
   ]
 
   /// Written for people and for advice: nothing has to be durable.

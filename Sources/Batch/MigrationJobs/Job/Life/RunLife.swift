@@ -1,4 +1,5 @@
-/// Where the run of a store is in its life, and what each command may do then: the one place where that is decided (I15).
+/// Where the run of a store is in its life, and what each command may do then: the one place where that is decided
+/// (I15).
 ///
 /// Commands ask ``answer(to:)`` and do what it says. ARCHITECTURE.md has the table that follows from it.
 package struct RunLife: Equatable, Sendable {
@@ -22,8 +23,8 @@ package struct RunLife: Equatable, Sendable {
     case unreadable
   }
 
-  /// What has become of the store that the phase is about: up to the rename the old one, after it the new one. A folder that was moved as a
-  /// whole changes nothing.
+  /// What has become of the store that the phase is about: up to the rename the old one, after it the new one. A folder
+  /// that was moved as a whole changes nothing.
   enum Store: String, CaseIterable, Sendable {
     /// It is as the run knows it.
     case asItWas = "as it was"
@@ -82,7 +83,8 @@ enum LifeAnswer: Equatable, Sendable {
   case finish
   /// The same, then ask again.
   case finishFirst
-  /// The cut-over was for another file: take back what it made, then continue from the newest checkpoint, which looks at the source.
+  /// The cut-over was for another file: take back what it made, then continue from the newest checkpoint, which looks
+  /// at the source.
   case cutOverAgain
   /// Remove all that the run made and no data depends on.
   case giveUp

@@ -35,7 +35,9 @@ extension RunLife {
     }
   }
 
-  private static func life(_ journal: CutOverJournal, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> RunLife {
+  private static func life(_ journal: CutOverJournal, _ job: JobDirectory, _ fileSystem: any FileSystem) throws
+    -> RunLife
+  {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // A new store that had its name and has it no more is as good as done.
     let holder = try cutOver.holder(journal)

@@ -32,8 +32,8 @@ struct RunResult: Equatable {
     }
   }
 
-  /// What a run that an earlier process finished except for its removal came to. Throws `refused` if the store was replaced since: then the
-  /// migration is no more, whatever the journal says.
+  /// What a run that an earlier process finished except for its removal came to. Throws `refused` if the store was
+  /// replaced since: then the migration is no more, whatever the journal says.
   func report(_ backup: String?, _ fileSystem: any FileSystem) throws -> MigrationJob.Report {
     try throwIfReplaced(fileSystem)
     let rejects = try rejects(fileSystem)
@@ -41,9 +41,11 @@ struct RunResult: Equatable {
       destination: destination, backup: try backup.flatMap { try fileSystem.statusOfName($0) != nil ? $0 : nil },
       sourceVersion: facts?.sourceVersion ?? "", targetVersion: facts?.targetVersion ?? "",
       steps: isThere ? facts?.steps ?? 1 : 0,
-      isVerified: isThere && facts?.isVerified == true, bytes: try fileSystem.status(destination)?.size ?? 0, notes: notes)
+      isVerified: isThere && facts?.isVerified == true, bytes: try fileSystem.status(destination)?.size ?? 0,
+      notes: notes)
     (report.rejects, report.restored) = (rejects, restored)
-    report.replay = rejects?.replay(source: facts?.source ?? destination, backup: report.backup, destination: destination)
+    report.replay = rejects?.replay(
+      source: facts?.source ?? destination, backup: report.backup, destination: destination)
     return report
   }
 
@@ -65,7 +67,8 @@ struct RunResult: Equatable {
       }
     }
     let command = words.map(ProgramName.command)
-    let again = command.map { "Migrate it with \($0)" } ?? (restored == nil ? "Migrate it again" : "Nothing is left to do")
+    let again =
+      command.map { "Migrate it with \($0)" } ?? (restored == nil ? "Migrate it again" : "Nothing is left to do")
     throw BatchError(
       .refused, "the \(what) had ended, but the store was replaced since: \(version)",
       hint: holder == .missing ? "Put a store back, then: \(again.lowercasedFirst)" : again, effect: .unknown,
@@ -87,7 +90,8 @@ extension CutOver {
     return journal
   }
 
-  /// Looks at what is under the destination's name after a cut-over. Nothing is written. The journal itself may be gone.
+  /// Looks at what is under the destination's name after a cut-over. Nothing is written. The journal itself may be
+  /// gone.
   func result(_ journal: CutOverJournal) throws -> RunResult {
     let holder = try holder(journal)
     let present = holder == .new ? journal.mark : StoreMark(of: journal.destination, fileSystem)
