@@ -26,6 +26,7 @@ let package = Package(
     .executableTarget(
       name: "floor", dependencies: ["Kernels", .product(name: "Streams", package: "godwit")], path: "Programs/Floor",
       swiftSettings: strict),
+    .executableTarget(name: "span", path: "Programs/Span", swiftSettings: strict),
     .executableTarget(
       name: "insert", dependencies: [.product(name: "GRDB", package: "GRDB.swift")], path: "Programs/Insert",
       swiftSettings: strict),

@@ -70,7 +70,7 @@ struct ArticleTests {
     let path = ExampleLibrary.root + "/Tests/BatchTests/Documentation/DocumentedCode.swift"
     let compiled = Self.lines(try String(contentsOfFile: path, encoding: .utf8))
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 7)
+    #expect(blocks.count == 8)
     for block in blocks {
       let wanted = Self.lines(block.text)
       let isThere = compiled.indices.contains { compiled[$0...].starts(with: wanted) }

@@ -52,10 +52,27 @@ struct DocumentedCode {
     try await Migration(of: store, models: [model], mappings: mappings).run()
   }
 
+  func decide(_ job: MigrationJob, _ request: MigrationJob.Request, schedule: (String?) -> Void) throws {
+    do {
+      _ = try job.migrate(request, monitor: RunMonitor())
+    } catch let error as BatchError where error.effect == .resumable {
+      schedule(error.next.first)
+    }
+  }
+
   func handOver(mapping: String) async throws -> MigrationJob.Report {
     let migration = try Migration(of: store, models: [model], mappings: [mapping], policies: [AuthorPolicy.self])
     return try await migration.run()
   }
+}
+
+/// Fails when the run has begun.
+private struct StrictAuthorPolicy: EntityMigrationPolicy {
+  static let className = AuthorPolicy.className
+
+  func createDestinationInstances(
+    forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
+  ) throws { throw manager.rejection(of: source, "no author is good enough") }
 }
 
 @Suite("The test of the article about tests")
@@ -76,5 +93,15 @@ final class DocumentedTests {
     #expect(authors.map { $0["name"] } == ["Jane Austen"])
     #expect(authors[0]["books"].keys.count == 2)
     #expect(try store.count("User") == 1)
+  }
+
+  @Test("A run that failed is kept, and its error names the command that leads on")
+  func failure() throws {
+    var scheduled: [String?] = []
+    let job = MigrationJob(policies: PolicyRegistry([StrictAuthorPolicy.self]))
+    var request = MigrationJob.Request(source: fixture, models: [model], mappings: [mapping])
+    request.target = .version("Library 2")
+    try DocumentedCode(store: fixture, model: model).decide(job, request) { scheduled.append($0) }
+    #expect(scheduled.count == 1 && scheduled.first??.contains(" migrate ") == true, "\(scheduled)")
   }
 }

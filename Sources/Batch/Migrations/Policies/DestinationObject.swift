@@ -262,3 +262,7 @@ public final class DestinationObject {
     throw failure("\(name) leads to \(relationship.pointee.destination), not to \(object.entity.name)")
   }
 }
+
+extension DestinationObject: ReusedObject {
+  var table: Int { entity.table }
+}

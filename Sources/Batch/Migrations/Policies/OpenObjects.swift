@@ -1,19 +1,31 @@
+/// An object that is open from its making to the end of a call, and may then stand for another one.
+protocol ReusedObject: AnyObject {
+  var key: Int64 { get }
+  var table: Int { get }
+  /// Which objects it is like.
+  var kind: Int { get }
+
+  func open(key: Int64)
+  func refer(to key: Int64)
+  func close()
+}
+
 /// The destination objects that a policy's call has made, in order, and the memory of earlier ones: most objects live
 /// for one call, so one that nobody refers to any longer is used again.
-final class OpenObjects {
+final class OpenObjects<Object: ReusedObject> {
   /// Objects that are alike: of one entity, or of one mapping.
   private struct Kind {
-    var objects: ContiguousArray<DestinationObject> = []
+    var objects: ContiguousArray<Object> = []
     /// How many of them are open.
     var used = 0
-    var reference: DestinationObject?
+    var reference: Object?
   }
 
   /// Objects of a kind that are kept for the next call.
-  private static let mostKept = 256
+  private static var mostKept: Int { 256 }
   private let kinds: UnsafeMutableBufferPointer<Kind>
   /// Kept alive by `kinds`.
-  @exclusivity(unchecked) private var order: [Unmanaged<DestinationObject>] = []
+  @exclusivity(unchecked) private var order: [Unmanaged<Object>] = []
   @exclusivity(unchecked) private var largest = 0
 
   /// Prepares for objects of that many kinds.
@@ -28,7 +40,7 @@ final class OpenObjects {
   }
 
   /// Opens an object of a kind.
-  func open(_ kind: Int, key: Int64, _ create: () -> DestinationObject) -> DestinationObject {
+  func open(_ kind: Int, key: Int64, _ create: () -> Object) -> Object {
     let place = kinds[kind].used
     if place == kinds[kind].objects.count {
       kinds[kind].objects.append(create())
@@ -44,7 +56,7 @@ final class OpenObjects {
   }
 
   /// An object of a kind that is not open.
-  func reference(_ kind: Int, key: Int64, _ create: () -> DestinationObject) -> DestinationObject {
+  func reference(_ kind: Int, key: Int64, _ create: () -> Object) -> Object {
     if kinds[kind].reference == nil || !isKnownUniquelyReferenced(&kinds[kind].reference) {
       kinds[kind].reference = create()
     }
@@ -54,16 +66,16 @@ final class OpenObjects {
   }
 
   /// The object opened last that has this key in a table.
-  func find(table: Int, key: Int64) -> DestinationObject? {
+  func find(table: Int, key: Int64) -> Object? {
     for index in order.indices.reversed() {
-      let isFound = order[index]._withUnsafeGuaranteedRef { $0.key == key && $0.entity.table == table }
+      let isFound = order[index]._withUnsafeGuaranteedRef { $0.key == key && $0.table == table }
       if isFound { return order[index].takeUnretainedValue() }
     }
     return nil
   }
 
   /// Calls `body` with every open object, in the order in which they were made; then none is open.
-  func close(_ body: (DestinationObject) throws -> Void) throws {
+  func close(_ body: (Object) throws -> Void) throws {
     var index = 0
     // What the body opens is closed as well.
     while index < order.count {
@@ -76,7 +88,7 @@ final class OpenObjects {
   }
 
   /// Calls `body` with every open object; all stay open.
-  func forEach(_ body: (DestinationObject) throws -> Void) rethrows {
+  func forEach(_ body: (Object) throws -> Void) rethrows {
     for object in order { try object._withUnsafeGuaranteedRef(body) }
   }
 

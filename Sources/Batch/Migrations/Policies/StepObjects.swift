@@ -46,7 +46,7 @@ final class StepObjects {
   @exclusivity(unchecked) var watched: [WatchedObject]?
 
   /// Kinds are the entities by number, then the mappings.
-  let objects: OpenObjects
+  let objects: OpenObjects<DestinationObject>
   private let sources: UnsafeMutableBufferPointer<SourceObject?>
   let linkColumns: [[LinkColumn]]
   @exclusivity(unchecked) var addedLinks: AddedLinks
