@@ -11,13 +11,13 @@ struct MetricsFile: Sendable {
   /// has ended.
   func write(_ progress: MigrationProgress, code: Int32? = nil, now: Date = Date()) throws {
     let files = LocalFileSystem()
-    try files.writeAndSync(Array(text(progress, code, now).utf8), to: path + ".new")
+    try files.writeAndSync(Array(text(progress, code: code, now: now).utf8), to: path + ".new")
     // node_exporter runs as another user.
     chmod(path + ".new", 0o644)
     try files.rename(path + ".new", to: path)
   }
 
-  func text(_ progress: MigrationProgress, _ code: Int32?, _ now: Date) -> String {
+  func text(_ progress: MigrationProgress, code: Int32?, now: Date) -> String {
     let name = store.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     var lines: [String] = []
     func add(_ family: String, _ type: String, _ help: String, _ value: Double?) {

@@ -100,7 +100,7 @@ struct MigrateCommand: StoreCommand {
     guard destination == nil || keepBackups == nil else {
       throw ValidationError("--keep-backups does not go with a load: the store stays")
     }
-    try RunSession(store, operating, outlets).run { job, monitor in
+    try RunSession(store, options: operating, outlets: outlets).run { job, monitor in
       guard let destination else { return Self.done(try job.migrate(request, monitor: monitor(request.interval))) }
       return Self.done(try job.load(request, to: destination, monitor: monitor))
     }
@@ -189,7 +189,7 @@ struct ResumeCommand: StoreCommand {
   }
 
   private func resume() throws {
-    try RunSession(store, operating, outlets).run { job, monitor in
+    try RunSession(store, options: operating, outlets: outlets).run { job, monitor in
       let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
       let server = toPostgres.map { PostgresServer(url: $0) }
       let load = try job.resumeLoad(

@@ -44,7 +44,7 @@ struct PlanCommand: StoreCommand {
     request.verification = verify
     let job = MigrationJob(policies: Program.policies)
     var plan = try job.plan(request)
-    let forecast = try rehearse(job, request, &plan)
+    let forecast = try rehearse(job, request: request, plan: &plan)
     if let graph { try draw(plan, graph) }
     let destination = try database.destination(request)
     let ddl = destination != nil || database.ddlOnly ? try database.script(&plan) : nil
@@ -59,7 +59,7 @@ struct PlanCommand: StoreCommand {
 
   /// What a sample cannot be migrated for does not make the plan wrong.
   private func rehearse(
-    _ job: MigrationJob, _ request: MigrationJob.Request, _ plan: inout MigrationPlan
+    _ job: MigrationJob, request: MigrationJob.Request, plan: inout MigrationPlan
   ) throws -> MigrationForecast? {
     guard rehearsal, !check else { return nil }
     do { return try job.forecast(request, plan) } catch let error as BatchError

@@ -33,7 +33,7 @@ final class RunOutlets: Sendable {
   }
 
   /// The run has ended; its command is waited for.
-  func end(_ code: Int32, _ report: MigrationJob.Report?, _ error: (any Error)?) {
+  func end(_ code: Int32, report: MigrationJob.Report?, error: (any Error)?) {
     timer.cancel()
     queue.sync {}
     socket?.send(["STOPPING=1", "STATUS=ended with \(code)"])
@@ -45,7 +45,7 @@ final class RunOutlets: Sendable {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     // Words go as they are, behind what ends env's own: what a store is called can be no option and no variable.
     process.arguments = ["--", name] + command.dropFirst()
-    process.environment = environment(code, report, error)
+    process.environment = environment(code, report: report, error: error)
     do {
       try process.run()
       process.waitUntilExit()
@@ -55,7 +55,7 @@ final class RunOutlets: Sendable {
     } catch { Console.error("the command \(name) cannot be started: \(error)") }
   }
 
-  private func environment(_ code: Int32, _ report: MigrationJob.Report?, _ error: (any Error)?) -> [String: String] {
+  private func environment(_ code: Int32, report: MigrationJob.Report?, error: (any Error)?) -> [String: String] {
     var values = ProcessInfo.processInfo.environment
     values["GODWIT_STORE"] = store
     values["GODWIT_EXIT_CODE"] = "\(code)"

@@ -10,7 +10,7 @@ final class RunSession {
   private let store: String
   private let monitor = MonitorBox()
 
-  init(_ store: String, _ options: OperatingOptions, _ outlets: OutletOptions) {
+  init(_ store: String, options: OperatingOptions, outlets: OutletOptions) {
     (self.store, self.options, self.outlets) = (store, options, outlets)
   }
 
@@ -25,11 +25,11 @@ final class RunSession {
     do {
       report = try watch(job, body)
     } catch {
-      outlet.end(ExitCodes.code(of: error), nil, error)
+      outlet.end(ExitCodes.code(of: error), report: nil, error: error)
       throw error
     }
     let code = report.rejects == nil ? 0 : ExitCodes.rejects
-    outlet.end(code, report, nil)
+    outlet.end(code, report: report, error: nil)
     if code != 0 { throw ExitCode(code) }
   }
 

@@ -40,7 +40,9 @@ struct VerifyCommand: StoreCommand {
     let (report, comparison) = try settled.naming {
       let report = try StoreVerifier(path: settled.path, model: model).verify(
         mode: verify, external: ExternalDataPlaces(store: store, source: against))
-      return (report.named(store, note: settled.note), try against.map { try compare($0, settled, model) })
+      return (
+        report.named(store, note: settled.note), try against.map { try compare($0, settled: settled, model: model) }
+      )
     }
     Console.print(
       json ? try JSONOutput.document(Result(report: report, comparison: comparison)) : text(report, comparison))
@@ -58,8 +60,7 @@ struct VerifyCommand: StoreCommand {
     return try StoreModel.find(of: reader, in: models.isEmpty ? nil : try ModelLibrary(paths: models))
   }
 
-  private func compare(_ source: String, _ settled: SettledStore, _ model: ManagedObjectModel) throws -> StoreComparison
-  {
+  private func compare(_ source: String, settled: SettledStore, model: ManagedObjectModel) throws -> StoreComparison {
     let request = MigrationJob.Request(source: source, models: models, mappings: mappings, target: .version(model.name))
     return try MigrationJob(policies: Program.policies).compare(
       settled.path, of: model, with: request, monitor: RunMonitor(interval: request.interval))

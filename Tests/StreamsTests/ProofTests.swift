@@ -31,7 +31,7 @@ import Testing
       let bytes = (0..<length + 1).map { _ in UInt8(truncatingIfNeeded: random.next()) }
       bytes.withUnsafeBytes { all in
         let base = all.baseAddress!
-        let expected = ProofHash.of(5, base, length)
+        let expected = ProofHash.of(5, bytes: base, count: length)
         var (hash, position) = (ProofHash(rowid: 5, length: length), 0)
         while position < length {
           let count = min(length - position, 1 + random.below(length < 100 ? 40 : 120))
@@ -48,10 +48,11 @@ import Testing
   func bits() {
     for length in [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100] {
       var bytes = (0..<length + 1).map { UInt8($0 & 1) }
-      var sums = Set((0..<2).map { row in bytes.withUnsafeBytes { ProofHash.of(row, $0.baseAddress!, length).low } })
+      var sums = Set(
+        (0..<2).map { row in bytes.withUnsafeBytes { ProofHash.of(row, bytes: $0.baseAddress!, count: length).low } })
       for bit in 0..<8 * length {
         bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-        bytes.withUnsafeBytes { _ = sums.insert(ProofHash.of(0, $0.baseAddress!, length).low) }
+        bytes.withUnsafeBytes { _ = sums.insert(ProofHash.of(0, bytes: $0.baseAddress!, count: length).low) }
         bytes[bit / 8] ^= 1 << UInt8(bit % 8)
       }
       #expect(sums.count == 2 + 8 * length, "\(length) bytes")

@@ -20,7 +20,7 @@ package struct ArchiveBuilder {
   }
 
   /// Describes a reserved object. The class comes first of `names`, its parents follow.
-  package mutating func describe(_ number: Int, _ names: [String], _ fields: [String: PropertyListValue]) {
+  package mutating func describe(_ number: Int, names: [String], fields: [String: PropertyListValue]) {
     var fields = fields
     fields["$class"] = .uid(classNumber(names))
     objects[number] = .dictionary(fields)
@@ -28,7 +28,7 @@ package struct ArchiveBuilder {
 
   package mutating func object(_ names: [String], _ fields: [String: PropertyListValue]) -> PropertyListValue {
     let number = reserve()
-    describe(number, names, fields)
+    describe(number, names: names, fields: fields)
     return .uid(number)
   }
 

@@ -56,7 +56,7 @@ package struct SHA256 {
           var start = 0
           while start < count {
             Self.schedule(bytes + start, words)
-            Self.round(words, constants, state)
+            Self.round(words, constants: constants, state: state)
             start &+= 64
           }
         }
@@ -81,20 +81,20 @@ package struct SHA256 {
 
   /// The 64 steps, eight at a time: the working variables change their roles from step to step instead of their places.
   private static func round(
-    _ words: UnsafeMutablePointer<UInt32>, _ constants: UnsafePointer<UInt32>, _ state: UnsafeMutablePointer<UInt32>
+    _ words: UnsafeMutablePointer<UInt32>, constants: UnsafePointer<UInt32>, state: UnsafeMutablePointer<UInt32>
   ) {
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
     var t = 0
     while t < 64 {
-      step(a, b, c, &d, e, f, g, &h, constants[t] &+ words[t])
-      step(h, a, b, &c, d, e, f, &g, constants[t &+ 1] &+ words[t &+ 1])
-      step(g, h, a, &b, c, d, e, &f, constants[t &+ 2] &+ words[t &+ 2])
-      step(f, g, h, &a, b, c, d, &e, constants[t &+ 3] &+ words[t &+ 3])
-      step(e, f, g, &h, a, b, c, &d, constants[t &+ 4] &+ words[t &+ 4])
-      step(d, e, f, &g, h, a, b, &c, constants[t &+ 5] &+ words[t &+ 5])
-      step(c, d, e, &f, g, h, a, &b, constants[t &+ 6] &+ words[t &+ 6])
-      step(b, c, d, &e, f, g, h, &a, constants[t &+ 7] &+ words[t &+ 7])
+      step(a, b: b, c: c, d: &d, e: e, f: f, g: g, h: &h, word: constants[t] &+ words[t])
+      step(h, b: a, c: b, d: &c, e: d, f: e, g: f, h: &g, word: constants[t &+ 1] &+ words[t &+ 1])
+      step(g, b: h, c: a, d: &b, e: c, f: d, g: e, h: &f, word: constants[t &+ 2] &+ words[t &+ 2])
+      step(f, b: g, c: h, d: &a, e: b, f: c, g: d, h: &e, word: constants[t &+ 3] &+ words[t &+ 3])
+      step(e, b: f, c: g, d: &h, e: a, f: b, g: c, h: &d, word: constants[t &+ 4] &+ words[t &+ 4])
+      step(d, b: e, c: f, d: &g, e: h, f: a, g: b, h: &c, word: constants[t &+ 5] &+ words[t &+ 5])
+      step(c, b: d, c: e, d: &f, e: g, f: h, g: a, h: &b, word: constants[t &+ 6] &+ words[t &+ 6])
+      step(b, b: c, c: d, d: &e, e: f, f: g, g: h, h: &a, word: constants[t &+ 7] &+ words[t &+ 7])
       t &+= 8
     }
     (state[0], state[1], state[2], state[3]) = (state[0] &+ a, state[1] &+ b, state[2] &+ c, state[3] &+ d)
@@ -105,8 +105,8 @@ package struct SHA256 {
   /// operation less than there.
   @inline(__always)
   private static func step(
-    _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32, _ h: inout UInt32,
-    _ word: UInt32
+    _ a: UInt32, b: UInt32, c: UInt32, d: inout UInt32, e: UInt32, f: UInt32, g: UInt32, h: inout UInt32,
+    word: UInt32
   ) {
     let s1 = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
     let first = h &+ s1 &+ (g ^ (e & (f ^ g))) &+ word

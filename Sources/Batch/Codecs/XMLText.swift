@@ -11,8 +11,7 @@ package final class XMLText {
 
   /// Writes an element; attributes without value are left out. An element whose content writes nothing is closed at
   /// once. Throws what `content` throws, and `badModel` for characters that XML cannot hold.
-  package func element(_ name: String, _ attributes: [(String, String?)] = [], _ content: () throws -> Void = {}) throws
-  {
+  package func element(_ name: String, attributes: [(String, String?)] = [], content: () throws -> Void = {}) throws {
     text += "\n" + String(repeating: "    ", count: depth) + "<\(name)"
     for (key, value) in attributes {
       if let value { text += " \(key)=\"\(try Self.escaped(value))\"" }

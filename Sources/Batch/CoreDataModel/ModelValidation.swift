@@ -50,11 +50,11 @@ struct ModelCheck {
     return found + wholeProblems()
   }
 
-  func error(_ entity: String?, _ property: String? = nil, _ message: String) -> ModelProblem {
+  func error(_ entity: String?, property: String? = nil, message: String) -> ModelProblem {
     ModelProblem(severity: .error, entity: entity, property: property, message: message)
   }
 
-  func warning(_ entity: String?, _ property: String? = nil, _ message: String) -> ModelProblem {
+  func warning(_ entity: String?, property: String? = nil, message: String) -> ModelProblem {
     ModelProblem(severity: .warning, entity: entity, property: property, message: message)
   }
 
@@ -66,11 +66,13 @@ struct ModelCheck {
 
   private func repeatedEntities() -> [ModelProblem] {
     let all = model.entities.map(\.name)
-    var found = Self.repeated(all).map { error(nil, nil, "two entities are named \($0)") }
+    var found = Self.repeated(all).map { error(nil, property: nil, message: "two entities are named \($0)") }
     let folded = Dictionary(grouping: Set(all)) { $0.uppercased() }.values.filter { $0.count > 1 }
     for names in folded.map({ $0.sorted() }).sorted(by: { $0[0] < $1[0] }) {
       found.append(
-        warning(nil, nil, "the entities \(names.joined(separator: " and ")) differ in upper and lower case only"))
+        warning(
+          nil, property: nil,
+          message: "the entities \(names.joined(separator: " and ")) differ in upper and lower case only"))
     }
     return found
   }
@@ -79,13 +81,15 @@ struct ModelCheck {
     var found: [ModelProblem] = []
     if let parent = entity.superentity {
       if !model.hasEntity(parent) {
-        found.append(error(entity.name, nil, "the parent \(parent) does not exist"))
+        found.append(error(entity.name, property: nil, message: "the parent \(parent) does not exist"))
       } else if isInRing(entity.name) {
-        found.append(error(entity.name, nil, "the entity is its own ancestor"))
+        found.append(error(entity.name, property: nil, message: "the entity is its own ancestor"))
       }
     }
     if !withObjects.contains(entity.name) {
-      found.append(warning(entity.name, nil, "the entity is abstract and no concrete entity has it as an ancestor"))
+      found.append(
+        warning(
+          entity.name, property: nil, message: "the entity is abstract and no concrete entity has it as an ancestor"))
     }
     return found
   }
@@ -103,10 +107,13 @@ struct ModelCheck {
   private func repeatedProperties(_ entity: EntityDescription) -> [ModelProblem] {
     var found: [ModelProblem] = []
     let own = entity.propertyNames
-    for name in Self.repeated(own) { found.append(error(entity.name, name, "two properties have this name")) }
+    for name in Self.repeated(own) {
+      found.append(error(entity.name, property: name, message: "two properties have this name"))
+    }
     for ancestor in model.ancestors(of: entity.name) {
       for name in Set(ancestor.propertyNames).intersection(own).sorted() {
-        found.append(error(entity.name, name, "\(ancestor.name) has a property of this name already"))
+        found.append(
+          error(entity.name, property: name, message: "\(ancestor.name) has a property of this name already"))
       }
     }
     return found
@@ -117,22 +124,27 @@ struct ModelCheck {
     var found: [ModelProblem] = []
     for (name, members) in model.configurations.sorted(by: { $0.key < $1.key }) {
       for member in members where model.entity(member) == nil {
-        found.append(error(nil, nil, "the configuration \(name) names the unknown entity \(member)"))
+        found.append(error(nil, property: nil, message: "the configuration \(name) names the unknown entity \(member)"))
       }
     }
     for (name, request) in model.fetchRequestTemplates.sorted(by: { $0.key < $1.key }) {
       guard let entity = request.entity, model.entity(entity) == nil else { continue }
-      found.append(warning(nil, nil, "the fetch request \(name) names the unknown entity \(entity)"))
+      found.append(warning(nil, property: nil, message: "the fetch request \(name) names the unknown entity \(entity)"))
     }
-    return found + model.unknownElements.map { warning(nil, nil, "the element \($0) is not known and was left out") }
+    return found
+      + model.unknownElements.map {
+        warning(nil, property: nil, message: "the element \($0) is not known and was left out")
+      }
   }
 
   private func problems(
     of request: FetchRequestDescription, in entity: EntityDescription, _ property: String
   ) -> [ModelProblem] {
-    guard let name = request.entity else { return [warning(entity.name, property, "it fetches no entity")] }
+    guard let name = request.entity else {
+      return [warning(entity.name, property: property, message: "it fetches no entity")]
+    }
     guard model.entity(name) == nil else { return [] }
-    return [warning(entity.name, property, "it fetches the unknown entity \(name)")]
+    return [warning(entity.name, property: property, message: "it fetches the unknown entity \(name)")]
   }
 }
 

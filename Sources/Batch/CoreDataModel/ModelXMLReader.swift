@@ -153,7 +153,7 @@ final class ModelXMLReader: XMLEvents {
     case ("userInfo", "entry"): try startEntry(&values)
     case (_, "userInfo"):
       return ["entity", "attribute", "relationship", "fetchedProperty", "composite"].contains(parent)
-    default: return try startIndex(parent, element, &values)
+    default: return try startIndex(parent, element: element, values: &values)
     }
     return true
   }
@@ -189,7 +189,7 @@ final class ModelXMLReader: XMLEvents {
     return true
   }
 
-  private func startIndex(_ parent: String, _ element: String, _ values: inout XMLAttributes) throws -> Bool {
+  private func startIndex(_ parent: String, element: String, values: inout XMLAttributes) throws -> Bool {
     switch (parent, element) {
     case ("entity", "fetchIndex"):
       var index = EntityDescription.FetchIndex(name: try values.need("name"), elements: [])

@@ -45,14 +45,14 @@ public struct ModelXMLWriter {
     attributes.append(("usedWithCloudKit", yes(model.isUsedWithCloudKit)))
     attributes.append(("usedWithSwiftData", yes(model.isUsedWithSwiftData)))
     if !isOld { attributes.append(identifier) }
-    try xml.element("model", attributes + rest(model.unknown, attributes)) {
+    try xml.element("model", attributes: attributes + rest(model.unknown, attributes)) {
       for entity in model.entities.sorted(by: precedes) { try write(entity) }
       for (name, request) in sorted(model.fetchRequestTemplates) { try write(request, name: name) }
       for (name, composite) in sorted(model.composites) { try write(composite, name: name) }
       for (name, members) in sorted(model.configurations) {
         let isCloud = yes(model.cloudKitConfigurations.contains(name))
-        try xml.element("configuration", [("name", name), ("usedWithCloudKit", isCloud)]) {
-          for member in members { try xml.element("memberEntity", [("name", member)]) }
+        try xml.element("configuration", attributes: [("name", name), ("usedWithCloudKit", isCloud)]) {
+          for member in members { try xml.element("memberEntity", attributes: [("name", member)]) }
         }
       }
     }
@@ -65,7 +65,7 @@ public struct ModelXMLWriter {
   }
 
   private func write(_ composite: CompositeDescription, name: String) throws {
-    try xml.element("composite", [("name", name)] + rest(composite.unknown, [("name", name)])) {
+    try xml.element("composite", attributes: [("name", name)] + rest(composite.unknown, [("name", name)])) {
       for element in composite.elements { try write(element) }
       try write(userInfo: composite.userInfo)
     }
@@ -74,7 +74,7 @@ public struct ModelXMLWriter {
   func write(userInfo entries: [String: String]) throws {
     guard !entries.isEmpty else { return }
     try xml.element("userInfo") {
-      for (key, value) in sorted(entries) { try xml.element("entry", [("key", key), ("value", value)]) }
+      for (key, value) in sorted(entries) { try xml.element("entry", attributes: [("key", key), ("value", value)]) }
     }
   }
 

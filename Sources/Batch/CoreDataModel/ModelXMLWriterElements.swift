@@ -11,13 +11,14 @@ extension ModelXMLWriter {
       ("coreSpotlightDisplayNameExpression", filled(entity.coreSpotlightDisplayNameExpression)),
       ("syncable", word(entity.isSyncable)), ("codeGenerationType", filled(entity.codeGenerationType)),
     ]
-    try xml.element("entity", attributes + rest(entity.unknown, attributes)) {
+    try xml.element("entity", attributes: attributes + rest(entity.unknown, attributes)) {
       for attribute in entity.attributes { try write(attribute) }
       for relationship in entity.relationships { try write(relationship) }
       for property in entity.fetchedProperties { try write(property) }
-      try write(lists: entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index")
+      try write(lists: entity.compoundIndexes, "compoundIndexes", inner: "compoundIndex", item: "index")
       for index in entity.indexes { try write(index) }
-      try write(lists: entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint")
+      try write(
+        lists: entity.uniquenessConstraints, "uniquenessConstraints", inner: "uniquenessConstraint", item: "constraint")
       try write(userInfo: entity.userInfo)
     }
   }
@@ -43,7 +44,7 @@ extension ModelXMLWriter {
       ("elementID", filled(attribute.renamingIdentifier)),
       ("versionHashModifier", filled(attribute.versionHashModifier)), ("syncable", word(attribute.isSyncable)),
     ]
-    try xml.element("attribute", attributes + rest(attribute.unknown, attributes)) {
+    try xml.element("attribute", attributes: attributes + rest(attribute.unknown, attributes)) {
       try write(userInfo: attribute.userInfo)
     }
   }
@@ -83,7 +84,7 @@ extension ModelXMLWriter {
       ("elementID", filled(relationship.renamingIdentifier)),
       ("versionHashModifier", filled(relationship.versionHashModifier)), ("syncable", word(relationship.isSyncable)),
     ]
-    try xml.element("relationship", attributes + rest(relationship.unknown, attributes)) {
+    try xml.element("relationship", attributes: attributes + rest(relationship.unknown, attributes)) {
       try write(userInfo: relationship.userInfo)
     }
   }
@@ -95,7 +96,7 @@ extension ModelXMLWriter {
       ("elementID", filled(property.renamingIdentifier)),
       ("versionHashModifier", filled(property.versionHashModifier)), ("syncable", word(property.isSyncable)),
     ]
-    try xml.element("fetchedProperty", attributes + rest(property.unknown, attributes)) {
+    try xml.element("fetchedProperty", attributes: attributes + rest(property.unknown, attributes)) {
       if property.fetchRequest != FetchRequestDescription() {
         try write(property.fetchRequest, name: ModelXMLNames.fetchedPropertyRequest)
       }
@@ -115,18 +116,18 @@ extension ModelXMLWriter {
       ("returnObjectsAsFaults", no(request.returnsObjectsAsFaults)),
       ("returnDistinctResults", yes(request.returnsDistinctResults)),
     ]
-    try xml.element("fetchRequest", attributes + rest(request.unknown, attributes))
+    try xml.element("fetchRequest", attributes: attributes + rest(request.unknown, attributes))
   }
 
   private func write(_ index: EntityDescription.FetchIndex) throws {
     let attributes: [(String, String?)] = [
       ("name", index.name), ("partialIndexPredicate", filled(index.partialPredicate)),
     ]
-    try xml.element("fetchIndex", attributes + rest(index.unknown, attributes)) {
+    try xml.element("fetchIndex", attributes: attributes + rest(index.unknown, attributes)) {
       for element in index.elements {
         try xml.element(
           "fetchIndexElement",
-          [
+          attributes: [
             ("property", filled(element.property)), ("expression", filled(element.expression)),
             ("expressionType", element.expressionType.map(ModelXMLNames.name)), ("type", element.type),
             ("order", element.isAscending ? "ascending" : "descending"),
@@ -135,11 +136,11 @@ extension ModelXMLWriter {
     }
   }
 
-  private func write(lists: [[String]], _ outer: String, _ inner: String, _ item: String) throws {
+  private func write(lists: [[String]], _ outer: String, inner: String, item: String) throws {
     guard !lists.isEmpty else { return }
     try xml.element(outer) {
       for list in lists {
-        try xml.element(inner) { for name in list { try xml.element(item, [("value", name)]) } }
+        try xml.element(inner) { for name in list { try xml.element(item, attributes: [("value", name)]) } }
       }
     }
   }

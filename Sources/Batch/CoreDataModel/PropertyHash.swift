@@ -38,7 +38,7 @@ package enum PropertyHash {
       return SHA256.hash(elements.flatMap { hash(of: $0) })
     }
     var text = property(
-      attribute.name, flags(attribute.isOptional, attribute.isTransient, attribute.isReadOnly),
+      attribute.name, flags(attribute.isOptional, isTransient: attribute.isTransient, isReadOnly: attribute.isReadOnly),
       modifier: attribute.versionHashModifier)
     text += bytes(attribute.type.rawValue)
     if attribute.allowsExternalBinaryDataStorage { text.append(1) }
@@ -48,7 +48,8 @@ package enum PropertyHash {
 
   static func hash(of relationship: RelationshipDescription, isOwnInverse: Bool) -> [UInt8] {
     var text = property(
-      relationship.name, flags(relationship.isOptional, relationship.isTransient, relationship.isReadOnly),
+      relationship.name,
+      flags(relationship.isOptional, isTransient: relationship.isTransient, isReadOnly: relationship.isReadOnly),
       modifier: relationship.versionHashModifier)
     text += Array(relationship.destinationEntity.utf8)
     if let inverse = relationship.inverseName, !isOwnInverse { text += Array(inverse.utf8) }
@@ -61,7 +62,7 @@ package enum PropertyHash {
     SHA256.hash(Array(name.utf8) + [flags, 0] + Array((modifier ?? "").utf8))
   }
 
-  private static func flags(_ isOptional: Bool, _ isTransient: Bool, _ isReadOnly: Bool) -> UInt8 {
+  private static func flags(_ isOptional: Bool, isTransient: Bool, isReadOnly: Bool) -> UInt8 {
     (isOptional ? 1 : 0) + (isTransient ? 2 : 0) + (isReadOnly ? 4 : 0)
   }
 

@@ -10,17 +10,17 @@ extension ModelCheck {
 
   func nameProblems(_ entity: EntityDescription) -> [ModelProblem] {
     var found: [ModelProblem] = []
-    if entity.name.isEmpty { found.append(error(nil, nil, "an entity has no name")) }
+    if entity.name.isEmpty { found.append(error(nil, property: nil, message: "an entity has no name")) }
     if !entity.name.isEmpty, !Self.isIdentifier(entity.name) {
-      found.append(warning(entity.name, nil, "the name is no identifier"))
+      found.append(warning(entity.name, property: nil, message: "the name is no identifier"))
     }
     for name in entity.propertyNames {
       if name.isEmpty {
-        found.append(error(entity.name, nil, "a property has no name"))
+        found.append(error(entity.name, property: nil, message: "a property has no name"))
       } else if Self.reserved.contains(name) {
-        found.append(warning(entity.name, name, "Core Data reserves this name"))
+        found.append(warning(entity.name, property: name, message: "Core Data reserves this name"))
       } else if !Self.isIdentifier(name) {
-        found.append(warning(entity.name, name, "the name is no identifier"))
+        found.append(warning(entity.name, property: name, message: "the name is no identifier"))
       }
     }
     return found
@@ -39,11 +39,11 @@ extension ModelCheck {
     var found: [ModelProblem] = []
     // What is derived or transient may leave its type open.
     if !attribute.isTransient, attribute.derivationExpression == nil, [.undefined, .objectID].contains(attribute.type) {
-      found.append(error(entity.name, attribute.name, "the type \(attribute.type) cannot be stored"))
+      found.append(error(entity.name, property: attribute.name, message: "the type \(attribute.type) cannot be stored"))
     }
     if attribute.type == .composite {
       if attribute.elements.isEmpty {
-        found.append(error(entity.name, attribute.name, "the composite has no elements"))
+        found.append(error(entity.name, property: attribute.name, message: "the composite has no elements"))
       }
       for element in attribute.elements {
         var owner = EntityDescription(name: "\(entity.name).\(attribute.name)")
@@ -51,11 +51,12 @@ extension ModelCheck {
         found += problems(of: element, in: owner)
       }
       for name in Self.repeated(attribute.elements.map(\.name)) {
-        found.append(error(entity.name, attribute.name, "two elements are named \(name)"))
+        found.append(error(entity.name, property: attribute.name, message: "two elements are named \(name)"))
       }
     }
     if attribute.derivationExpression == nil, attribute.derivationFilter != nil {
-      found.append(warning(entity.name, attribute.name, "it has a derivation filter, but is not derived"))
+      found.append(
+        warning(entity.name, property: attribute.name, message: "it has a derivation filter, but is not derived"))
     }
     return found
   }
@@ -66,35 +67,38 @@ extension ModelCheck {
     if relationship.maxCount > 0, relationship.minCount > relationship.maxCount {
       found.append(
         error(
-          entity.name, name,
-          "at least \(relationship.minCount) objects are wanted, but at most \(relationship.maxCount) allowed"))
+          entity.name, property: name,
+          message: "at least \(relationship.minCount) objects are wanted, but at most \(relationship.maxCount) allowed")
+      )
     }
     if relationship.isOrdered, !relationship.isToMany {
-      found.append(warning(entity.name, name, "a to-one relationship is marked as ordered"))
+      found.append(warning(entity.name, property: name, message: "a to-one relationship is marked as ordered"))
     }
     guard model.entity(destination) != nil else {
-      return found + [error(entity.name, name, "the destination \(destination) does not exist")]
+      return found + [error(entity.name, property: name, message: "the destination \(destination) does not exist")]
     }
     guard let inverse = relationship.inverseName else { return found }
     guard let back = model.relationship(inverse, of: destination) else {
-      return found + [error(entity.name, name, "the inverse \(destination).\(inverse) does not exist")]
+      return found + [
+        error(entity.name, property: name, message: "the inverse \(destination).\(inverse) does not exist")
+      ]
     }
-    return found + inverseProblems(relationship, entity, back)
+    return found + inverseProblems(relationship, entity: entity, back: back)
   }
 
   /// An inverse must name the relationship again and lead to its entity.
   private func inverseProblems(
-    _ relationship: RelationshipDescription, _ entity: EntityDescription, _ back: RelationshipDescription
+    _ relationship: RelationshipDescription, entity: EntityDescription, back: RelationshipDescription
   ) -> [ModelProblem] {
     let place = "\(relationship.destinationEntity).\(back.name)"
     if back.inverseName != relationship.name {
       let named = back.inverseName.map { "names \($0) as its inverse" } ?? "names no inverse"
-      return [warning(entity.name, relationship.name, "the inverse \(place) \(named)")]
+      return [warning(entity.name, property: relationship.name, message: "the inverse \(place) \(named)")]
     }
     // The inverse may lead to an ancestor that declares the relationship, or to a descendant that inherits it.
     let target = back.destinationEntity
     guard !model.isKind(target, of: entity.name), !model.isKind(entity.name, of: target) else { return [] }
-    return [warning(entity.name, relationship.name, "the inverse \(place) leads to \(target)")]
+    return [warning(entity.name, property: relationship.name, message: "the inverse \(place) leads to \(target)")]
   }
 
   /// What an index or constraint names: an attribute or to-one with a column, something without, or nothing.
@@ -130,16 +134,22 @@ extension ModelCheck {
         case .stored: break
         case .unknown where !index.isOld && property == EntityDescription.FetchIndex.object: break
         case .notStored(let kind):
-          found.append(warning(entity.name, nil, "the index \(index.name) is over the \(kind) property \(property)"))
+          found.append(
+            warning(
+              entity.name, property: nil, message: "the index \(index.name) is over the \(kind) property \(property)"))
         case .unknown:
-          found.append(error(entity.name, nil, "the index \(index.name) names the unknown property \(property)"))
+          found.append(
+            error(entity.name, property: nil, message: "the index \(index.name) names the unknown property \(property)")
+          )
         }
       }
     }
     // The same index twice is one index: Core Data itself has written models like that into stores.
     let ambiguous = Dictionary(grouping: entity.indexes, by: \.name).filter { _, same in same.contains { $0 != same[0] }
     }
-    for name in ambiguous.keys.sorted() { found.append(error(entity.name, nil, "two indexes are named \(name)")) }
+    for name in ambiguous.keys.sorted() {
+      found.append(error(entity.name, property: nil, message: "two indexes are named \(name)"))
+    }
     return found
   }
 
@@ -147,13 +157,16 @@ extension ModelCheck {
     var found: [ModelProblem] = []
     for constraint in entity.uniquenessConstraints {
       let what = "the uniqueness constraint \(constraint.joined(separator: ", "))"
-      if constraint.isEmpty { found.append(error(entity.name, nil, "a uniqueness constraint names no property")) }
+      if constraint.isEmpty {
+        found.append(error(entity.name, property: nil, message: "a uniqueness constraint names no property"))
+      }
       for property in constraint {
         switch named(property, in: entity) {
         case .stored: break
         case .notStored(let kind):
-          found.append(error(entity.name, nil, "\(what) names the \(kind) property \(property)"))
-        case .unknown: found.append(error(entity.name, nil, "\(what) names the unknown property \(property)"))
+          found.append(error(entity.name, property: nil, message: "\(what) names the \(kind) property \(property)"))
+        case .unknown:
+          found.append(error(entity.name, property: nil, message: "\(what) names the unknown property \(property)"))
         }
       }
     }

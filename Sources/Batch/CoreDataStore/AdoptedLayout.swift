@@ -24,7 +24,7 @@ extension StoreLayout {
         effect: .nothingWritten)
     }
     return StoreLayout(
-      self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables, joined), schema: schema)
+      self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables: tables, joins: joined), schema: schema)
   }
 
   private static func adopted(_ bound: StoreBinding.Table) throws -> EntityTable {
@@ -44,7 +44,7 @@ extension StoreLayout {
   }
 
   /// The indexes that are no more than columns in SQLite's plain order: their keys are made of the rows.
-  private static func indexes(_ schema: StoreSchema, _ tables: [EntityTable], _ joins: Set<String>) -> [IndexLayout] {
+  private static func indexes(_ schema: StoreSchema, tables: [EntityTable], joins: Set<String>) -> [IndexLayout] {
     let names = joins.union(tables.map { NameOrder.folded($0.name) })
     return schema.indexes.compactMap { index in
       guard let sql = index.sql, names.contains(NameOrder.folded(index.table)) else { return nil }

@@ -28,13 +28,15 @@ struct IndexPlanner {
     let entities = numbering.names.filter { model.root(of: $0) == table.rootEntity }
     for column in table.columns {
       switch column.role {
-      case .toOne, .inverselessOwner: addPlain("\(table.name)_\(column.name)_INDEX", table.name, [column.name])
+      case .toOne, .inverselessOwner:
+        addPlain("\(table.name)_\(column.name)_INDEX", table: table.name, columns: [column.name])
       default: break
       }
     }
-    if entities.count > 1 { addPlain("\(table.name)_Z_ENT_INDEX", table.name, ["Z_ENT"]) }
+    if entities.count > 1 { addPlain("\(table.name)_Z_ENT_INDEX", table: table.name, columns: ["Z_ENT"]) }
     for join in joins {
-      addPlain("\(join.name)_\(join.secondColumn)_INDEX", join.name, [join.secondColumn, join.firstColumn])
+      addPlain(
+        "\(join.name)_\(join.secondColumn)_INDEX", table: join.name, columns: [join.secondColumn, join.firstColumn])
     }
     let described = entities.compactMap { model.entity($0) }
     for entity in described { try addFetchIndexes(of: entity, table: table) }
@@ -135,7 +137,7 @@ struct IndexPlanner {
     return columns
   }
 
-  private mutating func addPlain(_ name: String, _ table: String, _ columns: [String]) {
+  private mutating func addPlain(_ name: String, table: String, columns: [String]) {
     let list = columns.map { IndexLayout.Column(name: $0, isDescending: false, collation: nil) }
     insert(IndexLayout(name: name, table: table, columns: list, isUnique: false, partialPredicate: nil))
   }

@@ -17,7 +17,7 @@ package struct JoinBinder {
     for looseness in Looseness.allCases {
       var taken: Set<String> = []
       for (position, join) in joins.enumerated() where bound[position] == nil {
-        let found = candidates.compactMap { match(join, $0, looseness) }
+        let found = candidates.compactMap { match(join, table: $0, looseness: looseness) }
         guard let only = found.first else { continue }
         guard found.count == 1 else {
           let names = found.map(\.schema.name).joined(separator: ", ")
@@ -51,7 +51,7 @@ package struct JoinBinder {
     case renumbered
   }
 
-  private func match(_ join: JoinTable, _ table: TableSchema, _ looseness: Looseness) -> StoreBinding.Join? {
+  private func match(_ join: JoinTable, table: TableSchema, looseness: Looseness) -> StoreBinding.Join? {
     let name = NameOrder.folded(table.name)
     switch looseness {
     case .exact: return name == NameOrder.folded(join.name) ? exact(join, table) : nil
@@ -65,11 +65,11 @@ package struct JoinBinder {
   }
 
   private func exact(_ join: JoinTable, _ table: TableSchema) -> StoreBinding.Join? {
-    make(join, table) { table.position(of: $0) }
+    make(join, table: table) { table.position(of: $0) }
   }
 
   private func renumbered(_ join: JoinTable, _ table: TableSchema) -> StoreBinding.Join? {
-    make(join, table) { wanted in
+    make(join, table: table) { wanted in
       if let position = table.position(of: wanted) { return position }
       guard let shape = NumberedName(wanted) else { return nil }
       let found = table.columns.indices.filter { index in
@@ -87,7 +87,7 @@ package struct JoinBinder {
   }
 
   private func make(
-    _ join: JoinTable, _ table: TableSchema, _ position: (String) -> Int?
+    _ join: JoinTable, table: TableSchema, position: (String) -> Int?
   ) -> StoreBinding.Join? {
     guard let source = position(join.sourceColumn), let destination = position(join.destinationColumn),
       source != destination

@@ -7,10 +7,10 @@ struct ModelNameCheck {
 
   func run() throws {
     for entity in model.entities {
-      try check(entity.name, "entity", entity.name)
-      for attribute in entity.attributes { try check(attribute.name, "attribute", entity.name) }
+      try check(entity.name, kind: "entity", entity: entity.name)
+      for attribute in entity.attributes { try check(attribute.name, kind: "attribute", entity: entity.name) }
       for relationship in entity.relationships {
-        try check(relationship.name, "relationship", entity.name)
+        try check(relationship.name, kind: "relationship", entity: entity.name)
         guard !relationship.isTransient, model.entity(relationship.destinationEntity) == nil else { continue }
         throw BatchError(
           .badModel,
@@ -21,7 +21,7 @@ struct ModelNameCheck {
   }
 
   /// Swift strings may hold NUL, SQL text may not.
-  private func check(_ name: String, _ kind: String, _ entity: String) throws {
+  private func check(_ name: String, kind: String, entity: String) throws {
     guard name.isEmpty || name.utf8.contains(0) || name.utf8.count > 1_000 else { return }
     throw BatchError(
       .badModel, "the name of one \(kind) in the model is empty, overlong or holds NUL", hint: "Rename it",

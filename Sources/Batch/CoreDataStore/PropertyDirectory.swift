@@ -29,7 +29,7 @@ struct PropertyDirectory {
 
   func position(of role: ColumnRole) -> (table: Int, column: Int)? { columns[role] }
 
-  func column(_ property: String, _ entity: String, _ role: (String, String) -> ColumnRole) -> Column? {
+  func column(_ property: String, entity: String, role: (String, String) -> ColumnRole) -> Column? {
     // An element of a composite attribute is declared by whoever declares the composite.
     let first = property.split(separator: ".").first.map(String.init) ?? property
     let owner = shape.declarer(of: first, entity: entity)
@@ -42,8 +42,8 @@ struct PropertyDirectory {
 
   /// The column that an index over the property stands on.
   func indexable(_ property: String, _ entity: String) -> String? {
-    let attribute = column(property, entity) { .attribute(entity: $0, name: $1) }
-    return (attribute ?? column(property, entity) { .toOne(entity: $0, name: $1) })?.name
+    let attribute = column(property, entity: entity) { .attribute(entity: $0, name: $1) }
+    return (attribute ?? column(property, entity: entity) { .toOne(entity: $0, name: $1) })?.name
   }
 
   func storage(of name: String, entity: String) -> RelationshipStorage? {

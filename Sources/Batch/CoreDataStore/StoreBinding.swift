@@ -69,15 +69,15 @@ public struct StoreBinding: Sendable {
         .badStore, "the file has no table \(name)", hint: "Check that it is a Core Data store", path: path)
     }
     self.layout = layout
-    tables = try layout.entityTables.map { try Self.bind($0, schema, claim) }
+    tables = try layout.entityTables.map { try Self.bind($0, schema: schema, claim: claim) }
     let taken = Set(layout.entityTables.map { NameOrder.folded($0.name) })
     var binder = JoinBinder(
       candidates: schema.tables.filter { !taken.contains(NameOrder.folded($0.name)) }, claim: claim)
     joins = try binder.bind(layout.joinTables)
-    extras = Self.extras(schema, tables, joins)
+    extras = Self.extras(schema, tables: tables, joins: joins)
   }
 
-  private static func bind(_ table: EntityTable, _ schema: StoreSchema, _ claim: StoreClaim) throws -> Table {
+  private static func bind(_ table: EntityTable, schema: StoreSchema, claim: StoreClaim) throws -> Table {
     guard let found = schema.table(table.name) else {
       throw claim.error("lacks table \(table.name)", entity: table.rootEntity)
     }
@@ -108,7 +108,7 @@ public struct StoreBinding: Sendable {
     return matches.count == 1 ? matches[0] : nil
   }
 
-  private static func extras(_ schema: StoreSchema, _ tables: [Table], _ joins: [Join]) -> Extras {
+  private static func extras(_ schema: StoreSchema, tables: [Table], joins: [Join]) -> Extras {
     var extras = Extras()
     var used: [String: Set<Int>] = ["z_metadata": [0, 1, 2], "z_primarykey": [0, 1, 2, 3], "z_modelcache": [0]]
     for table in tables { used[NameOrder.folded(table.schema.name)] = Set(table.positions) }

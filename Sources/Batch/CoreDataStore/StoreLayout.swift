@@ -135,22 +135,22 @@ extension StoreLayout {
 
   /// The column of an attribute, own or inherited; `composite.element` for an element of a composite attribute.
   public func column(forAttribute name: String, ofEntity entity: String) -> Column? {
-    directory.column(name, entity) { .attribute(entity: $0, name: $1) }
+    directory.column(name, entity: entity) { .attribute(entity: $0, name: $1) }
   }
 
   /// The key column of a to-one relationship, own or inherited.
   public func column(forToOne name: String, ofEntity entity: String) -> Column? {
-    directory.column(name, entity) { .toOne(entity: $0, name: $1) }
+    directory.column(name, entity: entity) { .toOne(entity: $0, name: $1) }
   }
 
   /// The column with the Z_ENT of a to-one's destination; nil when the destination has no sub-entities.
   public func entityColumn(forToOne name: String, ofEntity entity: String) -> Column? {
-    directory.column(name, entity) { .toOneEntity(entity: $0, name: $1) }
+    directory.column(name, entity: entity) { .toOneEntity(entity: $0, name: $1) }
   }
 
   /// The `Z_FOK_` column of a to-one; nil when its inverse is not ordered.
   public func orderColumn(forToOne name: String, ofEntity entity: String) -> Column? {
-    directory.column(name, entity) { .orderingKey(entity: $0, name: $1) }
+    directory.column(name, entity: entity) { .orderingKey(entity: $0, name: $1) }
   }
 
   /// The join table of a many-to-many relationship, own or inherited, from either side.

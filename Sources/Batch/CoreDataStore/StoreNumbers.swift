@@ -54,7 +54,7 @@ package struct StoreNumbers {
         let numbers = claims.map { "\($0.entityNumber)" }.joined(separator: " and ")
         throw error("gives the entity several numbers, \(numbers), and the model \(number)", name)
       }
-      found[name] = try claims.first ?? renamed(placed[number], own, name)
+      found[name] = try claims.first ?? renamed(placed[number], own: own, name: name)
     }
     let numbers = found.mapValues { Int($0.entityNumber) }
     guard numbers != own.numbers else { return own }
@@ -63,7 +63,7 @@ package struct StoreNumbers {
   }
 
   /// A rename leaves the old name (B.3): the row with the model's number is the entity's, where its name is no other's.
-  private func renamed(_ row: StoreReader.PrimaryKey?, _ own: EntityNumbering, _ name: String) throws
+  private func renamed(_ row: StoreReader.PrimaryKey?, own: EntityNumbering, name: String) throws
     -> StoreReader.PrimaryKey
   {
     let number = own.numbers[name] ?? 0

@@ -20,7 +20,7 @@ public final class FleetClaim: Sendable {
   private let heartbeat = Heartbeat()
   private let onLoss = Mutex<(@Sendable () -> Void)?>(nil)
 
-  init(_ owner: LeaseOwner, _ path: String, _ file: any File, isFromElsewhere: Bool, _ fileSystem: any FileSystem) {
+  init(_ owner: LeaseOwner, path: String, file: any File, isFromElsewhere: Bool, fileSystem: any FileSystem) {
     (self.owner, self.path, self.file, self.fileSystem) = (owner, path, file, fileSystem)
     self.isFromElsewhere = isFromElsewhere
     heartbeat.start { [weak self] in
@@ -103,7 +103,7 @@ public struct FleetClaims: Sendable {
         try Lease.write(owner, to: file)
         // Its last owner may have removed the file that was locked.
         if try LeaseOwner.read(path, fileSystem) == owner {
-          return .taken(FleetClaim(owner, path, file, isFromElsewhere: false, fileSystem))
+          return .taken(FleetClaim(owner, path: path, file: file, isFromElsewhere: false, fileSystem: fileSystem))
         }
         file.close()
       }
@@ -134,7 +134,7 @@ public struct FleetClaims: Sendable {
       try Lease.write(owner, to: file)
       try fileSystem.rename(path + ".new", to: path)
       try fileSystem.syncDirectory(directory)
-      return .taken(FleetClaim(owner, path, file, isFromElsewhere: true, fileSystem))
+      return .taken(FleetClaim(owner, path: path, file: file, isFromElsewhere: true, fileSystem: fileSystem))
     }
   }
 

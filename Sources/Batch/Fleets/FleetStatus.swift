@@ -62,7 +62,7 @@ public struct FleetStatus: Sendable, Codable {
   /// Looks at what the tasks wrote down. What cannot be read is the store's reason.
   public init(_ plan: FleetPlan, _ state: FleetState, _ job: MigrationJob) {
     (self.plan, self.state, tasks) = (plan.id, state.directory, plan.tasks)
-    stores = plan.stores.indices.map { Self.store($0, plan, state, job) }
+    stores = plan.stores.indices.map { Self.store($0, plan: plan, state: state, job: job) }
     counts = Dictionary(Standing.allCases.map { ($0.rawValue, 0) }, uniquingKeysWith: +)
     for store in stores { counts[store.standing.rawValue, default: 0] += 1 }
     bytes = plan.stores.reduce(0) { $0 &+ $1.bytes }
@@ -75,7 +75,7 @@ public struct FleetStatus: Sendable, Codable {
   /// Those that stand so.
   public func all(_ standing: Standing) -> [Store] { stores.filter { $0.standing == standing } }
 
-  private static func store(_ number: Int, _ plan: FleetPlan, _ state: FleetState, _ job: MigrationJob) -> Store {
+  private static func store(_ number: Int, plan: FleetPlan, state: FleetState, job: MigrationJob) -> Store {
     let planned = plan.stores[number]
     var store = Store(
       path: planned.path, output: planned.output, shard: planned.shard, bytes: planned.bytes, standing: .waiting)
@@ -90,7 +90,7 @@ public struct FleetStatus: Sendable, Codable {
       let sign = try state.claims.sign(FleetState.name(number))
       guard let last = ledger.attempts.last else { return store }
       store.attempts = ledger.count
-      store.standing = try isAtWork(sign, number, state) ? .running : .interrupted
+      store.standing = try isAtWork(sign, number: number, state: state) ? .running : .interrupted
       (store.exitCode, store.reason) = (last.exitCode, last.reason)
       store.owner = "process \(last.pid) on \(last.host)"
       store.progress = (try? job.status(planned.target))?.progress?.fraction
@@ -102,7 +102,7 @@ public struct FleetStatus: Sendable, Codable {
 
   /// Whether there is an owner that lives, as far as a look can find out. One elsewhere gave a sign within the time in
   /// which it is not replaced.
-  private static func isAtWork(_ sign: FleetClaims.Sign?, _ number: Int, _ state: FleetState) throws -> Bool {
+  private static func isAtWork(_ sign: FleetClaims.Sign?, number: Int, state: FleetState) throws -> Bool {
     guard let sign else { return false }
     if sign.owner?.isOnThisMachine ?? true { return try state.claims.isLocked(FleetState.name(number)) }
     return sign.age < FleetClaims.patience

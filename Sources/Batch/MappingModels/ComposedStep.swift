@@ -53,7 +53,7 @@ struct ComposedStep {
   /// Which of the source entity's attributes a mapping copies, down to the element that `rest` names; nil for a new
   /// value.
   func source(
-    _ property: PropertyMapping, _ attributes: [String: AttributeDescription], _ rest: Substring
+    _ property: PropertyMapping, attributes: [String: AttributeDescription], rest: Substring
   ) throws -> (path: String, attribute: AttributeDescription)? {
     switch property.valueExpression {
     case nil: return attributes[property.name + rest].map { (property.name + rest, $0) }

@@ -184,7 +184,9 @@ private struct DateFields {
       !isHalfDay || (1...12).contains(hour)
     else { return nil }
     let clock = hour24 * 3600 + minute * 60 + second - offset
-    return Double((Self.dayNumber(year, month, day) - Self.dayNumber(2001, 1, 1)) * 86_400 + clock) + fraction
+    return Double(
+      (Self.dayNumber(year, month: month, day: day) - Self.dayNumber(2001, month: 1, day: 1)) * 86_400 + clock)
+      + fraction
   }
 
   private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
@@ -195,7 +197,7 @@ private struct DateFields {
 
   /// Days since the first of March of year 0, in the Gregorian calendar: years that begin in March end with the leap
   /// day.
-  private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
+  private static func dayNumber(_ year: Int, month: Int, day: Int) -> Int {
     let (year, month) = month < 3 ? (year - 1, month + 9) : (year, month - 3)
     let floored = year >= 0 ? year / 4 - year / 100 + year / 400 : -1
     return year * 365 + floored + (month * 153 + 2) / 5 + day - 1

@@ -32,7 +32,7 @@ package struct DerivedValues {
       guard let attribute = destination.attribute(property.name, of: entity), let text = attribute.derivationExpression,
         attribute.derivationFilter?.isEmpty != false,
         property.copiedAttribute.flatMap({ source.attribute($0, of: origin) })?.isDerived(like: attribute) != true,
-        let expression = (try? Expression(format: text)).flatMap({ rewritten($0, entity, origin) }),
+        let expression = (try? Expression(format: text)).flatMap({ rewritten($0, entity: entity, origin: origin) }),
         Self.isKnown(expression)
       else { continue }
       mapping.attributeMappings[index].valueExpression = expression
@@ -46,23 +46,23 @@ package struct DerivedValues {
     return arguments.allSatisfy(isKnown)
   }
 
-  private func rewritten(_ expression: Expression, _ entity: String, _ origin: String) -> Expression? {
+  private func rewritten(_ expression: Expression, entity: String, origin: String) -> Expression? {
     switch expression {
     case .constant, .decimal, .date: return expression
     case .keyPath(.evaluatedObject, let path):
-      return translated(path, entity, origin).map { .keyPath(operand: .variable("source"), path: $0) }
+      return translated(path, entity: entity, origin: origin).map { .keyPath(operand: .variable("source"), path: $0) }
     case .function(.none, let name, let arguments):
       if let path = expression.aggregatePath {
-        return rewritten(.keyPath(operand: .evaluatedObject, path: path), entity, origin)
+        return rewritten(.keyPath(operand: .evaluatedObject, path: path), entity: entity, origin: origin)
       }
-      let values = arguments.compactMap { rewritten($0, entity, origin) }
+      let values = arguments.compactMap { rewritten($0, entity: entity, origin: origin) }
       return values.count == arguments.count ? .function(operand: nil, name: name, arguments: values) : nil
     default: return nil
     }
   }
 
   /// A key path of the destination's objects as one of the source's.
-  private func translated(_ path: [String], _ entity: String, _ origin: String) -> [String]? {
+  private func translated(_ path: [String], entity: String, origin: String) -> [String]? {
     var (entity, origin, found, isValue) = (entity, origin, [String](), false)
     for key in path.operatorBeforeValue {
       guard !isValue else { return nil }
@@ -70,7 +70,7 @@ package struct DerivedValues {
         guard Self.operators.contains(key) else { return nil }
         found.append(key)
         isValue = key == "@count"
-      } else if let (name, next) = step(key, entity, origin) {
+      } else if let (name, next) = step(key, entity: entity, origin: origin) {
         found.append(name)
         isValue = next == nil
         if let next { (entity, origin) = next }
@@ -83,7 +83,7 @@ package struct DerivedValues {
 
   /// What a key is called in the source, and where it leads to; nil for what the step does not carry.
   private func step(
-    _ key: String, _ entity: String, _ origin: String
+    _ key: String, entity: String, origin: String
   ) -> (name: String, next: (entity: String, origin: String)?)? {
     let mapping = mappings.first {
       destination.isKind($0.destinationEntity ?? "", of: entity) && source.isKind($0.sourceEntity ?? "", of: origin)

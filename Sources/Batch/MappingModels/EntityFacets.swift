@@ -4,51 +4,53 @@ import CoreDataModel
 extension FacetList {
   /// The hash of an entity holds its parent's, whether the parent is another entity or has itself changed (A.5).
   mutating func compare(_ old: EntityDescription, _ new: EntityDescription, changesParentHash: Bool) {
-    add("name", old.name, new.name, hashed: true)
-    add("isAbstract", old.isAbstract, new.isAbstract, hashed: true)
+    add("name", old: old.name, new: new.name, hashed: true)
+    add("isAbstract", old: old.isAbstract, new: new.isAbstract, hashed: true)
     if old.superentity == new.superentity {
-      add("ancestors", false, changesParentHash, hashed: true) { _ in nil }
+      add("ancestors", old: false, new: changesParentHash, hashed: true) { _ in nil }
     } else {
-      add("superentity", old.superentity, new.superentity, hashed: changesParentHash) { $0 }
+      add("superentity", old: old.superentity, new: new.superentity, hashed: changesParentHash) { $0 }
     }
-    add("versionHashModifier", old.versionHashModifier ?? "", new.versionHashModifier ?? "", hashed: true) {
+    add("versionHashModifier", old: old.versionHashModifier ?? "", new: new.versionHashModifier ?? "", hashed: true) {
       $0.isEmpty ? nil : $0
     }
     let constraints = [old, new].map { $0.uniquenessConstraints.map { $0.joined(separator: ".") }.sorted() }
     add(
-      "uniquenessConstraints", old.uniquenessConstraints, new.uniquenessConstraints,
-      hashed: constraints[0] != constraints[1], Self.text)
-    add("managedObjectClassName", old.managedObjectClassName, new.managedObjectClassName) { $0 }
-    add("indexes", old.indexes, new.indexes, Self.text)
-    add("compoundIndexes", old.compoundIndexes, new.compoundIndexes, Self.text)
-    add("renamingIdentifier", old.renamingIdentifier, new.renamingIdentifier) { $0 }
-    add("codeGenerationType", old.codeGenerationType, new.codeGenerationType) { $0 }
+      "uniquenessConstraints", old: old.uniquenessConstraints, new: new.uniquenessConstraints,
+      hashed: constraints[0] != constraints[1], text: Self.text)
+    add("managedObjectClassName", old: old.managedObjectClassName, new: new.managedObjectClassName) { $0 }
+    add("indexes", old: old.indexes, new: new.indexes, text: Self.text)
+    add("compoundIndexes", old: old.compoundIndexes, new: new.compoundIndexes, text: Self.text)
+    add("renamingIdentifier", old: old.renamingIdentifier, new: new.renamingIdentifier) { $0 }
+    add("codeGenerationType", old: old.codeGenerationType, new: new.codeGenerationType) { $0 }
     add(
-      "coreSpotlightDisplayNameExpression", old.coreSpotlightDisplayNameExpression,
-      new.coreSpotlightDisplayNameExpression
+      "coreSpotlightDisplayNameExpression", old: old.coreSpotlightDisplayNameExpression,
+      new: new.coreSpotlightDisplayNameExpression
     ) { $0 }
-    add("isSyncable", old.isSyncable, new.isSyncable) { $0.map { "\($0)" } }
-    addEntries("userInfo", old.userInfo, new.userInfo)
-    addEntries("unknown", old.unknown, new.unknown)
+    add("isSyncable", old: old.isSyncable, new: new.isSyncable) { $0.map { "\($0)" } }
+    addEntries("userInfo", old: old.userInfo, new: new.userInfo)
+    addEntries("unknown", old: old.unknown, new: new.unknown)
   }
 
   /// Changes of a model as a whole.
   static func changes(of old: ManagedObjectModel, to new: ManagedObjectModel) -> [FacetChange] {
     var list = FacetList()
-    list.add("versionIdentifiers", old.versionIdentifiers, new.versionIdentifiers) { $0.joined(separator: ", ") }
-    list.add("configurations", old.configurations, new.configurations) { configurations in
+    list.add("versionIdentifiers", old: old.versionIdentifiers, new: new.versionIdentifiers) {
+      $0.joined(separator: ", ")
+    }
+    list.add("configurations", old: old.configurations, new: new.configurations) { configurations in
       configurations.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.joined(separator: ", "))" }
         .joined(separator: "; ")
     }
-    list.add("cloudKitConfigurations", old.cloudKitConfigurations, new.cloudKitConfigurations) {
+    list.add("cloudKitConfigurations", old: old.cloudKitConfigurations, new: new.cloudKitConfigurations) {
       $0.sorted().joined(separator: ", ")
     }
-    list.add("fetchRequestTemplates", old.fetchRequestTemplates, new.fetchRequestTemplates) { templates in
+    list.add("fetchRequestTemplates", old: old.fetchRequestTemplates, new: new.fetchRequestTemplates) { templates in
       templates.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value) ?? "")" }.joined(separator: "; ")
     }
-    list.add("composites", old.composites, new.composites) { $0.keys.sorted().joined(separator: ", ") }
-    list.add("isUsedWithCloudKit", old.isUsedWithCloudKit, new.isUsedWithCloudKit)
-    list.add("isUsedWithSwiftData", old.isUsedWithSwiftData, new.isUsedWithSwiftData)
+    list.add("composites", old: old.composites, new: new.composites) { $0.keys.sorted().joined(separator: ", ") }
+    list.add("isUsedWithCloudKit", old: old.isUsedWithCloudKit, new: new.isUsedWithCloudKit)
+    list.add("isUsedWithSwiftData", old: old.isUsedWithSwiftData, new: new.isUsedWithSwiftData)
     return list.changes
   }
 

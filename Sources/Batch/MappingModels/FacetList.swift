@@ -8,23 +8,23 @@ struct FacetList {
   var changesHashOfRenamed = true
 
   mutating func add<Facet: Equatable>(
-    _ facet: String, _ old: Facet, _ new: Facet, hashed: Bool = false, _ text: (Facet) -> String? = { "\($0)" }
+    _ facet: String, old: Facet, new: Facet, hashed: Bool = false, text: (Facet) -> String? = { "\($0)" }
   ) {
     guard old != new else { return }
     changes.append(FacetChange(facet: facet, old: text(old), new: text(new), changesVersionHash: hashed))
   }
 
-  private mutating func add(_ facet: String, _ old: String?, _ new: String?, hashed: Bool = false) {
-    add(facet, old, new, hashed: hashed) { $0 }
+  private mutating func add(_ facet: String, old: String?, new: String?, hashed: Bool = false) {
+    add(facet, old: old, new: new, hashed: hashed) { $0 }
   }
 
   /// An empty modifier is hashed like none.
   private mutating func addModifier(_ old: String?, _ new: String?, hashed: Bool) {
-    add("versionHashModifier", old ?? "", new ?? "", hashed: hashed) { $0.isEmpty ? nil : $0 }
+    add("versionHashModifier", old: old ?? "", new: new ?? "", hashed: hashed) { $0.isEmpty ? nil : $0 }
   }
 
-  mutating func addEntries(_ facet: String, _ old: [String: String], _ new: [String: String]) {
-    add(facet, old, new) { entries in
+  mutating func addEntries(_ facet: String, old: [String: String], new: [String: String]) {
+    add(facet, old: old, new: new) { entries in
       entries.isEmpty ? nil : entries.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
     }
   }
@@ -35,17 +35,19 @@ struct FacetList {
     let isComposite = old.type == .composite && new.type == .composite && !isDerived.0 && !isDerived.1
     // Of derived attributes only the derivation is hashed, of composites only the elements (A.4).
     let plain = isHashed && !(isDerived.0 && isDerived.1) && !isComposite
-    add("name", old.name, new.name, hashed: isHashed && changesHashOfRenamed)
-    add("type", old.type, new.type, hashed: plain)
-    add("isOptional", old.isOptional, new.isOptional, hashed: plain)
-    add("isTransient", old.isTransient, new.isTransient, hashed: true)
-    add("isReadOnly", old.isReadOnly, new.isReadOnly, hashed: plain)
+    add("name", old: old.name, new: new.name, hashed: isHashed && changesHashOfRenamed)
+    add("type", old: old.type, new: new.type, hashed: plain)
+    add("isOptional", old: old.isOptional, new: new.isOptional, hashed: plain)
+    add("isTransient", old: old.isTransient, new: new.isTransient, hashed: true)
+    add("isReadOnly", old: old.isReadOnly, new: new.isReadOnly, hashed: plain)
     addModifier(old.versionHashModifier, new.versionHashModifier, hashed: plain)
     add(
-      "allowsExternalBinaryDataStorage", old.allowsExternalBinaryDataStorage, new.allowsExternalBinaryDataStorage,
+      "allowsExternalBinaryDataStorage", old: old.allowsExternalBinaryDataStorage,
+      new: new.allowsExternalBinaryDataStorage,
       hashed: plain)
     add(
-      "preservesValueInHistoryOnDeletion", old.preservesValueInHistoryOnDeletion, new.preservesValueInHistoryOnDeletion,
+      "preservesValueInHistoryOnDeletion", old: old.preservesValueInHistoryOnDeletion,
+      new: new.preservesValueInHistoryOnDeletion,
       hashed: plain)
     compareParts(old, new, isHashed: isHashed, isDerived: isDerived.0 && isDerived.1, isComposite: isComposite)
     compareRest(old, new)
@@ -60,12 +62,15 @@ struct FacetList {
       new.derivationExpression.map(PropertyHash.predicateFormat)
     )
     add(
-      "derivationExpression", old.derivationExpression, new.derivationExpression,
+      "derivationExpression", old: old.derivationExpression, new: new.derivationExpression,
       hashed: isHashed && formats.0 != formats.1)
     add(
-      "derivationFilter", old.derivationFilter, new.derivationFilter,
+      "derivationFilter", old: old.derivationFilter, new: new.derivationFilter,
       hashed: isHashed && isDerived && (old.derivationFilter ?? "") != (new.derivationFilter ?? ""))
-    add("elements", old.elements, new.elements, hashed: isHashed && isComposite && old.versionHash != new.versionHash) {
+    add(
+      "elements", old: old.elements, new: new.elements,
+      hashed: isHashed && isComposite && old.versionHash != new.versionHash
+    ) {
       $0.isEmpty ? nil : $0.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
     }
   }
@@ -75,23 +80,25 @@ struct FacetList {
     let value = { (attribute: AttributeDescription) in
       attribute.exactDefaultValue ?? attribute.defaultValue.map { DefaultValue.text($0, attribute.type) ?? "\($0)" }
     }
-    add("defaultValue", value(old), value(new))
-    add("minimumValue", old.minimumValue, new.minimumValue) { $0.map { Self.text($0, old.type) } }
-    add("maximumValue", old.maximumValue, new.maximumValue) { $0.map { Self.text($0, old.type) } }
-    add("regularExpression", old.regularExpression, new.regularExpression)
-    add("validationPredicates", old.validationPredicates, new.validationPredicates) { $0.joined(separator: "; ") }
-    add("valueTransformerName", old.valueTransformerName, new.valueTransformerName)
-    add("attributeValueClassName", old.attributeValueClassName, new.attributeValueClassName)
-    add("compositeName", old.compositeName, new.compositeName)
-    add("allowsCloudEncryption", old.allowsCloudEncryption, new.allowsCloudEncryption)
-    add("usesScalarValueType", old.usesScalarValueType, new.usesScalarValueType) { $0.map { "\($0)" } }
-    add("isIndexed", old.isIndexed, new.isIndexed)
-    add("isStoredInExternalRecord", old.isStoredInExternalRecord, new.isStoredInExternalRecord)
-    add("isIndexedBySpotlight", old.isIndexedBySpotlight, new.isIndexedBySpotlight)
-    add("isSyncable", old.isSyncable, new.isSyncable) { $0.map { "\($0)" } }
-    add("renamingIdentifier", old.renamingIdentifier, new.renamingIdentifier)
-    addEntries("userInfo", old.userInfo, new.userInfo)
-    addEntries("unknown", old.unknown, new.unknown)
+    add("defaultValue", old: value(old), new: value(new))
+    add("minimumValue", old: old.minimumValue, new: new.minimumValue) { $0.map { Self.text($0, old.type) } }
+    add("maximumValue", old: old.maximumValue, new: new.maximumValue) { $0.map { Self.text($0, old.type) } }
+    add("regularExpression", old: old.regularExpression, new: new.regularExpression)
+    add("validationPredicates", old: old.validationPredicates, new: new.validationPredicates) {
+      $0.joined(separator: "; ")
+    }
+    add("valueTransformerName", old: old.valueTransformerName, new: new.valueTransformerName)
+    add("attributeValueClassName", old: old.attributeValueClassName, new: new.attributeValueClassName)
+    add("compositeName", old: old.compositeName, new: new.compositeName)
+    add("allowsCloudEncryption", old: old.allowsCloudEncryption, new: new.allowsCloudEncryption)
+    add("usesScalarValueType", old: old.usesScalarValueType, new: new.usesScalarValueType) { $0.map { "\($0)" } }
+    add("isIndexed", old: old.isIndexed, new: new.isIndexed)
+    add("isStoredInExternalRecord", old: old.isStoredInExternalRecord, new: new.isStoredInExternalRecord)
+    add("isIndexedBySpotlight", old: old.isIndexedBySpotlight, new: new.isIndexedBySpotlight)
+    add("isSyncable", old: old.isSyncable, new: new.isSyncable) { $0.map { "\($0)" } }
+    add("renamingIdentifier", old: old.renamingIdentifier, new: new.renamingIdentifier)
+    addEntries("userInfo", old: old.userInfo, new: new.userInfo)
+    addEntries("unknown", old: old.unknown, new: new.unknown)
   }
 
   private static func text(_ value: Value, _ type: AttributeType) -> String {
@@ -103,44 +110,46 @@ struct FacetList {
     isOwnInverse newIsOwn: Bool
   ) {
     let isHashed = old.isStored || new.isStored
-    add("name", old.name, new.name, hashed: isHashed && changesHashOfRenamed)
-    add("destinationEntity", old.destinationEntity, new.destinationEntity, hashed: isHashed)
+    add("name", old: old.name, new: new.name, hashed: isHashed && changesHashOfRenamed)
+    add("destinationEntity", old: old.destinationEntity, new: new.destinationEntity, hashed: isHashed)
     // A relationship that is its own inverse hashes none (A.3).
     let inverses = (oldIsOwn ? "" : old.inverseName ?? "", newIsOwn ? "" : new.inverseName ?? "")
     add(
-      "inverseName", oldIsOwn ? "itself" : old.inverseName, newIsOwn ? "itself" : new.inverseName,
+      "inverseName", old: oldIsOwn ? "itself" : old.inverseName, new: newIsOwn ? "itself" : new.inverseName,
       hashed: isHashed && inverses.0 != inverses.1)
-    add("inverseEntity", old.inverseEntity, new.inverseEntity)
-    add("maxCount", old.maxCount, new.maxCount, hashed: isHashed)
-    add("minCount", old.minCount, new.minCount, hashed: isHashed)
-    add("isOrdered", old.isOrdered, new.isOrdered, hashed: isHashed)
-    add("isOptional", old.isOptional, new.isOptional, hashed: isHashed)
-    add("isTransient", old.isTransient, new.isTransient, hashed: true)
-    add("isReadOnly", old.isReadOnly, new.isReadOnly, hashed: isHashed)
+    add("inverseEntity", old: old.inverseEntity, new: new.inverseEntity)
+    add("maxCount", old: old.maxCount, new: new.maxCount, hashed: isHashed)
+    add("minCount", old: old.minCount, new: new.minCount, hashed: isHashed)
+    add("isOrdered", old: old.isOrdered, new: new.isOrdered, hashed: isHashed)
+    add("isOptional", old: old.isOptional, new: new.isOptional, hashed: isHashed)
+    add("isTransient", old: old.isTransient, new: new.isTransient, hashed: true)
+    add("isReadOnly", old: old.isReadOnly, new: new.isReadOnly, hashed: isHashed)
     addModifier(old.versionHashModifier, new.versionHashModifier, hashed: isHashed)
-    add("deleteRule", old.deleteRule, new.deleteRule) { $0.rawValue }
-    add("isIndexed", old.isIndexed, new.isIndexed)
-    add("isStoredInExternalRecord", old.isStoredInExternalRecord, new.isStoredInExternalRecord)
-    add("isIndexedBySpotlight", old.isIndexedBySpotlight, new.isIndexedBySpotlight)
-    add("isSyncable", old.isSyncable, new.isSyncable) { $0.map { "\($0)" } }
-    add("validationPredicates", old.validationPredicates, new.validationPredicates) { $0.joined(separator: "; ") }
-    add("renamingIdentifier", old.renamingIdentifier, new.renamingIdentifier)
-    addEntries("userInfo", old.userInfo, new.userInfo)
-    addEntries("unknown", old.unknown, new.unknown)
+    add("deleteRule", old: old.deleteRule, new: new.deleteRule) { $0.rawValue }
+    add("isIndexed", old: old.isIndexed, new: new.isIndexed)
+    add("isStoredInExternalRecord", old: old.isStoredInExternalRecord, new: new.isStoredInExternalRecord)
+    add("isIndexedBySpotlight", old: old.isIndexedBySpotlight, new: new.isIndexedBySpotlight)
+    add("isSyncable", old: old.isSyncable, new: new.isSyncable) { $0.map { "\($0)" } }
+    add("validationPredicates", old: old.validationPredicates, new: new.validationPredicates) {
+      $0.joined(separator: "; ")
+    }
+    add("renamingIdentifier", old: old.renamingIdentifier, new: new.renamingIdentifier)
+    addEntries("userInfo", old: old.userInfo, new: new.userInfo)
+    addEntries("unknown", old: old.unknown, new: new.unknown)
   }
 
   mutating func compare(_ old: FetchedPropertyDescription, _ new: FetchedPropertyDescription) {
-    add("name", old.name, new.name)
-    add("fetchRequest", old.fetchRequest, new.fetchRequest, Self.text)
-    add("isOptional", old.isOptional, new.isOptional)
-    add("isTransient", old.isTransient, new.isTransient)
-    add("isReadOnly", old.isReadOnly, new.isReadOnly)
-    add("isIndexedBySpotlight", old.isIndexedBySpotlight, new.isIndexedBySpotlight)
-    add("isSyncable", old.isSyncable, new.isSyncable) { $0.map { "\($0)" } }
+    add("name", old: old.name, new: new.name)
+    add("fetchRequest", old: old.fetchRequest, new: new.fetchRequest, text: Self.text)
+    add("isOptional", old: old.isOptional, new: new.isOptional)
+    add("isTransient", old: old.isTransient, new: new.isTransient)
+    add("isReadOnly", old: old.isReadOnly, new: new.isReadOnly)
+    add("isIndexedBySpotlight", old: old.isIndexedBySpotlight, new: new.isIndexedBySpotlight)
+    add("isSyncable", old: old.isSyncable, new: new.isSyncable) { $0.map { "\($0)" } }
     addModifier(old.versionHashModifier, new.versionHashModifier, hashed: false)
-    add("renamingIdentifier", old.renamingIdentifier, new.renamingIdentifier)
-    addEntries("userInfo", old.userInfo, new.userInfo)
-    addEntries("unknown", old.unknown, new.unknown)
+    add("renamingIdentifier", old: old.renamingIdentifier, new: new.renamingIdentifier)
+    addEntries("userInfo", old: old.userInfo, new: new.userInfo)
+    addEntries("unknown", old: old.unknown, new: new.unknown)
   }
 
   static func text(_ request: FetchRequestDescription) -> String? {

@@ -70,7 +70,8 @@ package struct Inference {
     }
     self.heirs = heirs
     problems = match.conflicts.map {
-      InferenceProblem(.ambiguousEntity, $0.destination, nil, "both come from \($0.source)")
+      InferenceProblem(
+        .ambiguousEntity, entities: $0.destination, properties: nil, reason: "both come from \($0.source)")
     }
   }
 
@@ -81,7 +82,9 @@ package struct Inference {
       let origin = entities[entity.name].flatMap(source.entity)
       if let origin, origin.isAbstract != entity.isAbstract, entity.isAbstract {
         problems.append(
-          InferenceProblem(.abstract, [entity.name], nil, "the entity became abstract, so its objects have no place"))
+          InferenceProblem(
+            .abstract, entities: [entity.name], properties: nil,
+            reason: "the entity became abstract, so its objects have no place"))
       }
       guard !entity.isAbstract else { continue }
       // An abstract entity has no objects; one that is no longer abstract starts without any.
@@ -163,7 +166,9 @@ package struct Inference {
   private mutating func report(_ match: RenamingMatch, _ entity: String) {
     for conflict in match.conflicts {
       problems += [
-        InferenceProblem(.ambiguousProperty, [entity], conflict.destination, "both come from \(conflict.source)")
+        InferenceProblem(
+          .ambiguousProperty, entities: [entity], properties: conflict.destination,
+          reason: "both come from \(conflict.source)")
       ]
     }
   }
@@ -182,7 +187,9 @@ package struct Inference {
       return
     }
     guard !numbers.contains(new.type) || !numbers.contains(old.type) else { return }
-    problems.append(InferenceProblem(.type, [entity], [name], "the type changed from \(old.type) to \(new.type)"))
+    problems.append(
+      InferenceProblem(
+        .type, entities: [entity], properties: [name], reason: "the type changed from \(old.type) to \(new.type)"))
   }
 
   /// Whether every object must have a value already, because nothing gives it one (E.2).
@@ -200,7 +207,8 @@ package struct Inference {
     if old.isToMany && !new.isToMany {
       problems.append(
         InferenceProblem(
-          .toOne, [entity], [new.name], "the to-many became a to-one, so all but one object would be lost"))
+          .toOne, entities: [entity], properties: [new.name],
+          reason: "the to-many became a to-one, so all but one object would be lost"))
     }
     // Whatever the old relationship could point at must still be something that the new one can point at.
     for name in heirs[old.destinationEntity] ?? [] {
@@ -209,8 +217,8 @@ package struct Inference {
       }
       problems.append(
         InferenceProblem(
-          .destination, [entity], [new.name],
-          "the destination changed from \(old.destinationEntity) to \(new.destinationEntity), "
+          .destination, entities: [entity], properties: [new.name],
+          reason: "the destination changed from \(old.destinationEntity) to \(new.destinationEntity), "
             + "which has no place for objects of \(name)"))
     }
   }
@@ -224,8 +232,8 @@ package struct Inference {
       if let other = first[root], other.root != oldRoot {
         problems.append(
           InferenceProblem(
-            .hierarchy, [entity.name], nil,
-            "the entity shares the ancestor \(root) with \(other.entity), but had none in common with it"))
+            .hierarchy, entities: [entity.name], properties: nil,
+            reason: "the entity shares the ancestor \(root) with \(other.entity), but had none in common with it"))
       } else {
         first[root] = (entity.name, oldRoot)
       }

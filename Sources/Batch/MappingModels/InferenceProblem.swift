@@ -9,7 +9,7 @@ struct InferenceProblem: Equatable {
   let properties: [String]
   let reason: String
 
-  init(_ kind: Kind, _ entities: [String], _ properties: [String]?, _ reason: String) {
+  init(_ kind: Kind, entities: [String], properties: [String]?, reason: String) {
     self.kind = kind
     self.entities = entities
     self.properties = properties ?? []

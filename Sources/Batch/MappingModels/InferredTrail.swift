@@ -54,7 +54,7 @@ package struct InferredTrail {
         continue
       }
       found[destination] = Entity(
-        source: before.source, attributes: attributes(mapping, before, next),
+        source: before.source, attributes: attributes(mapping, before: before, next: next),
         relationships: relationships(mapping, before))
     }
     (entities, latest) = (found, next)
@@ -62,7 +62,7 @@ package struct InferredTrail {
   }
 
   private func attributes(
-    _ mapping: EntityMapping, _ before: Entity, _ next: ManagedObjectModel
+    _ mapping: EntityMapping, before: Entity, next: ManagedObjectModel
   ) -> [String: MappingComposition.AttributeOrigin] {
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
     let attributes = next.attributes(of: destination)
@@ -76,15 +76,16 @@ package struct InferredTrail {
     for attribute in attributes where !attribute.isTransient {
       for leaf in attribute.leaves {
         let property = mapped[attribute.name] ?? PropertyMapping(name: attribute.name)
-        found[leaf.path] = origin(property, leaf.path.dropFirst(attribute.name.count), leaf.attribute, before, old)
+        found[leaf.path] = origin(
+          property, rest: leaf.path.dropFirst(attribute.name.count), leaf: leaf.attribute, before: before, old: old)
       }
     }
     return found
   }
 
   private func origin(
-    _ property: PropertyMapping, _ rest: Substring, _ leaf: AttributeDescription, _ before: Entity,
-    _ old: [String: AttributeType]
+    _ property: PropertyMapping, rest: Substring, leaf: AttributeDescription, before: Entity,
+    old: [String: AttributeType]
   ) -> MappingComposition.AttributeOrigin {
     let path: String
     switch property.valueExpression {

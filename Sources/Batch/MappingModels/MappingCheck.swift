@@ -23,7 +23,7 @@ package struct MappingCheck {
 
   private func entities(_ mapping: EntityMapping) -> [String] {
     [(mapping.sourceEntity, source), (mapping.destinationEntity, destination)].compactMap { name, version in
-      name.flatMap { unknown("entity", $0, version.entities.map(\.name), in: version.name) }
+      name.flatMap { unknown("entity", name: $0, known: version.entities.map(\.name), in: version.name) }
     }
   }
 
@@ -71,14 +71,16 @@ package struct MappingCheck {
 
   private func problems(of rule: ObjectRule, to: String, from: String) -> [String] {
     guard let entity = destination.entity(rule.entity) else {
-      return [unknown("entity", rule.entity, destination.entities.map(\.name), in: destination.name)].compactMap { $0 }
+      return [unknown("entity", name: rule.entity, known: destination.entities.map(\.name), in: destination.name)]
+        .compactMap { $0 }
     }
     var found = entity.isAbstract && rule.kind != .find ? ["an abstract entity has no objects"] : []
     found += (rule.attributes + [rule.key].compactMap { $0 }).compactMap { attribute($0.name, of: rule.entity) }
     var item: String?
     if let name = rule.forEach {
       item = source.relationships(of: from).first { $0.name == name }?.destinationEntity
-      found += [unknown("relationship", name, source.relationships(of: from).map(\.name), in: from)].compactMap { $0 }
+      found += [unknown("relationship", name: name, known: source.relationships(of: from).map(\.name), in: from)]
+        .compactMap { $0 }
     }
     found += rule.relationships.flatMap { target($0, of: rule.entity, from: from, item: item) }
     guard let link = rule.link else { return found }
@@ -96,29 +98,31 @@ package struct MappingCheck {
     case .item: return item == nil ? ["\(relationship.name): $item needs forEach"] : []
     case .related(let name, let ofItem):
       guard let owner = ofItem ? item : from else { return ["\(relationship.name): $item needs forEach"] }
-      return [unknown("relationship", name, source.relationships(of: owner).map(\.name), in: owner)].compactMap { $0 }
+      return [unknown("relationship", name: name, known: source.relationships(of: owner).map(\.name), in: owner)]
+        .compactMap { $0 }
     case .found(let found, let key, _):
       guard destination.entity(found) != nil else {
-        return [unknown("entity", found, destination.entities.map(\.name), in: destination.name)].compactMap { $0 }
+        return [unknown("entity", name: found, known: destination.entities.map(\.name), in: destination.name)]
+          .compactMap { $0 }
       }
       return [attribute(key.name, of: found)].compactMap { $0 }
     }
   }
 
   private func attribute(_ name: String, of entity: String) -> String? {
-    unknown("attribute", name, destination.attributes(of: entity).map(\.name), in: entity)
+    unknown("attribute", name: name, known: destination.attributes(of: entity).map(\.name), in: entity)
   }
 
   private func relationship(_ name: String, of entity: String) -> String? {
-    unknown("relationship", name, destination.relationships(of: entity).map(\.name), in: entity)
+    unknown("relationship", name: name, known: destination.relationships(of: entity).map(\.name), in: entity)
   }
 
   private func sourceProperty(_ name: String, of entity: String) -> String? {
     let names = source.attributes(of: entity).map(\.name) + source.relationships(of: entity).map(\.name)
-    return unknown("property", name, names, in: entity)
+    return unknown("property", name: name, known: names, in: entity)
   }
 
-  private func unknown(_ kind: String, _ name: String, _ known: [String], in owner: String) -> String? {
+  private func unknown(_ kind: String, name: String, known: [String], in owner: String) -> String? {
     guard !known.contains(name) else { return nil }
     let near = MappingFileObject.nearest(name, in: known).map { ", did you mean \($0)?" } ?? ""
     return "\(owner) has no \(kind) \(name)\(near)"

@@ -81,8 +81,8 @@ package struct MappingComposition {
     for pair in pairs {
       guard let origin = origins[pair.source] else { continue }
       found[pair.destination] = Origin(
-        entity: origin.entity, attributes: try attributes(pair.mapping, origin, step),
-        relationships: try relationships(pair.mapping, origin, step))
+        entity: origin.entity, attributes: try attributes(pair.mapping, origin: origin, step: step),
+        relationships: try relationships(pair.mapping, origin: origin, step: step))
     }
     for pair in pairs where origins[pair.source] == nil {
       try checkKeys(of: pair.source, as: pair.destination, found, next)
@@ -108,7 +108,7 @@ package struct MappingComposition {
     if mapping.filterPredicate != nil { throw Obstacle(reason: "\(mapping.name) has a filter") }
   }
 
-  private func attributes(_ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep) throws -> [String:
+  private func attributes(_ mapping: EntityMapping, origin: Origin, step: ComposedStep) throws -> [String:
     AttributeOrigin]
   {
     if let unchanged = step.unchanged(mapping, origin) { return unchanged }
@@ -122,10 +122,11 @@ package struct MappingComposition {
       for leaf in attribute.leaves {
         let rest = leaf.path.dropFirst(attribute.name.count)
         if let expression = mapped[attribute.name]?.valueExpression, expression.isComputed, rest.isEmpty {
-          found[leaf.path] = .computed(try moved(expression, attribute.name, origin), types: [leaf.attribute.type])
+          found[leaf.path] = .computed(
+            try moved(expression, name: attribute.name, origin: origin), types: [leaf.attribute.type])
           continue
         }
-        let value = try mapped[attribute.name].flatMap { try step.source($0, old, rest) }
+        let value = try mapped[attribute.name].flatMap { try step.source($0, attributes: old, rest: rest) }
         found[leaf.path] =
           try value.map {
             try origin.attribute($0.path, from: $0.attribute, to: leaf, mapped[attribute.name]?.valueForNull)
@@ -137,7 +138,7 @@ package struct MappingComposition {
   }
 
   /// An expression of the step at hand as one of the first version's objects.
-  private func moved(_ expression: Expression, _ name: String, _ origin: Origin) throws -> Expression {
+  private func moved(_ expression: Expression, name: String, origin: Origin) throws -> Expression {
     guard expression.asksSourceAlone else {
       throw Obstacle(reason: "\(name) asks for more than its object in \(expression)")
     }
@@ -148,7 +149,7 @@ package struct MappingComposition {
   }
 
   private func relationships(
-    _ mapping: EntityMapping, _ origin: Origin, _ step: ComposedStep
+    _ mapping: EntityMapping, origin: Origin, step: ComposedStep
   ) throws -> [String: RelationshipTrail] {
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
     var found: [String: RelationshipTrail] = [:]

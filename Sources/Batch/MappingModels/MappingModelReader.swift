@@ -131,8 +131,8 @@ public enum MappingModelReader {
     mapping.filterPredicate = text(object, "sourcefilterpredicatestring").flatMap { $0 == "TRUEPREDICATE" ? nil : $0 }
     do {
       if let text = object.attributes["userinfodata"] { mapping.userInfo = try userInfo(text) }
-      mapping.attributeMappings = try propertyMappings(object, "attributemappings", file)
-      mapping.relationshipMappings = try propertyMappings(object, "relationshipmappings", file)
+      mapping.attributeMappings = try propertyMappings(object, relationship: "attributemappings", file: file)
+      mapping.relationshipMappings = try propertyMappings(object, relationship: "relationshipmappings", file: file)
     } catch var error as BatchError {
       error.entity = error.entity ?? mapping.name
       throw error
@@ -141,7 +141,7 @@ public enum MappingModelReader {
   }
 
   private static func propertyMappings(
-    _ object: MappingXMLReader.Object, _ relationship: String, _ file: MappingXMLReader
+    _ object: MappingXMLReader.Object, relationship: String, file: MappingXMLReader
   ) throws -> [PropertyMapping] {
     try (object.relationships[relationship] ?? []).compactMap { file.objects[$0] }.compactMap { property in
       // A mapping without name lost its property in the destination model; there is nothing it could set.

@@ -107,7 +107,7 @@ struct ModelComparison {
       }
       let isMoved = inference.entities[target.owner] != origin.owner
       let changes = facets(origin, target) + (isMoved ? [Self.move(origin, target)] : [])
-      if !changes.isEmpty { found.append(changed(kind, origin, target, isMoved: isMoved, changes)) }
+      if !changes.isEmpty { found.append(changed(kind, old: origin, new: target, isMoved: isMoved, changes: changes)) }
     }
     return found
       + match.left.filter { $0.owner == old.name }.map {
@@ -118,8 +118,8 @@ struct ModelComparison {
   }
 
   private func changed<Property>(
-    _ kind: PropertyDifference.Property, _ old: Declared<Property>, _ new: Declared<Property>, isMoved: Bool,
-    _ changes: [FacetChange]
+    _ kind: PropertyDifference.Property, old: Declared<Property>, new: Declared<Property>, isMoved: Bool,
+    changes: [FacetChange]
   ) -> PropertyDifference {
     let (from, to) = (old.property.name, new.property.name)
     var difference = PropertyDifference(

@@ -8,15 +8,15 @@ struct ConstraintMaker {
 
   func make(_ constraint: PostgresConstraint, _ number: Int) throws {
     do {
-      try inTransaction(constraint, number, note: nil) { try session.execute(constraint.sql) }
+      try inTransaction(constraint, number: number, note: nil) { try session.execute(constraint.sql) }
     } catch let error as PostgresError where !error.isConnectionLost {
       guard let reason = Self.tolerated(error, constraint) else { throw error }
       try session.execute("ROLLBACK")
-      try inTransaction(constraint, number, note: reason) {}
+      try inTransaction(constraint, number: number, note: reason) {}
     }
   }
 
-  private func inTransaction(_ constraint: PostgresConstraint, _ number: Int, note: String?, _ body: () throws -> Void)
+  private func inTransaction(_ constraint: PostgresConstraint, number: Int, note: String?, body: () throws -> Void)
     throws
   {
     try session.execute("BEGIN")

@@ -70,18 +70,18 @@ final class CopyRowEncoder {
         guard entities[Int(number)] != nil else { continue }
         entity = Int(number)
       }
-      try encode(key, entity, buffer)
+      try encode(key, entity: entity, buffer: buffer)
     }
     if page.count > 0 { buffer.lastRow = page.rowid(page.count - 1) }
   }
 
-  private func encode(_ key: Int64, _ entity: Int, _ buffer: CopyBuffer) throws {
+  private func encode(_ key: Int64, entity: Int, buffer: CopyBuffer) throws {
     let (start, outside) = (buffer.count, buffer.insertions.count)
     buffer.beginRow(fields.count)
     for index in 0..<fields.count {
       let (before, insertions) = (buffer.count, buffer.insertions.count)
-      do { try encode(index, key, entity, buffer) } catch let fault as CopyFault {
-        throw refusal(fault, table.columns[index], key, entity)
+      do { try encode(index, key: key, entity: entity, buffer: buffer) } catch let fault as CopyFault {
+        throw refusal(fault, column: table.columns[index], key: key, entity: entity)
       }
       if fields[index].isRequired, buffer.count == before &+ 4, buffer.isNull(at: before) {
         buffer.remarks.missing[index, default: 0] += 1
@@ -92,7 +92,7 @@ final class CopyRowEncoder {
   }
 
   @inline(__always)
-  private func encode(_ index: Int, _ key: Int64, _ entity: Int, _ buffer: CopyBuffer) throws {
+  private func encode(_ index: Int, key: Int64, entity: Int, buffer: CopyBuffer) throws {
     let field = fields[index]
     switch field.place {
     case .key:
@@ -100,8 +100,10 @@ final class CopyRowEncoder {
     case .entityName:
       entities[entity]?.withUnsafeBytes { buffer.appendField($0) }
     case .record(let position):
-      guard position < decoder.columnCount else { return try values.append(defaults[index], field, buffer) }
-      try values.append(decoder, position, field, buffer)
+      guard position < decoder.columnCount else {
+        return try values.append(defaults[index], field: field, buffer: buffer)
+      }
+      try values.append(decoder, position: position, field: field, buffer: buffer)
     }
   }
 
@@ -116,9 +118,10 @@ final class CopyRowEncoder {
     entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject
   }
 
-  private func refusal(_ fault: CopyFault, _ column: PostgresColumn, _ key: Int64, _ entity: Int) -> BatchError {
+  private func refusal(_ fault: CopyFault, column: PostgresColumn, key: Int64, entity: Int) -> BatchError {
     fault.error(
-      "\(column.property) \(fault.what), which \(column.type.rawValue) cannot hold", store.path, name(entity), key)
+      "\(column.property) \(fault.what), which \(column.type.rawValue) cannot hold", path: store.path,
+      entity: name(entity), key: key)
   }
 }
 
@@ -126,7 +129,7 @@ final class CopyRowEncoder {
 struct CopyFault: Error {
   var what: String
 
-  func error(_ message: String, _ path: String, _ entity: String, _ key: Int64) -> BatchError {
+  func error(_ message: String, path: String, entity: String, key: Int64) -> BatchError {
     BatchError(
       .failed, "\(message); the rows that were loaded so far stay, unfinished", path: path, entity: entity, key: key)
   }

@@ -19,27 +19,28 @@ struct CopyValues {
 
   /// Appends the value of a record's column.
   @inline(__always)
-  func append(_ record: RecordDecoder, _ position: Int, _ field: CopyRowEncoder.Field, _ buffer: CopyBuffer) throws {
+  func append(_ record: RecordDecoder, position: Int, field: CopyRowEncoder.Field, buffer: CopyBuffer) throws {
     let type = record.type(position)
     if type == SerialType.null { return buffer.appendNull() }
-    if SerialType.isInteger(type) { return try append(record.integer(position) ?? 0, field, buffer) }
-    if type == SerialType.real { return try append(record.real(position) ?? 0, field, buffer) }
-    if let long = record.longValue(position) { return try append(long, field, buffer) }
-    try append(record.body(position), isText: SerialType.isText(type), field, buffer)
+    if SerialType.isInteger(type) { return try append(record.integer(position) ?? 0, field: field, buffer: buffer) }
+    if type == SerialType.real { return try append(record.real(position) ?? 0, field: field, buffer: buffer) }
+    if let long = record.longValue(position) { return try append(long, field: field, buffer: buffer) }
+    try append(record.body(position), isText: SerialType.isText(type), field: field, buffer: buffer)
   }
 
   /// Appends a column's default.
-  func append(_ value: Value, _ field: CopyRowEncoder.Field, _ buffer: CopyBuffer) throws {
+  func append(_ value: Value, field: CopyRowEncoder.Field, buffer: CopyBuffer) throws {
     switch value {
     case .null: buffer.appendNull()
-    case .integer(let integer): try append(integer, field, buffer)
-    case .real(let real): try append(real, field, buffer)
-    case .text(let text): try Array(text.utf8).withUnsafeBytes { try append($0, isText: true, field, buffer) }
-    case .blob(let bytes): try bytes.withUnsafeBytes { try append($0, isText: false, field, buffer) }
+    case .integer(let integer): try append(integer, field: field, buffer: buffer)
+    case .real(let real): try append(real, field: field, buffer: buffer)
+    case .text(let text):
+      try Array(text.utf8).withUnsafeBytes { try append($0, isText: true, field: field, buffer: buffer) }
+    case .blob(let bytes): try bytes.withUnsafeBytes { try append($0, isText: false, field: field, buffer: buffer) }
     }
   }
 
-  private func append(_ value: Int64, _ field: CopyRowEncoder.Field, _ buffer: CopyBuffer) throws {
+  private func append(_ value: Int64, field: CopyRowEncoder.Field, buffer: CopyBuffer) throws {
     switch field.type {
     case .bigint:
       buffer.appendField(value)
@@ -55,12 +56,12 @@ struct CopyValues {
     case .numeric: try appendNumeric(String(value), buffer)
     case .doublePrecision, .real, .timestamptz:
       guard let double = Double(exactly: value) else { throw CopyFault(what: "is \(value)") }
-      try append(double, field, buffer)
+      try append(double, field: field, buffer: buffer)
     case .text, .uuid, .bytea: throw CopyFault(what: "is the number \(value)")
     }
   }
 
-  private func append(_ value: Double, _ field: CopyRowEncoder.Field, _ buffer: CopyBuffer) throws {
+  private func append(_ value: Double, field: CopyRowEncoder.Field, buffer: CopyBuffer) throws {
     switch field.type {
     case .doublePrecision:
       buffer.appendField(value.bitPattern)
@@ -75,7 +76,7 @@ struct CopyValues {
       try appendNumeric(value.description, buffer)
     case .bigint, .integer, .smallint, .boolean:
       guard let whole = Int64(exactly: value) else { throw CopyFault(what: "is \(value)") }
-      try append(whole, field, buffer)
+      try append(whole, field: field, buffer: buffer)
     case .text, .uuid, .bytea: throw CopyFault(what: "is the number \(value)")
     }
   }
@@ -99,7 +100,7 @@ struct CopyValues {
   }
 
   private func append(
-    _ bytes: UnsafeRawBufferPointer, isText: Bool, _ field: CopyRowEncoder.Field, _ buffer: CopyBuffer
+    _ bytes: UnsafeRawBufferPointer, isText: Bool, field: CopyRowEncoder.Field, buffer: CopyBuffer
   ) throws {
     switch field.type {
     case .text:
@@ -126,7 +127,7 @@ struct CopyValues {
     buffer.appendField(.bytes(Array(bytes)), isText: false)
   }
 
-  private func append(_ value: LongValue, _ field: CopyRowEncoder.Field, _ buffer: CopyBuffer) throws {
+  private func append(_ value: LongValue, field: CopyRowEncoder.Field, buffer: CopyBuffer) throws {
     guard field.type.isLong, field.type == .bytea || SerialType.isText(value.type) else {
       throw CopyFault(what: SerialType.isText(value.type) ? "is a long text" : "is binary data")
     }
@@ -134,7 +135,9 @@ struct CopyValues {
     let isText = SerialType.isText(value.type)
     let isMarked = field.isExternal && !isText
     guard value.byteCount > OutsideValue.threshold || !isMarked else {
-      return try longValues.bytes(of: value).withUnsafeBytes { try append($0, isText: isText, field, buffer) }
+      return try longValues.bytes(of: value).withUnsafeBytes {
+        try append($0, isText: isText, field: field, buffer: buffer)
+      }
     }
     // As of short ones: what has no marker is kept as it is.
     let skipped = try isMarked && longValues.firstByte(of: value) == 1 ? 1 : 0

@@ -58,7 +58,7 @@ final class LoadCrew: Sendable {
     while let number = next() {
       progress.begin(units[number].table)
       do {
-        try load.run(number, units[number]) { [progress] in progress.told($0, $1) }
+        try load.run(number, unit: units[number]) { [progress] in progress.told($0, $1) }
       } catch {
         state.withLock { state in if state.failure == nil { state.failure = error } }
         // Others may wait for what its transaction holds.

@@ -46,7 +46,7 @@ struct LoadPlan: Codable, Equatable {
   /// Options of the command that began the load: what is migrated to what.
   var arguments: [String]?
 
-  init(_ request: MigrationJob.Request, _ plan: MigrationPlan, _ options: PostgresOptions, _ server: PostgresServer)
+  init(_ request: MigrationJob.Request, plan: MigrationPlan, options: PostgresOptions, server: PostgresServer)
     throws
   {
     source = try JobDirectory(destination: request.source).destination

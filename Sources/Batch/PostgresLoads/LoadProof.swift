@@ -34,7 +34,7 @@ struct LoadProof {
     var digest = ProofDigest()
     for part in parts { digest.add(part.digest) }
     guard digest != unit.digest else { return }
-    throw mismatch(table, unit, digest, parts.reduce(0) { max($0, $1.largest) })
+    throw mismatch(table, unit: unit, found: digest, largest: parts.reduce(0) { max($0, $1.largest) })
   }
 
   /// Conditions that part a table's rows.
@@ -62,7 +62,7 @@ struct LoadProof {
     return "SELECT \(columns.joined(separator: ", ")) FROM \(PostgresStatements(schema: schema).name(table))"
   }
 
-  private func mismatch(_ table: Int, _ unit: LoadBook.Unit, _ found: ProofDigest, _ largest: Int64) -> BatchError {
+  private func mismatch(_ table: Int, unit: LoadBook.Unit, found: ProofDigest, largest: Int64) -> BatchError {
     let described = schema.tables[table]
     let name = "\(schema.options.schema).\(described.name)"
     guard found.count == unit.rows else {

@@ -53,7 +53,7 @@ extension MigrationJob {
   public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
     try BatchError.border {
       guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return false }
-      try order(try folder.migration() ?? folder.job, path, change)
+      try order(try folder.migration() ?? folder.job, path: path, change: change)
       return true
     }
   }

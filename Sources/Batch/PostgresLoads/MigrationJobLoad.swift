@@ -21,23 +21,24 @@ extension MigrationJob {
   ) throws -> Report {
     try settledLoad(request.source) {
       switch destination {
-      case .postgres(let postgres): try loaded(request, postgres.server, postgres.options, makeMonitor)
+      case .postgres(let postgres):
+        try loaded(request, server: postgres.server, options: postgres.options, makeMonitor: makeMonitor)
       }
     }
   }
 
   private func loaded(
-    _ request: Request, _ server: PostgresServer, _ options: PostgresOptions,
-    _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    _ request: Request, server: PostgresServer, options: PostgresOptions,
+    makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let folder = try LoadFolder(store: request.source, fileSystem) else {
       throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: request.source)
     }
     try refuseSecondLoad(folder, request)
     let plan = try self.plan(request)
-    let load = try LoadPlan(request, plan, options, server)
+    let load = try LoadPlan(request, plan: plan, options: options, server: server)
     // After hours of work it would be too late.
-    try refuseServer(load, plan, server)
+    try refuseServer(load, found: plan, server: server)
     let lease = try folder.begin()
     defer { lease.release() }
     // Another process may have begun one meanwhile.
@@ -58,7 +59,7 @@ extension MigrationJob {
       }
       if let migrated { try folder.note(migrated) }
     }
-    return try finish(folder, lease, server, migrated, makeMonitor)
+    return try finish(folder, lease: lease, server: server, migrated: migrated, makeMonitor: makeMonitor)
   }
 
   private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
@@ -89,13 +90,15 @@ extension MigrationJob {
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report? {
     try settledLoad(path) {
-      try resumedLoad(path, server, memory, takeOver: takeOver, rejects, consent, history, makeMonitor)
+      try resumedLoad(
+        path, server: server, memory: memory, takeOver: takeOver, rejects: rejects, consent: consent, history: history,
+        makeMonitor: makeMonitor)
     }
   }
 
   private func resumedLoad(
-    _ path: String, _ server: PostgresServer?, _ memory: MemoryBudget?, takeOver: Bool, _ rejects: RejectLimit?,
-    _ consent: LossConsent, _ history: ExtrasOptions.History?, _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    _ path: String, server: PostgresServer?, memory: MemoryBudget?, takeOver: Bool, rejects: RejectLimit?,
+    consent: LossConsent, history: ExtrasOptions.History?, makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report? {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
     let lease = takeOver ? try Lease.takeOver(folder.job, fileSystem) : try Lease.take(in: folder.job, fileSystem)
@@ -108,7 +111,8 @@ extension MigrationJob {
       let report: Report
       do {
         report = try resumed(
-          folder.store, memory.map(Self.besideServer), takeOver: takeOver, rejects, consent, history, makeMonitor)
+          folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, consent: consent,
+          history: history, makeMonitor: makeMonitor)
       } catch { throw BatchError(wrapping: error).withoutNext }
       try folder.note(report)
       migrated = report
@@ -120,7 +124,9 @@ extension MigrationJob {
         hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`", effect: .nothingWritten,
         next: plan.command.map { [$0] } ?? [], path: path)
     }
-    return try finish(folder, lease, server ?? PostgresServer(url: plan.server), migrated, makeMonitor)
+    return try finish(
+      folder, lease: lease, server: server ?? PostgresServer(url: plan.server), migrated: migrated,
+      makeMonitor: makeMonitor)
   }
 
   /// What a run may take when libpq is in memory, with the libraries that it brings.
@@ -129,7 +135,7 @@ extension MigrationJob {
   }
 
   /// Asks the server before any work is done.
-  private func refuseServer(_ plan: LoadPlan, _ found: MigrationPlan, _ server: PostgresServer) throws {
+  private func refuseServer(_ plan: LoadPlan, found: MigrationPlan, server: PostgresServer) throws {
     let store = try LoadStore(plan.source, model: found.sourceVersion, fileSystem)
     defer { store.close() }
     let schema = try PostgresSchemaPlanner.plan(found.targetVersion, plan.options)
@@ -140,14 +146,14 @@ extension MigrationJob {
 
   /// Loads, and removes what the load kept.
   private func finish(
-    _ folder: LoadFolder, _ lease: Lease, _ server: PostgresServer, _ migrated: Report?,
-    _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    _ folder: LoadFolder, lease: Lease, server: PostgresServer, migrated: Report?,
+    makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     ProcessMemory.giveBack()
     var (plan, model) = try folder.read()
     let monitor = makeMonitor(plan.interval)
     lease.guardRun(monitor)
-    let pulse = RunPulse(folder.job, monitor)
+    let pulse = RunPulse(folder.job, monitor: monitor)
     defer { pulse.end() }
     let store = try LoadStore(plan.isMigrated ? folder.store : plan.source, model: model, fileSystem)
     defer { store.close() }

@@ -50,7 +50,9 @@ final class OutsideSender {
       }
       if insertion.isText, !text.isWhole { try TextCheck.Result.notUTF8.throwUnlessGood() }
     } catch let fault as CopyFault {
-      throw fault.error("a long text \(fault.what), which text cannot hold", store.path, row.name.entity, row.name.key)
+      throw fault.error(
+        "a long text \(fault.what), which text cannot hold", path: store.path, entity: row.name.entity,
+        key: row.name.key)
     }
     return hash.finalize()
   }

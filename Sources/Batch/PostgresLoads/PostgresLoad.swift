@@ -195,10 +195,10 @@ struct PostgresLoad {
     for _ in 1..<max(1, sessions) { opened.append(try open()) }
     let others = opened.map(\.session)
     try others.forEach(SessionSettings.apply)
-    try loadUnits(book, others, progress)
+    try loadUnits(book, others: others, progress: progress)
     let tables = LoadBook.tables(try book.units(), of: schema)
-    try makeConstraints(book, progress, absence)
-    if proves { try prove(book, others, tables, progress) }
+    try makeConstraints(book, progress: progress, absence: absence)
+    if proves { try prove(book, others: others, tables: tables, progress: progress) }
     var outcome = Outcome(notes: schema.notes + remarks(tables))
     for unit in tables { outcome.rows[schema.tables[unit.table].name] = unit.rows }
     outcome.notes += try book.notes()
@@ -206,7 +206,7 @@ struct PostgresLoad {
     return outcome
   }
 
-  private func loadUnits(_ book: LoadBook, _ others: [any PostgresSession], _ progress: LoadProgress) throws {
+  private func loadUnits(_ book: LoadBook, others: [any PostgresSession], progress: LoadProgress) throws {
     let units = try book.units()
     progress.foresee(units, proves: proves)
     let crew = LoadCrew(units, progress)
@@ -238,7 +238,7 @@ struct PostgresLoad {
     return sum.first?.first.flatMap(\.self).flatMap { UInt64($0) } ?? 0
   }
 
-  private func makeConstraints(_ book: LoadBook, _ progress: LoadProgress, _ absence: Absence) throws {
+  private func makeConstraints(_ book: LoadBook, progress: LoadProgress, absence: Absence) throws {
     let all = statements.constraints
     let made = try book.madeConstraints()
     for (number, planned) in all.enumerated() where !made.contains(planned.sql) {
@@ -250,7 +250,7 @@ struct PostgresLoad {
   }
 
   private func prove(
-    _ book: LoadBook, _ others: [any PostgresSession], _ tables: [LoadBook.Unit], _ progress: LoadProgress
+    _ book: LoadBook, others: [any PostgresSession], tables: [LoadBook.Unit], progress: LoadProgress
   ) throws {
     progress.foreseeProof(tables.reduce(0) { $0 + $1.rows })
     let proof = LoadProof(book: book, sessions: [book.session] + others, monitor: monitor, leastBlocks: leastBlocks)

@@ -33,7 +33,7 @@ struct PostgresStatements {
   var constraints: [PostgresConstraint] {
     let tables = schema.tables.indices
     return tables.map { primaryKey($0) } + schema.indexes.map(index)
-      + schema.foreignKeys.flatMap { foreignKey($0.table, $0.column, $0.name) }
+      + schema.foreignKeys.flatMap { foreignKey($0.table, place: $0.column, name: $0.name) }
       + tables.map { PostgresConstraint(kind: .statistics, name: schema.tables[$0].name, sql: "ANALYZE \(name($0))") }
   }
 
@@ -64,7 +64,7 @@ struct PostgresStatements {
   }
 
   /// In two statements: real stores have keys that lead nowhere, and the second one can fail for them.
-  private func foreignKey(_ table: Int, _ place: Int, _ name: String) -> [PostgresConstraint] {
+  private func foreignKey(_ table: Int, place: Int, name: String) -> [PostgresConstraint] {
     guard let target = schema.tables[table].columns[place].references else { return [] }
     let quoted = PostgresNames.quoted(name)
     let add =

@@ -21,14 +21,14 @@ struct TableLoad {
 
   /// Loads all rows after the unit's position; all of them are durable on return. `told` hears how many more bytes of
   /// the source were read and rows sent, on another thread.
-  func run(_ number: Int, _ unit: LoadBook.Unit, _ told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void)
+  func run(_ number: Int, unit: LoadBook.Unit, told: @escaping @Sendable (_ bytes: UInt64, _ rows: UInt64) -> Void)
     throws
   {
     let source = SourceRows(store, book.schema.tables[unit.table], rowLimit: rowLimit)
     if let position = unit.position { try source.expect(position, after: position == .min ? nil : position - 1) }
     let scan = Handed(value: try PartScan(source, after: unit.position ?? unit.after, upTo: unit.upTo))
     let encoder = CopyRowEncoder(book.schema.tables[unit.table], store)
-    let writer = Handed(value: TableWriter(number, unit, store, book, monitor))
+    let writer = Handed(value: TableWriter(number, unit: unit, store: store, book: book, monitor: monitor))
     let pages = BoundedQueue<RowPage>(capacity: 16)
     let buffers = BoundedQueue<CopyBuffer>(capacity: 16)
     try Pipeline<Page, CopyBuffer>.run(
@@ -69,7 +69,7 @@ private final class TableWriter {
   /// Rows of the unit when the transaction under way began; nil without one.
   private var rowsBefore: UInt64?
 
-  init(_ number: Int, _ unit: LoadBook.Unit, _ store: LoadStore, _ book: LoadBook, _ monitor: RunMonitor) {
+  init(_ number: Int, unit: LoadBook.Unit, store: LoadStore, book: LoadBook, monitor: RunMonitor) {
     (self.number, self.unit, self.book, self.monitor) = (number, unit, book, monitor)
     sender = OutsideSender(store)
     let statements = PostgresStatements(schema: book.schema)

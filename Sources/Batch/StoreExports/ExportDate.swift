@@ -15,20 +15,20 @@ package enum ExportDate {
     let date = Self.date(Int64(days))
     var text: [UInt8] = []
     text.reserveCapacity(27)
-    append(date.year, 4, &text)
+    append(date.year, count: 4, text: &text)
     for (mark, part) in [
       (0x2D, date.month), (0x2D, date.day), (0x54, time / 3600), (0x3A, time / 60 % 60), (0x3A, time % 60),
     ] {
       text.append(UInt8(mark))
-      append(part, 2, &text)
+      append(part, count: 2, text: &text)
     }
     text.append(0x2E)
-    append(micros, 6, &text)
+    append(micros, count: 6, text: &text)
     text.append(0x5A)
     return text
   }
 
-  private static func append(_ number: Int64, _ count: Int, _ text: inout [UInt8]) {
+  private static func append(_ number: Int64, count: Int, text: inout [UInt8]) {
     let start = text.count
     var rest = number
     text.append(contentsOf: repeatElement(0x30, count: count))

@@ -70,7 +70,7 @@ struct ExportPlanner {
     return column.flatMap { table.layout.columns.firstIndex(of: $0) }.map { table.positions[$0] }
   }
 
-  private func attribute(_ path: String, _ attribute: AttributeDescription, _ entity: SourceEntity) -> ExportEntity
+  private func attribute(_ path: String, attribute: AttributeDescription, entity: SourceEntity) -> ExportEntity
     .Content?
   {
     position(layout.column(forAttribute: path, ofEntity: entity.name), entity).map {
@@ -102,7 +102,7 @@ extension ExportPlanner {
     var attributes: [ExportEntity.Part] = []
     var open: [String] = []
     for (path, description) in leaves(entity.name) {
-      guard let content = attribute(path, description, entity) else { continue }
+      guard let content = attribute(path, attribute: description, entity: entity) else { continue }
       let names = path.split(separator: ".").map(String.init)
       let shared = zip(open, names.dropLast()).prefix { $0 == $1 }.count
       if !attributes.isEmpty {
@@ -135,7 +135,8 @@ extension ExportPlanner {
   ) {
     var (attributes, related, entityColumns): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     for entity in entities {
-      for (path, description) in leaves(entity.name) where attribute(path, description, entity) != nil {
+      for (path, description) in leaves(entity.name)
+      where attribute(path, attribute: description, entity: entity) != nil {
         attributes.insert(path)
       }
       for description in relationships(entity.name) {
@@ -162,7 +163,7 @@ extension ExportPlanner {
     let columns = csvColumns(all)
     let own = Dictionary(leaves(entity.name).map { ($0.path, $0.attribute) }, uniquingKeysWith: { first, _ in first })
     let attributes = columns.attributes.map { path in
-      let content = own[path].flatMap { attribute(path, $0, entity) }
+      let content = own[path].flatMap { attribute(path, attribute: $0, entity: entity) }
       return ExportEntity.Part(label: [0x2C], content: content ?? .nothing)
     }
     let mine = Set(relationships(entity.name).map(\.name))

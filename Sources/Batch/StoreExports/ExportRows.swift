@@ -65,28 +65,28 @@ final class ExportRows {
     text.append(entity.beforeURI)
     text.append(key)
     text.append(entity.afterURI)
-    for part in entity.attributes { try write(part, entity, key) }
+    for part in entity.attributes { try write(part, entity: entity, key: key) }
     text.append(entity.between)
-    for part in entity.relationships { try write(part, entity, key) }
+    for part in entity.relationships { try write(part, entity: entity, key: key) }
     text.append(entity.end)
   }
 
-  private func write(_ part: ExportEntity.Part, _ entity: ExportEntity, _ key: Int64) throws {
+  private func write(_ part: ExportEntity.Part, entity: ExportEntity, key: Int64) throws {
     text.append(part.label)
     switch part.content {
-    case .attribute(let position, let kind): writeValue(position, kind, entity.source)
+    case .attribute(let position, let kind): writeValue(position, kind: kind, entity: entity.source)
     case .toOne(let position, let entityPosition, let destination):
-      writeToOne(position, entityPosition, destination, entity.source)
+      writeToOne(position, entityPosition: entityPosition, destination: destination, entity: entity.source)
     case .toOneEntity(let position, let entityPosition, let destination):
       guard integer(position, entity.source) != nil else { break }
-      text.append(name(entityPosition, destination, entity.source))
+      text.append(name(entityPosition, destination: destination, entity: entity.source))
     case .toMany(let relationship): try writeToMany(relationship, key)
     case .nothing: break
     }
     if !part.end.isEmpty { text.append(part.end) }
   }
 
-  private func writeValue(_ position: Int, _ kind: ExportKind, _ entity: SourceEntity) {
+  private func writeValue(_ position: Int, kind: ExportKind, entity: SourceEntity) {
     guard position < decoder.columnCount else {
       return Self.withCell(graph.missing(entity, position)) { values.write($0, as: kind) }
     }
@@ -119,18 +119,18 @@ final class ExportRows {
     return nil
   }
 
-  private func writeToOne(_ position: Int, _ entityPosition: Int?, _ destination: String, _ entity: SourceEntity) {
+  private func writeToOne(_ position: Int, entityPosition: Int?, destination: String, entity: SourceEntity) {
     guard let target = integer(position, entity) else { return text.appendNull() }
     guard text.format == .jsonLines else { return text.append(target) }
     text.append("{\"entity\":")
-    text.append(name(entityPosition, destination, entity))
+    text.append(name(entityPosition, destination: destination, entity: entity))
     text.append(",\"key\":")
     text.append(target)
     text.append("}")
   }
 
   /// The entity of the object that a to-one points at; that of the relationship if the row does not hold it.
-  private func name(_ position: Int?, _ destination: String, _ entity: SourceEntity) -> [UInt8] {
+  private func name(_ position: Int?, destination: String, entity: SourceEntity) -> [UInt8] {
     if let position, let number = integer(position, entity), number > 0, number < Int64(names.count) {
       return names[Int(number)]
     }

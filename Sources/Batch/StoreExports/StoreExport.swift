@@ -103,7 +103,8 @@ public struct StoreExport: Sendable {
         let entities = wanted.filter { $0.table == table }.map {
           options.format == .csv ? planner.csvEntity($0, among: wanted) : planner.jsonEntity($0)
         }
-        try run.write(table, entities, graph, ExportLinks(graph: graph, files: files), progress)
+        try run.write(
+          table, entities: entities, graph: graph, links: ExportLinks(graph: graph, files: files), progress: progress)
       }
       try text.flush()
       return Summary(rows: run.rows, repairedTexts: text.repairedTexts)
@@ -158,8 +159,8 @@ private struct ExportRun {
   }
 
   mutating func write(
-    _ table: Int, _ entities: [ExportEntity], _ graph: SourceGraph, _ links: ExportLinks,
-    _ progress: (UInt64, Double) -> Void
+    _ table: Int, entities: [ExportEntity], graph: SourceGraph, links: ExportLinks,
+    progress: (UInt64, Double) -> Void
   ) throws {
     let limit = options.limit ?? .max
     guard written < limit else { return }

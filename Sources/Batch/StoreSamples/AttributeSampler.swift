@@ -35,10 +35,10 @@ final class AttributeSampler {
     case .integer16, .integer32, .integer64, .boolean: appendInteger(number, key, to: encoder)
     case .date, .double, .float, .decimal: appendDouble(number, key, to: encoder)
     case .string, .uri:
-      makeText(number, draw, key, &bytes)
+      makeText(number, draw: draw, key: key, bytes: &bytes)
       bytes.withUnsafeBytes { encoder.append(type: SerialType.text(length: $0.count), body: $0) }
     case .undefined, .binaryData, .uuid, .transformable, .objectID, .composite:
-      makeBlob(number, key, &bytes)
+      makeBlob(number, key: key, bytes: &bytes)
       bytes.withUnsafeBytes { encoder.append(type: SerialType.blob(length: $0.count), body: $0) }
     }
   }
@@ -102,7 +102,7 @@ final class AttributeSampler {
     if let whole = Int64(exactly: double) { encoder.append(whole) } else { encoder.append(double) }
   }
 
-  private func makeText(_ number: UInt64, _ draw: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
+  private func makeText(_ number: UInt64, draw: UInt64, key: UInt64, bytes: inout [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
     bytes.append(contentsOf: settings.prefix)
     if type == .uri {
@@ -122,18 +122,18 @@ final class AttributeSampler {
     if isUnique { SampleWords.appendDecimal(key, to: &bytes) }
   }
 
-  private func makeBlob(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
+  private func makeBlob(_ number: UInt64, key: UInt64, bytes: inout [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
     switch type {
-    case .uuid: makeUUID(number, key, &bytes)
-    case .binaryData: makeBinary(number, key, &bytes)
+    case .uuid: makeUUID(number, key: key, bytes: &bytes)
+    case .binaryData: makeBinary(number, key: key, bytes: &bytes)
     case .undefined, .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .uri,
       .transformable, .objectID, .composite:
-      makeArchive(number, key, &bytes)
+      makeArchive(number, key: key, bytes: &bytes)
     }
   }
 
-  private func makeUUID(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
+  private func makeUUID(_ number: UInt64, key: UInt64, bytes: inout [UInt8]) {
     Self.appendBigEndian(SampleHash.word(number, 0), to: &bytes)
     Self.appendBigEndian(isUnique ? key : SampleHash.word(number, 1), to: &bytes)
     // Version 4 and the variant of RFC 9562.
@@ -141,7 +141,7 @@ final class AttributeSampler {
     bytes[8] = bytes[8] & 0x3F | 0x80
   }
 
-  private func makeBinary(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
+  private func makeBinary(_ number: UInt64, key: UInt64, bytes: inout [UInt8]) {
     // The mark of bytes that are stored in the row, not in a file beside the store (B.4).
     if isExternal { bytes.append(0x01) }
     let start = bytes.count
@@ -151,7 +151,7 @@ final class AttributeSampler {
     bytes.removeLast(bytes.count - start - count)
   }
 
-  private func makeArchive(_ number: UInt64, _ key: UInt64, _ bytes: inout [UInt8]) {
+  private func makeArchive(_ number: UInt64, key: UInt64, bytes: inout [UInt8]) {
     let (template, start) = SampleArchive.template
     bytes.append(contentsOf: template[..<start])
     SampleWords.appendWord(number, syllables: 7, isCapital: true, to: &bytes)

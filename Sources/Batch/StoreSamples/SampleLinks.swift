@@ -49,13 +49,13 @@ struct SampleLinks {
       guard sources.contains(position) else { continue }
       let ranks = isOwnInverse ? neighbours(of: position - sources.lowerBound) : choices(of: key)
       for (place, rank) in ranks.enumerated() {
-        encode(key, targetKeys.key(at: targets.lowerBound + rank), place: place, encoder)
+        encode(key, target: targetKeys.key(at: targets.lowerBound + rank), place: place, encoder: encoder)
         try body(encoder)
       }
     }
   }
 
-  private func encode(_ source: UInt64, _ target: UInt64, place: Int, _ encoder: RecordEncoder) {
+  private func encode(_ source: UInt64, target: UInt64, place: Int, encoder: RecordEncoder) {
     encoder.reset()
     for cell in cells {
       switch cell {

@@ -43,18 +43,18 @@ struct SamplePlan {
       case .primaryKey: SampleColumn(owners: 0..<0, content: .nothing)
       case .entity: SampleColumn(owners: 0..<keys[table].count, content: .entityNumber)
       case .optimisticLock: SampleColumn(owners: 0..<keys[table].count, content: .one)
-      case .attribute(let entity, let path): try attribute(path, entity, column.role)
-      case .toOne(let entity, let name): key(name, entity) { .target($0) }
-      case .toOneEntity(let entity, let name): key(name, entity) { .targetEntity($0) }
-      case .orderingKey(let entity, let name): key(name, entity) { .order($0) }
-      case .inverselessOwner(let entity, let name): owner(name, entity) { .target($0) }
-      case .inverselessOrder(let entity, let name): owner(name, entity) { .order($0) }
+      case .attribute(let entity, let path): try attribute(path, entity: entity, role: column.role)
+      case .toOne(let entity, let name): key(name, entity: entity) { .target($0) }
+      case .toOneEntity(let entity, let name): key(name, entity: entity) { .targetEntity($0) }
+      case .orderingKey(let entity, let name): key(name, entity: entity) { .order($0) }
+      case .inverselessOwner(let entity, let name): owner(name, entity: entity) { .target($0) }
+      case .inverselessOrder(let entity, let name): owner(name, entity: entity) { .order($0) }
       case .unknown: SampleColumn(owners: 0..<0, content: .nothing)
       }
     }
   }
 
-  private func attribute(_ path: String, _ entity: String, _ role: ColumnRole) throws -> SampleColumn {
+  private func attribute(_ path: String, entity: String, role: ColumnRole) throws -> SampleColumn {
     let names = path.split(separator: ".").map(String.init)
     var found = layout.model.entity(entity)?.attributes.first { $0.name == names.first }
     for name in names.dropFirst() { found = found?.elements.first { $0.name == name } }
@@ -66,7 +66,7 @@ struct SamplePlan {
   }
 
   private func key(
-    _ name: String, _ entity: String, _ content: (TargetSampler) -> SampleColumn.Content
+    _ name: String, entity: String, content: (TargetSampler) -> SampleColumn.Content
   ) -> SampleColumn {
     guard let relationship = layout.model.relationship(name, of: entity),
       let targetKeys = keys(ofEntity: relationship.destinationEntity)
@@ -96,7 +96,7 @@ struct SamplePlan {
 
   /// The owner's key of a to-many without inverse stands in the destination's row; half of the rows have one.
   private func owner(
-    _ name: String, _ entity: String, _ content: (TargetSampler) -> SampleColumn.Content
+    _ name: String, entity: String, content: (TargetSampler) -> SampleColumn.Content
   ) -> SampleColumn {
     guard let relationship = layout.model.relationship(name, of: entity), let ownerKeys = keys(ofEntity: entity) else {
       return SampleColumn(owners: 0..<0, content: .nothing)

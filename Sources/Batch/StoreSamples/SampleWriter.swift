@@ -23,8 +23,8 @@ struct SampleWriter {
     let schema = StoreSchemaText.entries(plan.layout, hasIndexes: true, hasModelCache: true)
     let database = try DatabaseBuilder(file: file, header: header, schema: schema)
     var progress = SampleProgress(plan: plan, report: report)
-    for table in plan.layout.entityTables.indices { try writeTable(table, database, &progress) }
-    for table in plan.layout.joinTables.indices { try writeLinks(table, database, &progress) }
+    for table in plan.layout.entityTables.indices { try writeTable(table, database: database, progress: &progress) }
+    for table in plan.layout.joinTables.indices { try writeLinks(table, database: database, progress: &progress) }
     try FixedTables(
       layout: plan.layout, metadata: metadata, largestKeys: plan.keys.map { Int64($0.count) },
       modelCache: try ModelCache.encode(plan.layout.model).content
@@ -42,7 +42,7 @@ struct SampleWriter {
     return TableBuilder(root: root, writer: database.writer)
   }
 
-  private func writeTable(_ table: Int, _ database: DatabaseBuilder, _ progress: inout SampleProgress) throws {
+  private func writeTable(_ table: Int, database: DatabaseBuilder, progress: inout SampleProgress) throws {
     let builder = try builder(plan.layout.entityTables[table].name, database)
     let columns = try plan.columns(ofTable: table)
     let keys = plan.keys[table]
@@ -51,7 +51,7 @@ struct SampleWriter {
     var key: UInt64 = 0
     while key < keys.count {
       key += 1
-      encode(key, columns, keys, into: encoder, using: &value)
+      encode(key, columns: columns, keys: keys, into: encoder, using: &value)
       try Self.append(encoder, rowid: Int64(key), to: builder, &buffer)
       if key % Self.rowsPerReport == 0 { progress.advance(by: Self.rowsPerReport) }
     }
@@ -60,7 +60,7 @@ struct SampleWriter {
   }
 
   private func encode(
-    _ key: UInt64, _ columns: [SampleColumn], _ keys: SampleKeys, into encoder: RecordEncoder,
+    _ key: UInt64, columns: [SampleColumn], keys: SampleKeys, into encoder: RecordEncoder,
     using value: inout [UInt8]
   ) {
     encoder.reset()
@@ -100,7 +100,7 @@ struct SampleWriter {
     }
   }
 
-  private func writeLinks(_ table: Int, _ database: DatabaseBuilder, _ progress: inout SampleProgress) throws {
+  private func writeLinks(_ table: Int, database: DatabaseBuilder, progress: inout SampleProgress) throws {
     let builder = try builder(plan.layout.joinTables[table].name, database)
     let links = plan.links(ofTable: table)
     var buffer = [UInt8](repeating: 0, count: 64)

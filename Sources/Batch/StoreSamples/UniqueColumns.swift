@@ -11,7 +11,7 @@ struct UniqueColumns {
     let shape = RelationshipShape(model: layout.model)
     for name in layout.entityNames {
       for constraint in layout.model.entity(name)?.uniquenessConstraints ?? [] {
-        let candidates = constraint.compactMap { Self.candidate($0, name, layout, shape) }
+        let candidates = constraint.compactMap { Self.candidate($0, entity: name, layout: layout, shape: shape) }
         guard !candidates.contains(where: { roles.contains($0.role) }) else { continue }
         // Of equal ones the first.
         guard let best = candidates.map(\.rank).min(), let chosen = candidates.first(where: { $0.rank == best }) else {
@@ -24,7 +24,7 @@ struct UniqueColumns {
 
   /// A column of the constraint; the smaller its rank, the better it bears distinct values.
   private static func candidate(
-    _ property: String, _ entity: String, _ layout: StoreLayout, _ shape: RelationshipShape
+    _ property: String, entity: String, layout: StoreLayout, shape: RelationshipShape
   ) -> (role: ColumnRole, rank: Int)? {
     if let column = layout.column(forToOne: property, ofEntity: entity) {
       // A one-to-one has distinct targets anyway.

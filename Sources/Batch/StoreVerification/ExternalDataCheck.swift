@@ -52,10 +52,14 @@ struct ExternalDataCheck: Sendable {
     }
     var findings = CheckFindings(external: report)
     let lost = "the file of a value outside the store is missing"
-    findings.add(table.fault(.externalData, lost, missing, property))
-    findings.add(table.fault(.externalData, lost + ", and was in the source", before, property), asWarning: true)
+    findings.add(table.fault(.externalData, message: lost, tally: missing, property: property))
     findings.add(
-      table.fault(.externalData, "the file of a value outside the store is not the source's", different, property))
+      table.fault(.externalData, message: lost + ", and was in the source", tally: before, property: property),
+      asWarning: true)
+    findings.add(
+      table.fault(
+        .externalData, message: "the file of a value outside the store is not the source's", tally: different,
+        property: property))
     return findings
   }
 
@@ -100,7 +104,7 @@ struct ExternalDataCheck: Sendable {
 
 extension CheckPlan {
   /// One check for every column whose values may lie outside the store.
-  func externalChecks(_ places: ExternalDataPlaces, _ fileSystem: any FileSystem, _ monitor: RunMonitor?)
+  func externalChecks(_ places: ExternalDataPlaces, fileSystem: any FileSystem, monitor: RunMonitor?)
     -> [StoreCheck]
   {
     binding.tables.flatMap { bound in

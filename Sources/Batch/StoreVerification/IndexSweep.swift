@@ -45,12 +45,13 @@ struct IndexSweep: Sendable {
     var walk = IndexWalk(index: index)
     try connection.rows(Self.sql(table, index)) { walk.visit($0) }
     var findings = CheckFindings(found: [index.name: walk.sum])
-    findings.add(fault(.index, "entries of the index \(index.name) are out of order", walk.disordered))
-    findings.add(fault(.unique, "a value of the unique index \(index.name) occurs more than once", walk.repeated))
+    findings.add(fault(.index, message: "entries of the index \(index.name) are out of order", rows: walk.disordered))
+    findings.add(
+      fault(.unique, message: "a value of the unique index \(index.name) occurs more than once", rows: walk.repeated))
     return findings
   }
 
-  private func fault(_ kind: Violation.Kind, _ message: String, _ rows: KeyTally) -> Violation {
+  private func fault(_ kind: Violation.Kind, message: String, rows: KeyTally) -> Violation {
     Violation(
       kind: kind, entity: table.entity, property: table.property, table: table.schema.name, message: message,
       count: rows.count, examples: rows.examples)
@@ -69,8 +70,8 @@ struct IndexSweep: Sendable {
     let staleSQL = "SELECT i.\(table.rowid) FROM \(part) WHERE NOT EXISTS (SELECT 1 FROM \(whole) WHERE \(match))"
     try connection.rows(staleSQL) { stale.add($0.integer(0)) }
     var findings = CheckFindings()
-    findings.add(fault(.index, "rows are missing from the index \(index.name)", missing))
-    findings.add(fault(.index, "the index \(index.name) holds entries that no row has", stale))
+    findings.add(fault(.index, message: "rows are missing from the index \(index.name)", rows: missing))
+    findings.add(fault(.index, message: "the index \(index.name) holds entries that no row has", rows: stale))
     if findings.violations.isEmpty {
       findings.add(
         Violation(

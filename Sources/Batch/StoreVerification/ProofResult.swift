@@ -50,16 +50,16 @@ struct ProofResult {
     var findings = CheckFindings()
     for (table, rows) in zip(wanted.tables, found.rows) {
       guard let rows, let expected = expectation?.digests[table.name] else { continue }
-      add(table.name, rows.digest, expected, to: &findings)
+      add(table.name, digest: rows.digest, expected: expected, to: &findings)
     }
     for (tree, entries) in zip(wanted.trees, found.entries.suffix(wanted.trees.count)) {
       guard let entries, let expected = expectation?.digests[tree.name] else { continue }
-      add(tree.name, entries.digest, expected, to: &findings)
+      add(tree.name, digest: entries.digest, expected: expected, to: &findings)
     }
     return findings
   }
 
-  private func add(_ name: String, _ digest: ProofDigest, _ expected: ProofDigest, to findings: inout CheckFindings) {
+  private func add(_ name: String, digest: ProofDigest, expected: ProofDigest, to findings: inout CheckFindings) {
     guard digest != expected else { return }
     let keys = digest.rows(differingFrom: expected, largest: max(plan.largestKey(of: name), 1) &* 2 &+ 1000)
     let what =
@@ -87,19 +87,23 @@ struct ProofResult {
         }
         var findings = CheckFindings()
         let name = index.name
-        findings.add(swept.fault(.index, "entries of the index \(name) are out of order", KeyTally(entries.disordered)))
         findings.add(
-          swept.fault(.unique, "a value of the unique index \(name) occurs more than once", KeyTally(entries.repeated)))
+          swept.fault(
+            .index, message: "entries of the index \(name) are out of order", tally: KeyTally(entries.disordered)))
+        findings.add(
+          swept.fault(
+            .unique, message: "a value of the unique index \(name) occurs more than once",
+            tally: KeyTally(entries.repeated)))
         results.append(findings)
         guard rows.entries[number] != entries.digest || rows.isPartial || entries.isPartial else { continue }
-        results.append(try difference(index, swept, rows, entries, on: connection))
+        results.append(try difference(index, table: swept, rows: rows, entries: entries, on: connection))
       }
     }
     return results
   }
 
   private func difference(
-    _ index: ProofIndex, _ table: SweptTable, _ rows: ProofRows, _ entries: ProofEntries, on connection: StoreConnection
+    _ index: ProofIndex, table: SweptTable, rows: ProofRows, entries: ProofEntries, on connection: StoreConnection
   ) throws -> CheckFindings {
     // Entries that are too long for the proof's memory are judged by SQLite alone.
     if rows.isPartial || entries.isPartial {
@@ -107,7 +111,7 @@ struct ProofResult {
     }
     guard let walked = table.indexes.first(where: { $0.name == index.name }) else {
       let message = "the index \(index.name) and its table hold different entries"
-      return CheckFindings(violations: [table.fault(.index, message, KeyTally(one: nil))])
+      return CheckFindings(violations: [table.fault(.index, message: message, tally: KeyTally(one: nil))])
     }
     let check = StoreCheck(name: "the index \(index.name)", weight: 1) {
       try IndexSweep(table: table, index: walked).differences(on: $0)

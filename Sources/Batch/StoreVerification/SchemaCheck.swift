@@ -23,7 +23,7 @@ struct SchemaCheck {
     }
     for table in binding.tables {
       let pairs = zip(table.layout.columns, table.positions).map { ($0.name, $1) }
-      rename(table.layout.name, pairs, table.schema, entity: table.layout.rootEntity, into: &findings)
+      rename(table.layout.name, columns: pairs, found: table.schema, entity: table.layout.rootEntity, into: &findings)
       if table.layout.columns.first?.role == .primaryKey, !table.schema.columns[table.positions[0]].isRowidAlias {
         findings.add(fault("Z_PK is not the table's key", table: table.schema.name, entity: table.layout.rootEntity))
       }
@@ -51,12 +51,12 @@ struct SchemaCheck {
     if let name = layout.destinationOrderColumn, let place = join.destinationOrderPosition {
       pairs.append((name, place))
     }
-    rename(layout.name, pairs, join.schema, entity: layout.relationship.entity, into: &findings)
+    rename(layout.name, columns: pairs, found: join.schema, entity: layout.relationship.entity, into: &findings)
   }
 
   /// Reports a name that was taken for the model's, but is not.
   private func rename(
-    _ name: String, _ columns: [(name: String, position: Int)], _ found: TableSchema, entity: String,
+    _ name: String, columns: [(name: String, position: Int)], found: TableSchema, entity: String,
     into findings: inout CheckFindings
   ) {
     if NameOrder.folded(found.name) != NameOrder.folded(name) {

@@ -75,7 +75,9 @@ public struct StoreVerifier: Sendable {
       let settled = try SettledStore(path, fileSystem)
       defer { settled.close() }
       var report = try settled.naming {
-        try verify(settled, expectation, mode, memory, monitor, external ?? ExternalDataPlaces(store: path), progress)
+        try verify(
+          settled, expectation: expectation, mode: mode, memory: memory, monitor: monitor,
+          places: external ?? ExternalDataPlaces(store: path), progress: progress)
       }
       let duration = (clock.now - start).components
       report.seconds = Double(duration.seconds) + Double(duration.attoseconds) / 1e18
@@ -84,9 +86,9 @@ public struct StoreVerifier: Sendable {
   }
 
   private func verify(
-    _ settled: SettledStore, _ expectation: Expectation?, _ mode: VerificationMode, _ memory: MemoryBudget,
-    _ monitor: RunMonitor?,
-    _ places: ExternalDataPlaces, _ progress: (Double, String) -> Void
+    _ settled: SettledStore, expectation: Expectation?, mode: VerificationMode, memory: MemoryBudget,
+    monitor: RunMonitor?,
+    places: ExternalDataPlaces, progress: (Double, String) -> Void
   ) throws -> VerificationReport {
     let layout = try StoreLayout(model: model, purpose: .reading)
     var run = VerificationRun(

@@ -181,14 +181,17 @@ struct RowTallies {
   func findings(_ table: SweptTable, _ rules: RowRules) -> CheckFindings {
     var findings = CheckFindings(walked: (table.schema.name, rows))
     for (entity, count) in zip(rules.entities, entityRows) { findings.entityRows[entity.name] = count }
-    findings.add(table.fault(.entityNumber, "Z_ENT names no entity that the table may hold", badEntity))
-    findings.add(table.fault(.key, "Z_PK is below 1", badKey))
+    findings.add(table.fault(.entityNumber, message: "Z_ENT names no entity that the table may hold", tally: badEntity))
+    findings.add(table.fault(.key, message: "Z_PK is below 1", tally: badKey))
     for (required, tally) in zip(rules.required, missing) {
-      findings.add(table.fault(.requiredNull, "a required value is NULL", tally, required.property), asWarning: true)
+      findings.add(
+        table.fault(.requiredNull, message: "a required value is NULL", tally: tally, property: required.property),
+        asWarning: true)
     }
     for (order, tally) in zip(rules.orders, unordered) {
       let message = "an object of an ordered relationship has no place in it"
-      findings.add(table.fault(.missingOrder, message, tally, order.property), asWarning: true)
+      findings.add(
+        table.fault(.missingOrder, message: message, tally: tally, property: order.property), asWarning: true)
     }
     return findings
   }
@@ -197,7 +200,7 @@ struct RowTallies {
 extension SweptTable {
   /// A fault that rows of the table share.
   func fault(
-    _ kind: Violation.Kind, _ message: String, _ tally: KeyTally, _ property: PropertyReference? = nil
+    _ kind: Violation.Kind, message: String, tally: KeyTally, property: PropertyReference? = nil
   ) -> Violation {
     Violation(
       kind: kind, entity: property?.entity ?? entity, property: property?.name ?? self.property, table: schema.name,

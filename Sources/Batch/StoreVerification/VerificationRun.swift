@@ -57,7 +57,7 @@ struct VerificationRun {
     take(proof.faults)
     take(try board(plan.countChecks(entityRows)) { _, _ in })
     take(try board(plan.rtreeChecks(isWritten: expectation != nil)) { _, _ in })
-    take(try board(plan.externalChecks(places, fileSystem, monitor)) { _, _ in })
+    take(try board(plan.externalChecks(places, fileSystem: fileSystem, monitor: monitor)) { _, _ in })
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
     try nameEntities(plan, on: connection)

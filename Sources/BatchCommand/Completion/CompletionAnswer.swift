@@ -27,22 +27,25 @@ enum CompletionAnswer {
     guard let root = try? CommandShape.root() else { return "" }
     let found = LineCompletion(ShellLine(line), of: root)
     switch found.offer {
-    case .words(let words): return lines("words", words.map { text($0, found, shell) }, shell)
+    case .words(let words):
+      return lines("words", candidates: words.map { text($0, found: found, shell: shell) }, shell: shell)
     // zsh completes paths itself, in its user's style.
     case .paths(let extensions) where shell == .zsh:
-      return lines(extensions == nil ? "folders" : "files", extensions ?? [], shell)
+      return lines(extensions == nil ? "folders" : "files", candidates: extensions ?? [], shell: shell)
     case .paths(let extensions):
       let paths = PathCandidates(found.typed, extensions: extensions).paths
-      return lines("paths", paths.map { text(LineCompletion.Word(text: $0), found, shell) }, shell)
+      return lines(
+        "paths", candidates: paths.map { text(LineCompletion.Word(text: $0), found: found, shell: shell) }, shell: shell
+      )
     }
   }
 
-  private static func lines(_ kind: String, _ candidates: [String?], _ shell: CompletionShell) -> String {
+  private static func lines(_ kind: String, candidates: [String?], shell: CompletionShell) -> String {
     ((shell == .zsh ? [kind] : []) + candidates.compactMap(\.self)).map { $0 + "\n" }.joined()
   }
 
   /// Names of files are other people's: only what is one line is offered.
-  private static func text(_ word: LineCompletion.Word, _ found: LineCompletion, _ shell: CompletionShell) -> String? {
+  private static func text(_ word: LineCompletion.Word, found: LineCompletion, shell: CompletionShell) -> String? {
     guard VisibleText.isLine(word.text) else { return nil }
     let meaning = word.meaning.map { $0.split(separator: "\n").first.map(String.init) ?? "" }
     switch shell {

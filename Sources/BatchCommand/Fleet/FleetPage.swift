@@ -16,13 +16,13 @@ enum FleetPage {
       <p>\(HTML.escaped(FleetStatusCommand.headline(status)))</p><div class="bar"><i style="width:\(max(0, min(100, width)))%"></i></div></header>
       """,
       section("Stores", counts(status)),
-      stores("Running", status.all(.running)) {
+      stores("Running", stores: status.all(.running)) {
         "\($0.path): \(FleetStatusCommand.percent($0.progress)), \($0.owner ?? "")"
       },
-      stores("Unreadable", status.all(.unreadable), FleetStatusCommand.why),
-      stores("Failed", status.all(.failed)) { "\($0.exitCode ?? 1), \(FleetStatusCommand.why($0))" },
-      stores("With rejects", status.all(.rejected), FleetStatusCommand.why),
-      stores("Interrupted", status.all(.interrupted), FleetStatusCommand.why),
+      stores("Unreadable", stores: status.all(.unreadable), what: FleetStatusCommand.why),
+      stores("Failed", stores: status.all(.failed)) { "\($0.exitCode ?? 1), \(FleetStatusCommand.why($0))" },
+      stores("With rejects", stores: status.all(.rejected), what: FleetStatusCommand.why),
+      stores("Interrupted", stores: status.all(.interrupted), what: FleetStatusCommand.why),
       section("Tasks", tasks(status)),
       "<footer>\(HTML.escaped("Merged from \(status.state) at \(Date().ISO8601Format())"))</footer>",
     ]
@@ -52,7 +52,7 @@ enum FleetPage {
     return "<dl>\(rows.joined())</dl>"
   }
 
-  private static func stores(_ title: String, _ stores: [FleetStatus.Store], _ what: (FleetStatus.Store) -> String)
+  private static func stores(_ title: String, stores: [FleetStatus.Store], what: (FleetStatus.Store) -> String)
     -> String
   {
     guard !stores.isEmpty else { return "" }

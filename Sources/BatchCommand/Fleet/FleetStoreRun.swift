@@ -55,22 +55,24 @@ struct FleetStoreRun {
     ledger.begin(earlier.attempt(claim.owner))
     try state.write(ledger, number, under: claim)
     if let problem = store.problem {
-      return try close((store.problemCode ?? ExitCodes.refused, problem, .failed), number, &ledger, claim)
+      return try close(
+        (store.problemCode ?? ExitCodes.refused, problem, .failed), number: number, ledger: &ledger, claim: claim)
     }
-    if let ending = try earlier.ending(since: first) { return try close(ending, number, &ledger, claim) }
+    if let ending = try earlier.ending(since: first) {
+      return try close(ending, number: number, ledger: &ledger, claim: claim)
+    }
     claim.whenLost { [processes] in processes.stop(number) }
-    var ending = judge(try migrate(store, number, claim), store, claim, &ledger)
+    var ending = judge(try migrate(store, number: number, claim: claim), store: store, claim: claim, ledger: &ledger)
     // The process of an attempt that died may have lived on for a moment, and finished.
     let isRefused = ending.outcome == .failed && ending.code == ExitCodes.refused
     if isRefused || ending.reason == FleetEarlierWork.hadVersion.reason {
       ending = try earlier.ending(since: first) ?? ending
     }
-    return try close(ending, number, &ledger, claim)
+    return try close(ending, number: number, ledger: &ledger, claim: claim)
   }
 
   /// Writes down how an attempt ended, and with it the store, if that has.
-  private func close(_ ending: Ending, _ number: Int, _ ledger: inout FleetLedger, _ claim: FleetClaim) throws -> Ending
-  {
+  private func close(_ ending: Ending, number: Int, ledger: inout FleetLedger, claim: FleetClaim) throws -> Ending {
     let reason = ending.reason.map { String($0.prefix(Self.longestReason)) }
     guard let outcome = ending.outcome else {
       ledger.attempts[ledger.attempts.count - 1].end(ending.code, reason)
@@ -92,7 +94,7 @@ struct FleetStoreRun {
     }
   }
 
-  private func migrate(_ store: FleetPlan.Store, _ number: Int, _ claim: FleetClaim) throws -> StoreProcesses.Outcome {
+  private func migrate(_ store: FleetPlan.Store, number: Int, claim: FleetClaim) throws -> StoreProcesses.Outcome {
     let command = StoreCommandWords(
       store: store.path, output: store.output, options: plan.options + options, deadline: deadline,
       origin: FleetEarlierWork.origin(plan, number))
@@ -106,7 +108,7 @@ struct FleetStoreRun {
 
   /// What an exit code means for the store. One that is not final leaves it to whoever comes next.
   private func judge(
-    _ outcome: StoreProcesses.Outcome, _ store: FleetPlan.Store, _ claim: FleetClaim, _ ledger: inout FleetLedger
+    _ outcome: StoreProcesses.Outcome, store: FleetPlan.Store, claim: FleetClaim, ledger: inout FleetLedger
   ) -> Ending {
     let said = outcome.error.isEmpty ? nil : outcome.error
     let summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)

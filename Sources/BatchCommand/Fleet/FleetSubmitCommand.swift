@@ -77,13 +77,15 @@ struct FleetSubmitCommand: ParsableCommand {
     try LocalFileSystem().makeDirectory(folder)
     switch engine {
     case .slurm:
-      let path = try write(SlurmScript.text(job), "fleet.sbatch", folder)
+      let path = try write(SlurmScript.text(job), name: "fleet.sbatch", folder: folder)
       if !dryRun { try sbatch(path) }
-    case .k8s: _ = try write(KubernetesJob.text(job, image: image ?? "", volume: mount), "job.yaml", folder)
+    case .k8s:
+      _ = try write(KubernetesJob.text(job, image: image ?? "", volume: mount), name: "job.yaml", folder: folder)
     case .aws:
       let definition = BatchArray.definition(job, image: image ?? "", volume: mount)
-      _ = try write(JSONOutput.text(definition) + "\n", "job-definition.json", folder)
-      _ = try write(JSONOutput.text(BatchArray.submission(job, queue: queue ?? "")) + "\n", "submit-job.json", folder)
+      _ = try write(JSONOutput.text(definition) + "\n", name: "job-definition.json", folder: folder)
+      _ = try write(
+        JSONOutput.text(BatchArray.submission(job, queue: queue ?? "")) + "\n", name: "submit-job.json", folder: folder)
     case .local: if !dryRun { try FleetLocal(job).run() }
     }
   }
@@ -112,7 +114,7 @@ struct FleetSubmitCommand: ParsableCommand {
       memory: UInt64(jobs) &* memory.bytes &+ (64 << 20) &+ UInt64(plan.stores.count) &* 2048, retries: retries)
   }
 
-  private func write(_ text: String, _ name: String, _ folder: String) throws -> String {
+  private func write(_ text: String, name: String, folder: String) throws -> String {
     let path = FilePaths.join(folder, name)
     try LocalFileSystem().writeDurably(Array(text.utf8), to: path)
     Console.print(path)

@@ -11,7 +11,7 @@ struct FleetTask: Equatable {
     if let shard {
       index = try Self.shard(shard, tasks)
     } else if let id = environment["SLURM_ARRAY_TASK_ID"] {
-      index = try Self.slurm(id, tasks, environment)
+      index = try Self.slurm(id, tasks: tasks, environment: environment)
     } else if let name = ["JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX"].first(where: { environment[$0] != nil })
     {
       index = try Self.number(environment[name] ?? "", name)
@@ -40,7 +40,7 @@ struct FleetTask: Equatable {
   }
 
   /// An array of all tasks may begin at another number than 0; of a part of them the numbers are the tasks'.
-  private static func slurm(_ id: String, _ tasks: Int, _ environment: [String: String]) throws -> Int {
+  private static func slurm(_ id: String, tasks: Int, environment: [String: String]) throws -> Int {
     let index = try number(id, "SLURM_ARRAY_TASK_ID")
     let names = ["SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX"]
     let known = try names.map { name in try environment[name].map { try number($0, name) } }

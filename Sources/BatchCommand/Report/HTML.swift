@@ -16,7 +16,7 @@ enum HTML {
     return escaped
   }
 
-  static func element(_ name: String, _ classes: String = "", _ content: String) -> String {
+  static func element(_ name: String, classes: String = "", content: String) -> String {
     "<\(name)\(classes.isEmpty ? "" : " class=\"\(classes)\"")>\(content)</\(name)>"
   }
 

@@ -33,8 +33,8 @@ struct ReportCharts {
   /// The section's contents.
   var html: String {
     guard report.curve.count > 2, total > 0 else {
-      let some = report.interruptions.isEmpty ? "" : HTML.element("p", "", words.interruptions)
-      return HTML.element("p", "", "The run was too short for a curve.") + some + interruptions
+      let some = report.interruptions.isEmpty ? "" : HTML.element("p", classes: "", content: words.interruptions)
+      return HTML.element("p", classes: "", content: "The run was too short for a curve.") + some + interruptions
     }
     let traces = [
       Trace(title: "Rows read per second", style: "rows", values: report.curve.map(\.rowsPerSecond)) {

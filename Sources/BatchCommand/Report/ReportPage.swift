@@ -40,8 +40,8 @@ struct ReportPage {
     let bar =
       report.outcome == .done || report.outcome == .doneWithRejects
       ? "" : "<div class=\"bar\"><i style=\"width:\(Int(max(0, min(1, report.done)) * 100))%\"></i></div>"
-    let reason = report.reason.map { HTML.element("p", "reason", HTML.escaped($0)) } ?? ""
-    let advice = report.advice.map { HTML.element("p", "advice", HTML.escaped($0)) }.joined()
+    let reason = report.reason.map { HTML.element("p", classes: "reason", content: HTML.escaped($0)) } ?? ""
+    let advice = report.advice.map { HTML.element("p", classes: "advice", content: HTML.escaped($0)) }.joined()
     return """
       <header class="\(report.present?.isGone == true ? "failed" : report.outcome.rawValue)"><p class="badge">\(words.outcome)</p><h1>\(HTML.escaped(words.headline))</h1>\(bar)\(reason)\
       \(advice)</header><section>\(table(words.figures))</section>
@@ -91,17 +91,19 @@ struct ReportPage {
     let count =
       "\(Console.count(rejects.count)) objects could not be migrated, and were rejected. They are listed in \(rejects.path)"
     let replay = rejects.replay.map {
-      HTML.element("p", "", "After a fix, migrate all objects again:") + HTML.element("pre", "", HTML.escaped($0))
+      HTML.element("p", classes: "", content: "After a fix, migrate all objects again:")
+        + HTML.element("pre", classes: "", content: HTML.escaped($0))
     }
-    return HTML.element("p", "", HTML.escaped(count)) + list + (replay ?? "")
+    return HTML.element("p", classes: "", content: HTML.escaped(count)) + list + (replay ?? "")
   }
 
   private var proof: String {
-    words.proof.map { HTML.element("p", "", HTML.escaped($0)) }.joined() + HTML.list(report.proof?.warnings ?? [])
+    words.proof.map { HTML.element("p", classes: "", content: HTML.escaped($0)) }.joined()
+      + HTML.list(report.proof?.warnings ?? [])
   }
 
   private var foot: String {
     HTML.element(
-      "footer", "", "Made by \(HTML.escaped(Program.name)) \(Program.version)")
+      "footer", classes: "", content: "Made by \(HTML.escaped(Program.name)) \(Program.version)")
   }
 }

@@ -25,8 +25,8 @@ extension CheckpointStore {
   public func newestValid(plan: [UInt8], source: [UInt8]) throws -> FoundCheckpoint? {
     guard let found = try newestReadable() else { return nil }
     let path = FilePaths.join(directory, CheckpointFormat.fileName(found.checkpoint.sequence))
-    try Self.compare("plan", found.checkpoint.planFingerprint, plan, path)
-    try Self.compare("source", found.checkpoint.sourceFingerprint, source, path)
+    try Self.compare("plan", found: found.checkpoint.planFingerprint, wanted: plan, path: path)
+    try Self.compare("source", found: found.checkpoint.sourceFingerprint, wanted: source, path: path)
     accept(found.checkpoint.sequence)
     return found
   }
@@ -51,7 +51,7 @@ extension CheckpointStore {
       path: directory, hint: "Check the disk; the run must be started again, which needs nothing from these files")
   }
 
-  private static func compare(_ what: String, _ found: [UInt8], _ wanted: [UInt8], _ path: String) throws {
+  private static func compare(_ what: String, found: [UInt8], wanted: [UInt8], path: String) throws {
     guard found != wanted else { return }
     throw StreamsError(
       .foreignCheckpoint, "the checkpoint's \(what) is \(hex(found)), this run's \(what) is \(hex(wanted))", path: path,

@@ -17,7 +17,7 @@ public struct LocalFileSystem: FileSystem {
     case .create: flags |= O_RDWR | O_CREAT | O_NOFOLLOW
     case .updateOrCreate: flags |= O_RDWR | O_CREAT | O_NOFOLLOW
     }
-    let descriptor = try retry("open", path) { Glibc.open(path, flags, 0o600) }
+    let descriptor = try retry("open", path: path) { Glibc.open(path, flags, 0o600) }
     let file = LocalFile(path: path, descriptor: descriptor)
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw StreamsError.system(errno, "look at", path: path) }
@@ -33,7 +33,7 @@ public struct LocalFileSystem: FileSystem {
   ///
   /// - Throws: ``StreamsError``.
   public func rename(_ source: String, to destination: String) throws {
-    _ = try retry("rename to \(destination)", source) { Glibc.rename(source, destination) }
+    _ = try retry("rename to \(destination)", path: source) { Glibc.rename(source, destination) }
   }
 
   /// Gives each of two files the other one's name, by renameat2(2), which the headers hide from Swift.
@@ -140,11 +140,11 @@ public struct LocalFileSystem: FileSystem {
   ///
   /// - Throws: ``StreamsError``.
   public func syncDirectory(_ path: String) throws {
-    let descriptor = try retry("open the directory", path) {
+    let descriptor = try retry("open the directory", path: path) {
       Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
     defer { _ = Glibc.close(descriptor) }
-    _ = try retry("sync the directory", path) { fsync(descriptor) }
+    _ = try retry("sync the directory", path: path) { fsync(descriptor) }
   }
 
   /// Bytes that an unprivileged user may still write on the file system that holds `path`.
@@ -152,7 +152,7 @@ public struct LocalFileSystem: FileSystem {
   /// - Throws: ``StreamsError``.
   public func availableSpace(_ path: String) throws -> UInt64 {
     var status = statvfs()
-    _ = try retry("ask for the space of", path) { statvfs(path, &status) }
+    _ = try retry("ask for the space of", path: path) { statvfs(path, &status) }
     let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
     return overflow ? .max : bytes
   }
@@ -178,7 +178,7 @@ public struct LocalFileSystem: FileSystem {
     try file.sync()
   }
 
-  private func retry(_ action: String, _ path: String, _ call: () -> Int32) throws -> Int32 {
+  private func retry(_ action: String, path: String, call: () -> Int32) throws -> Int32 {
     while true {
       let result = call()
       if result >= 0 { return result }

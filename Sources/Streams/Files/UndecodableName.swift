@@ -24,13 +24,13 @@ public struct UndecodableName: Sendable, Equatable {
       guard let entry = readdir(directory) else { break }
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
       guard String(validating: name, as: UTF8.self) == nil else { continue }
-      found.append(UndecodableName(name, dirfd(directory), count))
+      found.append(UndecodableName(name, folder: dirfd(directory), count: count))
     }
     guard errno == 0 else { throw StreamsError.system(errno, "list", path: folder) }
     return found.sorted { $0.escaped.utf8.lexicographicallyPrecedes($1.escaped.utf8) }
   }
 
-  private init(_ name: [UInt8], _ folder: Int32, _ count: Int) {
+  private init(_ name: [UInt8], folder: Int32, count: Int) {
     (escaped, isDirectory, beginning) = (Self.escaped(name), false, [])
     let path = name.map { CChar(bitPattern: $0) } + [0]
     var status = stat()

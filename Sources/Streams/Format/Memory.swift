@@ -18,22 +18,22 @@ extension UnsafeMutableRawPointer {
   @inline(__always)
   func copyShort(_ from: UnsafeRawPointer, _ count: Int) {
     if count >= 8 {
-      if count <= 16 { return copyEnds(from, count, UInt64.self) }
+      if count <= 16 { return copyEnds(from, count: count, word: UInt64.self) }
       if count <= 32 {
-        copyEnds(from, 16, UInt64.self)
-        return (self + count - 16).copyEnds(from + count - 16, 16, UInt64.self)
+        copyEnds(from, count: 16, word: UInt64.self)
+        return (self + count - 16).copyEnds(from + count - 16, count: 16, word: UInt64.self)
       }
       return copyMemory(from: from, byteCount: count)
     }
-    if count >= 4 { return copyEnds(from, count, UInt32.self) }
+    if count >= 4 { return copyEnds(from, count: count, word: UInt32.self) }
     guard count > 0 else { return }
     storeBytes(of: from.load(as: UInt8.self), as: UInt8.self)
-    if count > 1 { (self + 1).copyEnds(from + 1, count - 1, UInt8.self) }
+    if count > 1 { (self + 1).copyEnds(from + 1, count: count - 1, word: UInt8.self) }
   }
 
   /// Copies the first and the last bytes, a word each; together they are all.
   @inline(__always)
-  private func copyEnds<Word: FixedWidthInteger>(_ from: UnsafeRawPointer, _ count: Int, _ word: Word.Type) {
+  private func copyEnds<Word: FixedWidthInteger>(_ from: UnsafeRawPointer, count: Int, word: Word.Type) {
     let last = count - MemoryLayout<Word>.size
     let (first, end) = (from.loadUnaligned(as: Word.self), from.loadUnaligned(fromByteOffset: last, as: Word.self))
     storeBytes(of: first, as: Word.self)

@@ -70,7 +70,9 @@ public final class RecordLocator {
         body += length
         position += 1
       } else {
-        guard let length = longType(base, &position, headerEnd), length <= record.count else { return false }
+        guard let length = longType(base, position: &position, end: headerEnd), length <= record.count else {
+          return false
+        }
         body += length
       }
     }
@@ -81,7 +83,7 @@ public final class RecordLocator {
 
   /// The length of a body whose type takes two bytes or more.
   @inline(__always)
-  private func longType(_ base: UnsafeRawPointer, _ position: inout Int, _ end: Int) -> Int? {
+  private func longType(_ base: UnsafeRawPointer, position: inout Int, end: Int) -> Int? {
     guard position + 1 < end else { return nil }
     let (high, low) = (
       base.load(fromByteOffset: position, as: UInt8.self), base.load(fromByteOffset: position + 1, as: UInt8.self)
@@ -154,7 +156,7 @@ public final class RecordLocator {
       let first = base.load(fromByteOffset: position, as: UInt8.self)
       var length = Int(lengths[Int(first & 0x7f)])
       if first >= 0x80 {
-        guard let long = longType(base, &position, end), long <= record.count else { return nil }
+        guard let long = longType(base, position: &position, end: end), long <= record.count else { return nil }
         length = long
       } else {
         guard length != 255 else { return nil }

@@ -114,7 +114,10 @@ public final class RecordRecipe {
     let end = parts + count
     var part = parts
     while part < end {
-      guard part.pointee.kind == .constant || prepare(part, memory + (part - parts) * Self.integerLength, source) else {
+      guard
+        part.pointee.kind == .constant
+          || prepare(part, room: memory + (part - parts) * Self.integerLength, source: source)
+      else {
         return false
       }
       types &+= part.pointee.typesCount
@@ -175,7 +178,7 @@ public final class RecordRecipe {
 
   private func encode(_ part: Part, _ source: RecordLocator, to encoder: RecordEncoder) -> Bool {
     var part = part
-    guard part.kind == .constant || prepare(&part, memory, source) else { return false }
+    guard part.kind == .constant || prepare(&part, room: memory, source: source) else { return false }
     encoder.append(
       types: UnsafeRawBufferPointer(start: part.types, count: part.typesCount),
       bodies: UnsafeRawBufferPointer(start: part.bodies, count: part.bodiesCount), mayRefer: source.refers)
@@ -184,7 +187,7 @@ public final class RecordRecipe {
 
   /// Finds where the types and bodies of a piece are.
   @inline(__always)
-  private func prepare(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator)
+  private func prepare(_ part: UnsafeMutablePointer<Part>, room: UnsafeMutableRawPointer, source: RecordLocator)
     -> Bool
   {
     let (column, count) = (part.pointee.column, part.pointee.count)
@@ -199,7 +202,7 @@ public final class RecordRecipe {
       }
     case .present:
       if source.isNull(column) { return false }
-    default: return move(part, room, source)
+    default: return move(part, room: room, source: source)
     }
     let places = source.places(column, count)
     (part.pointee.types, part.pointee.typesCount) = (places.base + places.types.lowerBound, places.types.count)
@@ -209,7 +212,7 @@ public final class RecordRecipe {
 
   /// Writes the integer that a key leads to, and says where it is.
   @inline(__always)
-  private func move(_ part: UnsafeMutablePointer<Part>, _ room: UnsafeMutableRawPointer, _ source: RecordLocator)
+  private func move(_ part: UnsafeMutablePointer<Part>, room: UnsafeMutableRawPointer, source: RecordLocator)
     -> Bool
   {
     guard let key = number(part, source) else {

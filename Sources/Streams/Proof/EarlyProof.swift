@@ -64,13 +64,16 @@ public final class EarlyProof {
   public func look(at part: ProofPart) throws {
     if let table = tablePlaces[part.root] {
       let check =
-        checks[part.root] ?? ProofTableCheck(tables[table], file, claims, keys, isFirst: true, limit: limit)
+        checks[part.root]
+        ?? ProofTableCheck(tables[table], file: file, claims: claims, keys: keys, isFirst: true, limit: limit)
       checks[part.root] = check
       let found = try check.run(part)
       if rows[table]?.add(found) == nil { rows[table] = found }
       parts[table, default: []].insert(part)
     } else if let tree = treePlaces[part.root] {
-      entries[tree, default: [:]][part.page] = try ProofIndexCheck(trees[tree], file, claims, limit: limit).run(part)
+      entries[tree, default: [:]][part.page] = try ProofIndexCheck(
+        trees[tree], file: file, claims: claims, limit: limit
+      ).run(part)
     }
   }
 }

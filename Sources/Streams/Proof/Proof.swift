@@ -115,10 +115,10 @@ public final class Proof: Sendable {
   private func split(_ table: Int, _ hand: Hand) throws -> [Job] {
     let depth = try ProofTableWalk.depth(file, tables[table].root)
     var parts = [ProofTableWalk.Part(page: tables[table].root, parent: 0, depth: depth)]
-    let walk = ProofTableWalk(file, hand.claims, ProofPages(file), [])
+    let walk = ProofTableWalk(file, claims: hand.claims, pages: ProofPages(file), parts: [])
     if let seen = early?.proof.parts[table] {
       while parts[0].depth > 1 { parts = try parts.flatMap(walk.split) }
-      parts = try unseen(parts, seen, table, walk)
+      parts = try unseen(parts, seen: seen, table: table, walk: walk)
     }
     while parts.count < 24, let first = parts.first, first.depth > 0 { parts = try parts.flatMap(walk.split) }
     let piece = parts.count / 24 + 1
@@ -132,7 +132,7 @@ public final class Proof: Sendable {
 
   /// The parts that were not looked at while the file was written. The others' pages are claimed.
   private func unseen(
-    _ parts: [ProofTableWalk.Part], _ seen: Set<ProofPart>, _ table: Int, _ walk: ProofTableWalk
+    _ parts: [ProofTableWalk.Part], seen: Set<ProofPart>, table: Int, walk: ProofTableWalk
   ) throws -> [ProofTableWalk.Part] {
     var lost = seen
     let rest = try parts.filter { part in
@@ -142,7 +142,8 @@ public final class Proof: Sendable {
       return false
     }
     guard let first = lost.first else { return rest }
-    throw file.damage("the page was written as a part of \(tables[table].name), and does not belong to it", first.page)
+    throw file.damage(
+      "the page was written as a part of \(tables[table].name), and does not belong to it", page: first.page)
   }
 
   /// Does a job. Damage is a finding.
@@ -154,14 +155,15 @@ public final class Proof: Sendable {
     switch job.work {
     case .rows(let table, let piece, let parts):
       try noting(job.name, table: table) {
-        let check = ProofTableCheck(tables[table], file, hand.claims, hand.keys, isFirst: isFirst, limit: limit)
+        let check = ProofTableCheck(
+          tables[table], file: file, claims: hand.claims, keys: hand.keys, isFirst: isFirst, limit: limit)
         let rows = try check.run(parts)
         state.withLock { $0.rows[table][piece] = rows }
       }
     case .entries(let tree):
       try noting(job.name, table: nil) {
         let entries = try ProofIndexCheck(
-          trees[tree], file, hand.claims, limit: limit, early: early?.proof.entries[tree] ?? [:]
+          trees[tree], file: file, claims: hand.claims, limit: limit, early: early?.proof.entries[tree] ?? [:]
         ).run()
         state.withLock { $0.entries[tree] = entries }
       }

@@ -19,19 +19,19 @@ final class ProofClaims {
   /// Takes a page that `parent` names. Throws when it is somebody else's.
   func claim(_ page: UInt32, _ role: Role, from parent: UInt32) throws {
     guard page >= 1, page <= file.pageCount, page != file.lockPage, !file.isMap(page) else {
-      throw file.damage("page \(parent) names page \(page), which cannot hold anything", parent)
+      throw file.damage("page \(parent) names page \(page), which cannot hold anything", page: parent)
     }
     try mark(page)
     guard file.hasPointerMap, page > 1 else { return }
     let map = Int(page - 2) / file.perMap
     Self.grow(&sums, to: map + 1)
-    sums[map] &+= Self.entry(page, role.rawValue, role == .root || role == .free ? 0 : parent)
+    sums[map] &+= Self.entry(page, role: role.rawValue, owner: role == .root || role == .free ? 0 : parent)
   }
 
   /// A hash of what a pointer map says of a page.
-  private static func entry(_ page: UInt32, _ role: UInt8, _ owner: UInt32) -> UInt64 {
+  private static func entry(_ page: UInt32, role: UInt8, owner: UInt32) -> UInt64 {
     var state = ProofHash.start(UInt64(page), Int(role))
-    ProofHash.turn(&state, UInt64(owner), 1)
+    ProofHash.turn(&state, left: UInt64(owner), right: 1)
     return ProofHash.end(state).low
   }
 
@@ -43,7 +43,7 @@ final class ProofClaims {
   private func mark(_ page: UInt32) throws {
     let (word, bit) = (Int(page) >> 6, UInt64(1) << UInt64(page & 63))
     Self.grow(&bits, to: word + 1)
-    guard bits[word] & bit == 0 else { throw file.damage("the page has more than one owner", page) }
+    guard bits[word] & bit == 0 else { throw file.damage("the page has more than one owner", page: page) }
     bits[word] |= bit
   }
 
@@ -55,7 +55,7 @@ final class ProofClaims {
     for word in other.bits.indices {
       let twice = bits[word] & other.bits[word]
       guard twice == 0 else {
-        throw file.damage("the page has more than one owner", UInt32(word * 64 + twice.trailingZeroBitCount))
+        throw file.damage("the page has more than one owner", page: UInt32(word * 64 + twice.trailingZeroBitCount))
       }
       bits[word] |= other.bits[word]
     }
@@ -75,7 +75,7 @@ final class ProofClaims {
     }
     Self.grow(&bits, to: Int(file.pageCount) / 64 + 1)
     for page in 1...file.pageCount where bits[Int(page) >> 6] & (1 << UInt64(page & 63)) == 0 {
-      throw file.damage("the page belongs to nothing", page)
+      throw file.damage("the page belongs to nothing", page: page)
     }
     if file.hasPointerMap { try compareMaps(pages) }
   }
@@ -90,17 +90,18 @@ final class ProofClaims {
       let bytes = try pages.page(number)
       var sum: UInt64 = 0
       for entry in 0..<described where number + 1 + UInt32(entry) != file.lockPage {
-        sum &+= Self.entry(number + 1 + UInt32(entry), bytes.proofByte(5 * entry), bytes.proof32(5 * entry + 1))
+        sum &+= Self.entry(
+          number + 1 + UInt32(entry), role: bytes.proofByte(5 * entry), owner: bytes.proof32(5 * entry + 1))
       }
       guard sum == (map < sums.count ? sums[map] : 0) else {
-        throw file.damage("the pointer map does not name the owners that its pages have", number)
+        throw file.damage("the pointer map does not name the owners that its pages have", page: number)
       }
     }
   }
 
   private func expectZero(_ pages: ProofPages, _ number: UInt32, from offset: Int) throws {
     guard try pages.page(number).proofIsZero(offset, file.pageSize - offset) else {
-      throw file.damage("the page has bytes without a meaning", number)
+      throw file.damage("the page has bytes without a meaning", page: number)
     }
   }
 
@@ -108,7 +109,7 @@ final class ProofClaims {
     try expectZero(pages, number, from: 5 * described)
     for entry in 0..<described where number + 1 + UInt32(entry) == file.lockPage {
       guard try pages.page(number).proofIsZero(5 * entry, 5) else {
-        throw file.damage("the pointer map describes the page of the lock byte", number)
+        throw file.damage("the pointer map describes the page of the lock byte", page: number)
       }
     }
   }
@@ -122,11 +123,11 @@ final class ProofClaims {
       let (next, count) = (page.proof32(0), Int(page.proof32(4)))
       left -= 1 + count
       guard count <= file.usable / 4 - 2, left >= 0 else {
-        throw file.damage("the list of free pages is damaged", trunk)
+        throw file.damage("the list of free pages is damaged", page: trunk)
       }
       for index in 0..<count { try claim(page.proof32(8 + 4 * index), .free, from: trunk) }
       (parent, trunk) = (trunk, next)
     }
-    guard left == 0 else { throw file.damage("the list of free pages is shorter than the header says", 1) }
+    guard left == 0 else { throw file.damage("the list of free pages is shorter than the header says", page: 1) }
   }
 }

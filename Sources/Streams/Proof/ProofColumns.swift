@@ -29,16 +29,16 @@ extension ProofRecord {
     let type = types[column]
     if type >= 12 {
       let length = length(column)
-      let hash = ProofHash.of(Int64(type & 1), body(column), length)
-      return ProofHash.turn(&state, hash.low, hash.high)
+      let hash = ProofHash.of(Int64(type & 1), bytes: body(column), count: length)
+      return ProofHash.turn(&state, left: hash.low, right: hash.high)
     }
-    if type == 0 { return ProofHash.turn(&state, 0, 3) }
+    if type == 0 { return ProofHash.turn(&state, left: 0, right: 3) }
     if type == 7 {
       let value = real(column)
-      guard let whole = Int64(exactly: value) else { return ProofHash.turn(&state, value.bitPattern, 2) }
-      return ProofHash.turn(&state, UInt64(bitPattern: whole), 1)
+      guard let whole = Int64(exactly: value) else { return ProofHash.turn(&state, left: value.bitPattern, right: 2) }
+      return ProofHash.turn(&state, left: UInt64(bitPattern: whole), right: 1)
     }
-    ProofHash.turn(&state, UInt64(bitPattern: integer(column) ?? 0), 1)
+    ProofHash.turn(&state, left: UInt64(bitPattern: integer(column) ?? 0), right: 1)
   }
 
   /// How a value stands to the same column of the entry before: negative when it comes first, 0 when both are equal.
@@ -47,17 +47,17 @@ extension ProofRecord {
     if let mine = integer(column), let others = other.integer(column) {
       return mine < others ? -1 : mine > others ? 1 : 0
     }
-    return slowOrder(column, other, collation)
+    return slowOrder(column, other: other, collation: collation)
   }
 
   @inline(never)
-  private func slowOrder(_ column: Int, _ other: ProofRecord, _ collation: ProofIndexColumn.Comparison) -> Int {
+  private func slowOrder(_ column: Int, other: ProofRecord, collation: ProofIndexColumn.Comparison) -> Int {
     let (mine, others) = (rank(column), other.rank(column))
     guard mine == others else { return mine - others }
     switch mine {
     case 0: return 0
     case 1: return numberOrder(column, other)
-    default: return textOrder(column, other, mine == 2 ? collation : .binary)
+    default: return textOrder(column, other: other, collation: mine == 2 ? collation : .binary)
     }
   }
 
@@ -86,7 +86,7 @@ extension ProofRecord {
     return whole < integer ? -1 : whole > integer ? 1 : real > real.rounded(.down) ? 1 : 0
   }
 
-  private func textOrder(_ column: Int, _ other: ProofRecord, _ collation: ProofIndexColumn.Comparison) -> Int {
+  private func textOrder(_ column: Int, other: ProofRecord, collation: ProofIndexColumn.Comparison) -> Int {
     var (left, right) = (body(column), other.body(column))
     var (mine, others) = (length(column), other.length(column))
     if collation == .rightTrim {

@@ -30,7 +30,7 @@ public struct ProofDigest: Sendable, Equatable {
   @inline(__always)
   public mutating func add(_ rowid: Int64, _ record: UnsafeRawBufferPointer) {
     guard let base = record.baseAddress else { return }
-    add(rowid, ProofHash.of(rowid, base, record.count))
+    add(rowid, ProofHash.of(rowid, bytes: base, count: record.count))
   }
 
   /// Adds a record that has no rowid; the order does not matter.

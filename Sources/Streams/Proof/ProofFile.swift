@@ -105,7 +105,7 @@ public final class ProofFile: Sendable {
     return read == 1 && (byte == ProofNode.Kind.tableInterior.rawValue || byte == ProofNode.Kind.tableLeaf.rawValue)
   }
 
-  func damage(_ what: String, _ page: UInt32, _ cell: Int? = nil) -> StreamsError {
+  func damage(_ what: String, page: UInt32, cell: Int? = nil) -> StreamsError {
     StreamsError(.damagedDatabase, what, path: path, page: page, cell: cell)
   }
 }
@@ -141,7 +141,7 @@ final class ProofPages {
   }
 
   private func fill(_ number: UInt32) throws {
-    guard number >= 1, number <= end else { throw file.damage("a page is named that the file has not", number) }
+    guard number >= 1, number <= end else { throw file.damage("a page is named that the file has not", page: number) }
     let after = start + UInt32(count)
     let most = buffer.count / file.pageSize
     // Pages of several tables may take turns: a small gap is still the same direction.
@@ -150,7 +150,7 @@ final class ProofPages {
     let wanted = min(ahead, Int(end - number) + 1)
     let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<wanted * file.pageSize])
     guard try file.file.read(into: piece, at: UInt64(number - 1) * UInt64(file.pageSize)) == piece.count else {
-      throw file.damage("the page cannot be read", number)
+      throw file.damage("the page cannot be read", page: number)
     }
     count = wanted
   }

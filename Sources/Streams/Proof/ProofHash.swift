@@ -25,7 +25,7 @@ public struct ProofHash {
       if pendingCount == 0, count > Self.block {
         // The last byte is left: only a block with something after it is not the last one.
         taken = (count - 1) / Self.block * Self.block
-        Self.blocks(&state, bytes, taken)
+        Self.blocks(&state, bytes: bytes, count: taken)
         hold(bytes + taken - Self.block, Self.block, at: 0)
       } else {
         hold(bytes, taken, at: Self.block + pendingCount)
@@ -41,7 +41,7 @@ public struct ProofHash {
 
   private mutating func mixPending() {
     withUnsafeMutableBytes(of: &window) { window in
-      Self.blocks(&state, UnsafeRawPointer(window.baseAddress! + Self.block), Self.block)
+      Self.blocks(&state, bytes: UnsafeRawPointer(window.baseAddress! + Self.block), count: Self.block)
       window.baseAddress!.copyMemory(from: window.baseAddress! + Self.block, byteCount: Self.block)
     }
     pendingCount = 0
@@ -52,9 +52,9 @@ public struct ProofHash {
     withUnsafeMutableBytes(of: &window) { window in
       let end = UnsafeRawPointer(window.baseAddress! + Self.block + pendingCount)
       if isShort {
-        Self.short(&state, end - pendingCount, pendingCount)
+        Self.short(&state, bytes: end - pendingCount, count: pendingCount)
       } else {
-        Self.blocks(&state, end - Self.block, Self.block)
+        Self.blocks(&state, bytes: end - Self.block, count: Self.block)
       }
     }
     return Self.end(state)
@@ -62,14 +62,14 @@ public struct ProofHash {
 
   /// The hash of a row whose record lies in one piece.
   @inline(__always)
-  static func of(_ rowid: Int64, _ bytes: UnsafeRawPointer, _ count: Int) -> (low: UInt64, high: UInt64) {
+  static func of(_ rowid: Int64, bytes: UnsafeRawPointer, count: Int) -> (low: UInt64, high: UInt64) {
     var state = start(UInt64(bitPattern: rowid), count)
     if count < block {
-      short(&state, bytes, count)
+      short(&state, bytes: bytes, count: count)
     } else {
       let last = count &- block
-      blocks(&state, bytes, last)
-      blocks(&state, bytes + last, block)
+      blocks(&state, bytes: bytes, count: last)
+      blocks(&state, bytes: bytes + last, count: block)
     }
     return end(state)
   }
@@ -81,32 +81,34 @@ public struct ProofHash {
 
   /// No bit of either word is lost, not even where one factor is 0.
   @inline(__always)
-  static func turn(_ state: inout (UInt64, UInt64), _ left: UInt64, _ right: UInt64) {
+  static func turn(_ state: inout (UInt64, UInt64), left: UInt64, right: UInt64) {
     let product = (state.0 ^ left).multipliedFullWidth(by: state.1 ^ right)
     state = (product.low &+ right, product.high ^ left)
   }
 
   /// Mixes blocks until `count` bytes are in: whole ones, the last may reach beyond them.
   @inline(__always)
-  private static func blocks(_ state: inout (UInt64, UInt64), _ bytes: UnsafeRawPointer, _ count: Int) {
+  private static func blocks(_ state: inout (UInt64, UInt64), bytes: UnsafeRawPointer, count: Int) {
     func word(_ place: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) }
     var place = 0
     while place < count {
-      turn(&state, word(place), word(place &+ 8))
-      turn(&state, word(place &+ 16), word(place &+ 24))
+      turn(&state, left: word(place), right: word(place &+ 8))
+      turn(&state, left: word(place &+ 16), right: word(place &+ 24))
       place &+= block
     }
   }
 
   /// Mixes all of a record that is shorter than a block.
   @inline(__always)
-  private static func short(_ state: inout (UInt64, UInt64), _ bytes: UnsafeRawPointer, _ count: Int) {
+  private static func short(_ state: inout (UInt64, UInt64), bytes: UnsafeRawPointer, count: Int) {
     if count >= 16 {
-      turn(&state, bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      turn(
+        &state, left: bytes.loadUnaligned(as: UInt64.self),
+        right: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
     if count & 15 != 0 {
       let last = count < 16 ? tail(bytes, count) : tail(endingAt: bytes + count, count - 16)
-      turn(&state, last.0, last.1)
+      turn(&state, left: last.0, right: last.1)
     }
   }
 

@@ -27,7 +27,7 @@ final class ProofIndexCheck {
   private var early: [UInt32: EarlyProof.Entries]
 
   init(
-    _ index: ProofIndex, _ file: ProofFile, _ claims: ProofClaims, limit: Int, early: [UInt32: EarlyProof.Entries] = [:]
+    _ index: ProofIndex, file: ProofFile, claims: ProofClaims, limit: Int, early: [UInt32: EarlyProof.Entries] = [:]
   ) {
     (self.index, self.file, self.claims, self.early) = (index, file, claims, early)
     columns = ProofList(index.columns ?? [])
@@ -51,19 +51,19 @@ final class ProofIndexCheck {
     while depth <= ProofTableWalk.deepest {
       let bytes = try pages.page(page)
       guard bytes.proofByte(0) == ProofNode.Kind.indexInterior.rawValue else { break }
-      let node = try ProofNode(bytes, page, .indexInterior, in: file)
+      let node = try ProofNode(bytes, number: page, kind: .indexInterior, in: file)
       guard node.cellCount > 0, node.place(0) + 4 <= file.usable else {
-        throw file.damage("an inner page has no cell", page)
+        throw file.damage("an inner page has no cell", page: page)
       }
       (page, depth) = (bytes.proof32(node.place(0)), depth + 1)
     }
-    guard depth <= ProofTableWalk.deepest else { throw file.damage("the tree is too deep", page) }
+    guard depth <= ProofTableWalk.deepest else { throw file.damage("the tree is too deep", page: page) }
     makeLevels(depth)
     try claims.claim(index.root, .root, from: 0)
     try walk(index.root, parent: 0, depth)
     found.digest.add(digest)
     guard let lost = early.keys.min() else { return found }
-    throw file.damage("the page was written as a part of \(index.name), and does not belong to it", lost)
+    throw file.damage("the page was written as a part of \(index.name), and does not belong to it", page: lost)
   }
 
   /// Walks a part of an index that is still being written; no page of it lies after its own, which is not claimed.
@@ -88,12 +88,12 @@ final class ProofIndexCheck {
 
   /// Takes over what was found in a part; its entries are where they belong, between the one before and the one after.
   private func adopt(_ part: EarlyProof.Entries, _ page: UInt32) throws {
-    try part.first?.withUnsafeBytes { try take($0, $0.count, page, 0, isCounted: false) }
+    try part.first?.withUnsafeBytes { try take($0, count: $0.count, node: page, cell: 0, isCounted: false) }
     found.add(part.found)
     guard let last = part.last else { return }
     hasPrevious = false
     try last.withUnsafeBytes {
-      try take($0, $0.count, page, 0, isCounted: false)
+      try take($0, count: $0.count, node: page, cell: 0, isCounted: false)
       keepPrevious()
     }
   }
@@ -104,17 +104,21 @@ final class ProofIndexCheck {
       levels[depth - 1].copyMemory(from: bytes, byteCount: file.pageSize)
       bytes = UnsafeRawPointer(levels[depth - 1])
     }
-    let node = try ProofNode(bytes, page, depth > 0 ? .indexInterior : .indexLeaf, in: file)
+    let node = try ProofNode(bytes, number: page, kind: depth > 0 ? .indexInterior : .indexLeaf, in: file)
     guard node.cellCount > 0 || parent == 0 && depth == 0 else {
-      throw file.damage("a page of an index has no entry", page)
+      throw file.damage("a page of an index has no entry", page: page)
     }
     var (cellBytes, end) = (0, file.usable)
     for cell in 0..<node.cellCount {
       let start = node.place(cell)
-      guard start >= node.places, start + 4 <= file.usable else { throw file.damage("a cell is damaged", page, cell) }
+      guard start >= node.places, start + 4 <= file.usable else {
+        throw file.damage("a cell is damaged", page: page, cell: cell)
+      }
       if depth > 0 { try child(bytes.proof32(start), of: page, depth - 1) }
-      let after = try entry(node, cell, from: start + (depth > 0 ? 4 : 0), start)
-      if file.isDense, after != end { throw file.damage("cells overlap, or leave room between them", page, cell) }
+      let after = try entry(node, cell: cell, from: start + (depth > 0 ? 4 : 0), start: start)
+      if file.isDense, after != end {
+        throw file.damage("cells overlap, or leave room between them", page: page, cell: cell)
+      }
       (cellBytes, end) = (cellBytes + after - start, start)
     }
     if !file.isDense { try node.checkSpace(cellBytes, in: file) }
@@ -123,26 +127,26 @@ final class ProofIndexCheck {
 
   /// Takes an entry; returns where its cell ends.
   @inline(__always)
-  private func entry(_ node: ProofNode, _ cell: Int, from begin: Int, _ start: Int) throws -> Int {
+  private func entry(_ node: ProofNode, cell: Int, from begin: Int, start: Int) throws -> Int {
     var position = begin
     guard let length = node.base.proofVarint(&position, file.usable), length < 1 << 31 else {
-      throw file.damage("a cell is damaged", node.number, cell)
+      throw file.damage("a cell is damaged", page: node.number, cell: cell)
     }
     let count = Int(length)
     let local = file.local(count, isTable: false)
     let after = position + local + (local < count ? 4 : 0)
-    guard after <= file.usable else { throw file.damage("an entry runs over its page", node.number, cell) }
+    guard after <= file.usable else { throw file.damage("an entry runs over its page", page: node.number, cell: cell) }
     var bytes = UnsafeRawBufferPointer(start: node.base + position, count: local)
     if local < count {
       let payload = ProofPayload(
         start: node.base + position, localCount: local, count: count, overflow: node.base.proof32(position + local))
       // The entry before may lie in the buffer that is filled now.
       keepPrevious()
-      try long(&bytes, payload, node.number, cell)
+      try long(&bytes, payload: payload, node: node.number, cell: cell)
     } else if !hasColumns {
       digest.add(bytes)
     }
-    if hasColumns { try take(bytes, count, node.number, cell) }
+    if hasColumns { try take(bytes, count: count, node: node.number, cell: cell) }
     return max(after, start + 4)
   }
 
@@ -160,7 +164,7 @@ final class ProofIndexCheck {
   }
 
   private func long(
-    _ bytes: inout UnsafeRawBufferPointer, _ payload: ProofPayload, _ node: UInt32, _ cell: Int
+    _ bytes: inout UnsafeRawBufferPointer, payload: ProofPayload, node: UInt32, cell: Int
   ) throws {
     var hash = ProofHash(rowid: 0, length: payload.count)
     bytes = try overflow.read(payload, of: node, cell: cell) { hash.add($0, count: $1) }
@@ -169,7 +173,7 @@ final class ProofIndexCheck {
 
   @inline(__always)
   private func take(
-    _ bytes: UnsafeRawBufferPointer, _ count: Int, _ node: UInt32, _ cell: Int, isCounted: Bool = true
+    _ bytes: UnsafeRawBufferPointer, count: Int, node: UInt32, cell: Int, isCounted: Bool = true
   ) throws {
     if isCounted, hasPrevious, arePreviousNumbers, bytes.count == count, let base = bytes.baseAddress,
       numbers.read(base, bytes.count)
@@ -177,8 +181,9 @@ final class ProofIndexCheck {
       return takeNumbers(bytes)
     }
     readPrevious()
-    guard let rowid = record._withUnsafeGuaranteedRef({ add($0, bytes, count, isCounted) }) else {
-      throw file.damage("an entry of \(index.name) is damaged", node, cell)
+    guard let rowid = record._withUnsafeGuaranteedRef({ add($0, bytes: bytes, count: count, isCounted: isCounted) })
+    else {
+      throw file.damage("an entry of \(index.name) is damaged", page: node, cell: cell)
     }
     guard bytes.count == count else { return found.isPartial = true }
     if hasPrevious {
@@ -199,7 +204,7 @@ final class ProofIndexCheck {
     let (mine, others) = (numbers.values, previousNumbers.values)
     let rowid = mine[last]
     var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
-    for column in 0..<last { ProofHash.turn(&state, UInt64(bitPattern: mine[column]), 1) }
+    for column in 0..<last { ProofHash.turn(&state, left: UInt64(bitPattern: mine[column]), right: 1) }
     digest.add(rowid, ProofHash.end(state))
     var column = 0
     while column < last, mine[column] == others[column] { column += 1 }
@@ -215,7 +220,7 @@ final class ProofIndexCheck {
 
   /// Adds an entry to the digest, unless it is there in part; returns its rowid, nil for a damaged one.
   @inline(__always)
-  private func add(_ record: ProofRecord, _ bytes: UnsafeRawBufferPointer, _ count: Int, _ isCounted: Bool) -> Int64? {
+  private func add(_ record: ProofRecord, bytes: UnsafeRawBufferPointer, count: Int, isCounted: Bool) -> Int64? {
     let last = columns.all.count
     guard record.decode(bytes, length: count), record.count == last + 1 else { return nil }
     guard bytes.count == count else { return 0 }

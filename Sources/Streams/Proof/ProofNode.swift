@@ -15,25 +15,25 @@ struct ProofNode {
   let isInterior: Bool
 
   /// Reads a page that must be of a kind. `bytes` must stay as long as the node.
-  init(_ bytes: UnsafeRawPointer, _ number: UInt32, _ kind: Kind, in file: ProofFile) throws {
+  init(_ bytes: UnsafeRawPointer, number: UInt32, kind: Kind, in file: ProofFile) throws {
     base = bytes
     self.number = number
     isInterior = kind == .tableInterior || kind == .indexInterior
     let start = number == 1 ? 100 : 0
     guard bytes.proofByte(start) == kind.rawValue else {
-      throw file.damage("the page is of kind \(bytes.proofByte(start)) instead of \(kind.rawValue)", number)
+      throw file.damage("the page is of kind \(bytes.proofByte(start)) instead of \(kind.rawValue)", page: number)
     }
     places = start + (isInterior ? 12 : 8)
     cellCount = bytes.proof16(start + 3)
     let content = bytes.proof16(start + 5) == 0 ? 65536 : bytes.proof16(start + 5)
     guard places + 2 * cellCount <= content, content <= file.usable else {
-      throw file.damage("the page has an impossible number of cells", number)
+      throw file.damage("the page has an impossible number of cells", page: number)
     }
     guard file.isDense else { return }
     let gap = places + 2 * cellCount
     guard bytes.proof16(start + 1) == 0, bytes.proofByte(start + 7) == 0, bytes.proofIsZero(gap, content - gap),
       content == (cellCount == 0 ? file.usable : bytes.proof16(places + 2 * (cellCount - 1)))
-    else { throw file.damage("the page has bytes without a meaning", number) }
+    else { throw file.damage("the page has bytes without a meaning", page: number) }
   }
 
   /// The child after all cells.
@@ -49,13 +49,13 @@ struct ProofNode {
     var (block, free, last) = (base.proof16(start + 1), Int(base.proofByte(start + 7)), content)
     while block != 0 {
       guard block >= last, block + 4 <= file.usable, base.proof16(block + 2) >= 4 else {
-        throw file.damage("the page's free blocks are damaged", number)
+        throw file.damage("the page's free blocks are damaged", page: number)
       }
       (last, free) = (block + base.proof16(block + 2), free + base.proof16(block + 2))
       block = base.proof16(block)
     }
     guard last <= file.usable, content + cellBytes + free == file.usable else {
-      throw file.damage("the page's cells do not fill it", number)
+      throw file.damage("the page's cells do not fill it", page: number)
     }
   }
 }
@@ -112,17 +112,17 @@ final class ProofOverflow {
     }
     take(payload.start, payload.localCount)
     while done < payload.count {
-      guard page != 0 else { throw file.damage("a chain of pages is too short", node, cell) }
+      guard page != 0 else { throw file.damage("a chain of pages is too short", page: node, cell: cell) }
       try claims.claim(page, parent == node ? .firstOverflow : .nextOverflow, from: parent)
       let bytes = try pages.page(page)
       let count = min(payload.count - done, file.usable - 4)
       take(bytes + 4, count)
       if file.isDense, !bytes.proofIsZero(4 + count, file.pageSize - 4 - count) {
-        throw file.damage("the page has bytes without a meaning", page)
+        throw file.damage("the page has bytes without a meaning", page: page)
       }
       (parent, page) = (page, bytes.proof32(0))
     }
-    guard page == 0 else { throw file.damage("a chain of pages is too long", node, cell) }
+    guard page == 0 else { throw file.damage("a chain of pages is too long", page: node, cell: cell) }
     return UnsafeRawBufferPointer(rebasing: buffer[0..<kept])
   }
 }

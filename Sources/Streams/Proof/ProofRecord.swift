@@ -65,16 +65,16 @@ final class ProofRecord {
     // A column takes a byte of the head at least.
     guard end - position <= capacity else { return grow(to: end - position) && decode(bytes, length: length) }
     var progress = Progress(position: position, offset: end)
-    guard read(base, &progress, end, columns: known) else { return false }
-    while progress.position < end, progress.position + 8 <= bytes.count, skip(base, &progress, end) {}
-    guard read(base, &progress, end, columns: .max) else { return false }
+    guard read(base, progress: &progress, end: end, columns: known) else { return false }
+    while progress.position < end, progress.position + 8 <= bytes.count, skip(base, progress: &progress, end: end) {}
+    guard read(base, progress: &progress, end: end, columns: .max) else { return false }
     (count, stored, nulls) = (progress.column, progress.column, progress.nulls)
     return progress.position == end && progress.offset == length && count <= Self.mostColumns
   }
 
   /// Reads types up to a column.
   @inline(__always)
-  private func read(_ base: UnsafeRawPointer, _ progress: inout Progress, _ end: Int, columns: Int) -> Bool {
+  private func read(_ base: UnsafeRawPointer, progress: inout Progress, end: Int, columns: Int) -> Bool {
     var (position, column, offset, nulls) = (progress.position, progress.column, progress.offset, progress.nulls)
     let (types, offsets, small) = (types, offsets, small)
     // Nothing is left of it after 64 columns.
@@ -103,7 +103,7 @@ final class ProofRecord {
   /// Passes up to eight columns of which nothing but their length, and whether they are NULL, is wanted; false where
   /// one has a longer type or none: then nothing is passed.
   @inline(__always)
-  private func skip(_ base: UnsafeRawPointer, _ progress: inout Progress, _ end: Int) -> Bool {
+  private func skip(_ base: UnsafeRawPointer, progress: inout Progress, end: Int) -> Bool {
     let count = min(8, end &- progress.position)
     let lanes = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- 8 &* count)
     let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: progress.position, as: UInt64.self)) & lanes

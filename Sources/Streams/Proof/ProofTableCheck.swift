@@ -40,7 +40,7 @@ final class ProofTableCheck {
   @exclusivity(unchecked) private var found: ProofRows
   @exclusivity(unchecked) private var digest = ProofDigest()
 
-  init(_ table: ProofTable, _ file: ProofFile, _ claims: ProofClaims, _ keys: ProofKeys, isFirst: Bool, limit: Int) {
+  init(_ table: ProofTable, file: ProofFile, claims: ProofClaims, keys: ProofKeys, isFirst: Bool, limit: Int) {
     (self.table, self.file, self.claims, self.keys, self.isFirst) = (table, file, claims, keys, isFirst)
     record = ProofRecord(columns: table.columnCount, known: table.knownColumns)
     pages = ProofPages(file)
@@ -111,7 +111,7 @@ final class ProofTableCheck {
     kindRows.all.update(repeating: 0)
     entries.all.update(repeating: ProofDigest())
     pairSums.all.update(repeating: (0, 0))
-    let walk = ProofTableWalk(file, claims, pages, parts)
+    let walk = ProofTableWalk(file, claims: claims, pages: pages, parts: parts)
     while try walk.nextLeaf() {
       guard let node = walk.node else { break }
       for cell in 0..<node.cellCount {
@@ -119,12 +119,12 @@ final class ProofTableCheck {
         let bytes: UnsafeRawBufferPointer
         if payload.overflow == 0 {
           bytes = UnsafeRawBufferPointer(start: payload.start, count: payload.count)
-          if isFirst { digest.add(rowid, ProofHash.of(rowid, payload.start, payload.count)) }
+          if isFirst { digest.add(rowid, ProofHash.of(rowid, bytes: payload.start, count: payload.count)) }
         } else {
-          bytes = try long(rowid, payload, node.number, cell)
+          bytes = try long(rowid, payload: payload, node: node.number, cell: cell)
         }
         guard record.decode(bytes, length: payload.count) else {
-          throw file.damage("row \(rowid) of \(table.name) is damaged", node.number, cell)
+          throw file.damage("row \(rowid) of \(table.name) is damaged", page: node.number, cell: cell)
         }
         if record.count < columnCount, let defaults { record.fill(from: defaults) }
         row(rowid)
@@ -140,7 +140,7 @@ final class ProofTableCheck {
     return found
   }
 
-  private func long(_ rowid: Int64, _ payload: ProofPayload, _ node: UInt32, _ cell: Int) throws
+  private func long(_ rowid: Int64, payload: ProofPayload, node: UInt32, cell: Int) throws
     -> UnsafeRawBufferPointer
   {
     var hash = ProofHash(rowid: rowid, length: payload.count)
@@ -219,7 +219,7 @@ final class ProofTableCheck {
     guard let key = record.integer(pair.column) else { return }
     let (first, second) = pair.isForward ? (rowid, key) : (key, rowid)
     var state = ProofHash.start(UInt64(bitPattern: first), 0)
-    ProofHash.turn(&state, UInt64(bitPattern: second), 0)
+    ProofHash.turn(&state, left: UInt64(bitPattern: second), right: 0)
     let hash = ProofHash.end(state).low
     if pair.isForward { pairSums.all[place].forward &+= hash } else { pairSums.all[place].backward &+= hash }
   }
@@ -242,9 +242,9 @@ final class ProofTableCheck {
   @inline(__always)
   private func mix(_ column: Int, _ rowid: Int64, into state: inout (UInt64, UInt64)) {
     if column == rowidColumn {
-      ProofHash.turn(&state, UInt64(bitPattern: rowid), 1)
+      ProofHash.turn(&state, left: UInt64(bitPattern: rowid), right: 1)
     } else if column >= record.count {
-      ProofHash.turn(&state, 0, 3)
+      ProofHash.turn(&state, left: 0, right: 3)
     } else if record.isAtHand(column) {
       record.mix(column, into: &state)
     } else {

@@ -27,7 +27,7 @@ final class ProofTableWalk {
   @exclusivity(unchecked) private var cellBytes = 0
   @exclusivity(unchecked) private var end = 0
 
-  init(_ file: ProofFile, _ claims: ProofClaims, _ pages: ProofPages, _ parts: [Part]) {
+  init(_ file: ProofFile, claims: ProofClaims, pages: ProofPages, parts: [Part]) {
     (self.file, self.claims, self.pages) = (file, claims, pages)
     stack = parts.reversed()
     part = Part(page: 0, parent: 0, depth: 0)
@@ -41,10 +41,10 @@ final class ProofTableWalk {
       let bytes = try pages.page(page)
       guard bytes.proofByte(page == 1 ? 100 : 0) == ProofNode.Kind.tableInterior.rawValue else { return depth }
       depth += 1
-      guard depth <= deepest else { throw file.damage("the tree is too deep", page) }
-      let node = try ProofNode(bytes, page, .tableInterior, in: file)
+      guard depth <= deepest else { throw file.damage("the tree is too deep", page: page) }
+      let node = try ProofNode(bytes, number: page, kind: .tableInterior, in: file)
       guard node.cellCount > 0, node.place(0) + 4 <= file.usable else {
-        throw file.damage("an inner page has no cell", page)
+        throw file.damage("an inner page has no cell", page: page)
       }
       page = bytes.proof32(node.place(0))
     }
@@ -53,25 +53,25 @@ final class ProofTableWalk {
   /// The parts right below one: its page is claimed and checked.
   func split(_ part: Part) throws -> [Part] {
     if !part.isClaimed { try claim(part) }
-    let node = try ProofNode(try pages.page(part.page), part.page, .tableInterior, in: file)
+    let node = try ProofNode(try pages.page(part.page), number: part.page, kind: .tableInterior, in: file)
     var parts: [Part] = []
     var (lower, bytes, end) = (part.lower, 0, file.usable)
     for cell in 0..<node.cellCount {
       var position = node.place(cell) + 4
       let start = position - 4
       guard start >= node.places, let key = node.base.proofVarint(&position, file.usable) else {
-        throw file.damage("a cell is damaged", part.page, cell)
+        throw file.damage("a cell is damaged", page: part.page, cell: cell)
       }
       let rowid = Int64(bitPattern: key)
       guard lower.map({ rowid > $0 }) ?? true, part.upper.map({ rowid <= $0 }) ?? true, !file.isDense || position == end
       else {
-        throw file.damage("an inner page's keys are out of order", part.page, cell)
+        throw file.damage("an inner page's keys are out of order", page: part.page, cell: cell)
       }
       parts.append(
         Part(page: node.base.proof32(start), parent: part.page, depth: part.depth - 1, lower: lower, upper: rowid))
       (lower, bytes, end) = (rowid, bytes + position - start, start)
     }
-    guard node.cellCount > 0 else { throw file.damage("an inner page has no cell", part.page) }
+    guard node.cellCount > 0 else { throw file.damage("an inner page has no cell", page: part.page) }
     if !file.isDense { try node.checkSpace(bytes, in: file) }
     parts.append(Part(page: node.rightmost, parent: part.page, depth: part.depth - 1, lower: lower, upper: part.upper))
     return parts
@@ -90,8 +90,8 @@ final class ProofTableWalk {
         continue
       }
       try claim(next)
-      let node = try ProofNode(try pages.page(next.page), next.page, .tableLeaf, in: file)
-      guard node.cellCount > 0 || next.parent == 0 else { throw file.damage("a leaf has no row", next.page) }
+      let node = try ProofNode(try pages.page(next.page), number: next.page, kind: .tableLeaf, in: file)
+      guard node.cellCount > 0 || next.parent == 0 else { throw file.damage("a leaf has no row", page: next.page) }
       (self.node, part, cellBytes, end) = (node, next, 0, file.usable)
       (last, hasLast) = (next.lower ?? 0, next.lower != nil)
       return true
@@ -106,32 +106,36 @@ final class ProofTableWalk {
     var position = start
     guard start >= node.places, let length = node.base.proofVarint(&position, file.usable),
       let key = node.base.proofVarint(&position, file.usable), length < 1 << 31
-    else { throw file.damage("a cell is damaged", node.number, cell) }
+    else { throw file.damage("a cell is damaged", page: node.number, cell: cell) }
     let rowid = Int64(bitPattern: key)
-    guard !hasLast || rowid > last else { throw file.damage("row \(rowid) is out of order", node.number, cell) }
+    guard !hasLast || rowid > last else {
+      throw file.damage("row \(rowid) is out of order", page: node.number, cell: cell)
+    }
     (last, hasLast) = (rowid, true)
     let count = Int(length)
     let local = file.local(count, isTable: true)
     var after = position + local
     guard after + (local < count ? 4 : 0) <= file.usable else {
-      throw file.damage("row \(rowid) runs over its page", node.number, cell)
+      throw file.damage("row \(rowid) runs over its page", page: node.number, cell: cell)
     }
     let overflow = local < count ? node.base.proof32(after) : 0
     if local < count { after += 4 }
-    try endCell(cell, start, max(after, start + 4), node)
+    try endCell(cell, start: start, after: max(after, start + 4), node: node)
     return (
       rowid, ProofPayload(start: node.base + position, localCount: local, count: count, overflow: overflow)
     )
   }
 
   @inline(__always)
-  private func endCell(_ cell: Int, _ start: Int, _ after: Int, _ node: ProofNode) throws {
+  private func endCell(_ cell: Int, start: Int, after: Int, node: ProofNode) throws {
     cellBytes &+= after &- start
-    if file.isDense, after != end { throw file.damage("cells overlap, or leave room between them", node.number, cell) }
+    if file.isDense, after != end {
+      throw file.damage("cells overlap, or leave room between them", page: node.number, cell: cell)
+    }
     end = start
     guard cell + 1 == node.cellCount else { return }
     if let upper = part.upper, last > upper {
-      throw file.damage("row \(last) belongs to another page", node.number, cell)
+      throw file.damage("row \(last) belongs to another page", page: node.number, cell: cell)
     }
     if !file.isDense { try node.checkSpace(cellBytes, in: file) }
   }

@@ -31,7 +31,9 @@ final class LongRecords {
   func encode(_ cell: TreePage.Cell, page: UInt32) throws -> Bool {
     guard cell.payloadLength > threshold else { return false }
     var (pages, cursor) = overflow.cursor(cell, page: page)
-    guard try readHeader(cell.payloadLength, pages, &cursor), types.contains(where: isLong) else { return false }
+    guard try readHeader(cell.payloadLength, pages: pages, cursor: &cursor), types.contains(where: isLong) else {
+      return false
+    }
     outside = types.reduce(0) { $0 + (isLong($1) ? SerialType.length($1) ?? 0 : 0) }
     try overflow.checkSize(cell.payloadLength - outside, of: cell, page: page)
     encoder.reset()
@@ -57,7 +59,7 @@ final class LongRecords {
 
   /// Reads the types; false when the payload is not exactly a header in its shortest form and the values that it
   /// describes.
-  private func readHeader(_ payload: Int, _ pages: OverflowPages, _ cursor: inout PayloadCursor) throws -> Bool {
+  private func readHeader(_ payload: Int, pages: OverflowPages, cursor: inout PayloadCursor) throws -> Bool {
     header.removeAll(keepingCapacity: true)
     types.removeAll(keepingCapacity: true)
     var position = 0

@@ -146,10 +146,10 @@ public final class TableScan {
       (runPages, runPosition, cellPosition) = ([root], 0, 0)
       return
     }
-    try push(root, buffer, page)
+    try push(root, buffer: buffer, page: page)
   }
 
-  private func push(_ number: UInt32, _ buffer: PageBuffer, _ page: TreePage) throws {
+  private func push(_ number: UInt32, buffer: PageBuffer, page: TreePage) throws {
     guard page.kind == .tableInterior else { throw wrongKind(number) }
     guard levels.count < Self.maximumDepth, !levels.contains(where: { $0.page == number }) else {
       throw StreamsError(.damagedDatabase, "the b-tree loops", path: snapshot.path, page: number)
@@ -188,7 +188,7 @@ public final class TableScan {
       levels[levels.count - 1].next += 1
       let buffer = PageBuffer(size: snapshot.geometry.pageSize)
       buffer.base.copyMemory(from: runBuffer.base, byteCount: buffer.size)
-      try push(run[0], buffer, first)
+      try push(run[0], buffer: buffer, page: first)
     }
     return false
   }

@@ -7,10 +7,10 @@ public enum TreeCount {
   /// - Throws: ``StreamsError``: `damagedDatabase`.
   public static func rows(root: UInt32, in snapshot: DatabaseSnapshot) throws -> UInt64 {
     var budget = snapshot.readablePages
-    return try count(root, snapshot, depth: 0, &budget)
+    return try count(root, snapshot: snapshot, depth: 0, budget: &budget)
   }
 
-  private static func count(_ number: UInt32, _ snapshot: DatabaseSnapshot, depth: Int, _ budget: inout UInt64) throws
+  private static func count(_ number: UInt32, snapshot: DatabaseSnapshot, depth: Int, budget: inout UInt64) throws
     -> UInt64
   {
     guard depth < maximumDepth, budget > 0 else {
@@ -25,7 +25,9 @@ public enum TreeCount {
     case .tableInterior, .indexInterior:
       // On an index's interior pages stand records too.
       var total = page.kind == .indexInterior ? UInt64(page.cellCount) : 0
-      for index in 0...page.cellCount { total += try count(try page.child(index), snapshot, depth: depth + 1, &budget) }
+      for index in 0...page.cellCount {
+        total += try count(try page.child(index), snapshot: snapshot, depth: depth + 1, budget: &budget)
+      }
       return total
     }
   }

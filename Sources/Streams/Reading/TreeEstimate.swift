@@ -29,7 +29,7 @@ public struct TreeEstimate: Sendable, Equatable {
         let page = try TreePage(number: number, bytes: UnsafeRawBufferPointer(buffer.bytes), snapshot: snapshot)
         bytes += Double(snapshot.geometry.pageSize) * scale
         if page.kind != .tableInterior { rows += Double(page.cellCount) * scale }
-        if page.kind == .tableLeaf { try look(page, snapshot, scale, body) }
+        if page.kind == .tableLeaf { try look(page, snapshot: snapshot, scale: scale, body: body) }
         if page.isInterior { for index in 0...page.cellCount { children.append(try page.child(index)) } }
       }
       guard !children.isEmpty else { return }
@@ -47,8 +47,8 @@ public struct TreeEstimate: Sendable, Equatable {
   }
 
   private mutating func look(
-    _ page: TreePage, _ snapshot: DatabaseSnapshot, _ scale: Double,
-    _ body: (Double, UnsafeRawBufferPointer) throws -> Void
+    _ page: TreePage, snapshot: DatabaseSnapshot, scale: Double,
+    body: (Double, UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let room = snapshot.geometry.usableSize - 4
     for index in 0..<page.cellCount {

@@ -27,7 +27,9 @@ struct WriteAheadLog: Sendable {
     self.file = file
     self.pageSize = pageSize
     salts = sum.salts
-    if let known = memory?.find(status, header), try Self.ends(file, known.frameCount, pageSize) == known.ends {
+    if let known = memory?.find(status, header),
+      try Self.ends(file, frames: known.frameCount, pageSize: pageSize) == known.ends
+    {
       (pageCount, frameCount, entries) = (known.pageCount, known.frameCount, known.entries)
       return
     }
@@ -38,12 +40,13 @@ struct WriteAheadLog: Sendable {
     entries = Self.newest(scan.pages, count: scan.committed)
     memory?.keep(
       LogMemory.Known(
-        status: status, header: header, ends: try Self.ends(file, frameCount, pageSize), pageCount: pageCount,
+        status: status, header: header, ends: try Self.ends(file, frames: frameCount, pageSize: pageSize),
+        pageCount: pageCount,
         frameCount: frameCount, entries: entries))
   }
 
   /// The headers of the last committed frame, and of what stands after it: there the next commit would begin.
-  private static func ends(_ file: any File, _ frames: Int, _ pageSize: Int) throws -> [[UInt8]] {
+  private static func ends(_ file: any File, frames: Int, pageSize: Int) throws -> [[UInt8]] {
     let length = UInt64(frameHeaderLength + pageSize)
     let end = UInt64(headerLength) + UInt64(frames) * length
     return [try bytes(file, frameHeaderLength, at: end - length), try bytes(file, frameHeaderLength, at: end)]

@@ -120,13 +120,13 @@ public final class IndexSorter {
   public func drain(
     into cells: IndexCells, onEqual: (Int64, Int64) throws -> Void, onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {
-    if let keys { return try drain(keys, cells, onEqual, onFull) }
-    return try integers.map { try drain($0, cells, onEqual, onFull) } ?? cells
+    if let keys { return try drain(keys, first: cells, onEqual: onEqual, onFull: onFull) }
+    return try integers.map { try drain($0, first: cells, onEqual: onEqual, onFull: onFull) } ?? cells
   }
 
   private func drain(
-    _ integers: IntegerSorter, _ first: IndexCells, _ onEqual: (Int64, Int64) throws -> Void,
-    _ onFull: (IndexCells) throws -> IndexCells
+    _ integers: IntegerSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
+    onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {
     let (record, width, isUnique) = (IntegerRecord(masks), masks.count + 1, isUnique)
     let previous = UnsafeMutablePointer<UInt64>.allocate(capacity: width)
@@ -154,8 +154,8 @@ public final class IndexSorter {
   }
 
   private func drain(
-    _ keys: ExternalSorter, _ first: IndexCells, _ onEqual: (Int64, Int64) throws -> Void,
-    _ onFull: (IndexCells) throws -> IndexCells
+    _ keys: ExternalSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
+    onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {
     let encoder = RecordEncoder()
     var (cells, previous): (IndexCells, [UInt8]) = (first, [])

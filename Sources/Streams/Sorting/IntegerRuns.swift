@@ -145,6 +145,6 @@ final class IntegerRuns: MergingRuns {
 
   func precedes(_ left: Int, _ right: Int) -> Bool {
     if places[left].hasEnded || places[right].hasEnded { return !places[left].hasEnded }
-    return IntegerSorter.precedes(words + left * width, words + right * width, width)
+    return IntegerSorter.precedes(words + left * width, right: words + right * width, width: width)
   }
 }

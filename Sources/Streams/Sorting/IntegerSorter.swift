@@ -54,7 +54,9 @@ final class IntegerSorter: SortMember {
   func finish(_ more: Int) {
     if isOrdered {
       for index in max(1, count)..<max(1, count + more) {
-        guard Self.precedes(entries + index * width, entries + (index - 1) * width, width) else { continue }
+        guard Self.precedes(entries + index * width, right: entries + (index - 1) * width, width: width) else {
+          continue
+        }
         isOrdered = false
         break
       }
@@ -63,7 +65,7 @@ final class IntegerSorter: SortMember {
   }
 
   @inline(__always)
-  static func precedes(_ left: UnsafePointer<UInt64>, _ right: UnsafePointer<UInt64>, _ width: Int) -> Bool {
+  static func precedes(_ left: UnsafePointer<UInt64>, right: UnsafePointer<UInt64>, width: Int) -> Bool {
     for index in 0..<width where left[index] != right[index] { return left[index] < right[index] }
     return false
   }
@@ -90,7 +92,7 @@ final class IntegerSorter: SortMember {
     let sorted = sorted()
     for index in 0..<count { try writer.append(sorted + index * width) }
     runs.append(try writer.finish())
-    if !lastEntry.isEmpty, Self.precedes(sorted, lastEntry, width) { runsAscend = false }
+    if !lastEntry.isEmpty, Self.precedes(sorted, right: lastEntry, width: width) { runsAscend = false }
     lastEntry = Array(UnsafeBufferPointer(start: sorted + (count - 1) * width, count: width))
     giveBack()
   }

@@ -60,13 +60,13 @@ final class HashTable {
     var place = Int(truncatingIfNeeded: hash) & mask
     while true {
       let found = places[place]
-      if found == 0 || isAt(found, key, hash) { return place }
+      if found == 0 || isAt(found, key: key, hash: hash) { return place }
       place = (place + 1) & mask
     }
   }
 
   @inline(__always)
-  private func isAt(_ word: UInt64, _ key: TaggedKey, _ hash: UInt64) -> Bool {
+  private func isAt(_ word: UInt64, key: TaggedKey, hash: UInt64) -> Bool {
     guard UInt32(truncatingIfNeeded: word) == UInt32(truncatingIfNeeded: hash >> 32) else { return false }
     let slot = slot(word)
     return slot.hash == hash && key.isEqual(slot.key)
@@ -80,7 +80,7 @@ final class HashTable {
   @inline(__always)
   func find(_ key: TaggedKey, hash: UInt64, word: UInt64) -> SpillingEntry? {
     if word == 0 { return nil }
-    if isAt(word, key, hash) { return slot(word).entry }
+    if isAt(word, key: key, hash: hash) { return slot(word).entry }
     let found = places[place(key, hash: hash)]
     return found == 0 ? nil : slot(found).entry
   }

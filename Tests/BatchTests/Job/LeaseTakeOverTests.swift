@@ -84,7 +84,7 @@ struct LeaseTakeOverTests {
     let old = try #require(try LeaseOwner.read(job.lease, fileSystem))
     let file = try fileSystem.open(job.lease, .update)
     defer { file.close() }
-    let before = Lease(old, file, in: try fileSystem.hold(job.path), job, fileSystem)
+    let before = Lease(old, file: file, in: try fileSystem.hold(job.path), job: job, fileSystem: fileSystem)
     try before.throwIfReplaced()
     owner.send(SIGSTOP)
     let lease = try Lease.takeOver(job, fileSystem, patience: 0.3)

@@ -13,7 +13,7 @@ struct ExpressionFunctionTests {
   ) throws
     -> Bool
   {
-    try Comparing.holds(comparison, .value(left), .value(right), options: options)
+    try Comparing.holds(comparison, left: .value(left), right: .value(right), options: options)
   }
 
   @Test("NULL equals NULL alone, and is neither less nor more than anything")

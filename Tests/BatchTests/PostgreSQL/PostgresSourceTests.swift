@@ -88,7 +88,8 @@
         let plan = try folder.job().plan(request)
         let lease = try place.begin()
         defer { lease.release() }
-        try place.create(try LoadPlan(request, plan, PostgresOptions(), TestServer.server), plan.targetVersion)
+        try place.create(
+          try LoadPlan(request, plan: plan, options: PostgresOptions(), server: TestServer.server), plan.targetVersion)
         try LocalFileSystem().makeDirectory(place.path + "/.store.sqlite.godwit")
       }
       try begin()

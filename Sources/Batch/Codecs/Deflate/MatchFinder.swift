@@ -32,7 +32,7 @@ struct MatchFinder {
     var candidate = heads[hash(position)]
     var steps = 0
     while candidate >= 0, position - candidate <= DeflateFormat.windowSize, steps < Self.longestChain {
-      let length = common(candidate, position, most)
+      let length = common(candidate, right: position, most: most)
       if length > best?.length ?? (DeflateFormat.shortestMatch - 1) {
         best = Match(length: length, distance: position - candidate)
         if length == most { break }
@@ -46,7 +46,7 @@ struct MatchFinder {
     return best
   }
 
-  private func common(_ left: Int, _ right: Int, _ most: Int) -> Int {
+  private func common(_ left: Int, right: Int, most: Int) -> Int {
     var length = 0
     while length < most, bytes[left + length] == bytes[right + length] { length += 1 }
     return length

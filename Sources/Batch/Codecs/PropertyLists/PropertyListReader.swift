@@ -76,9 +76,9 @@ package struct PropertyListReader {
     switch bytes[start] >> 4 {
     case 0xA, 0xB, 0xC: return try collection(start, low, depth: depth)
     case 0xD: return try dictionary(start, low, depth: depth)
-    case 0x4: return try leaf(start, low, unit: 1) { .data(Array($0)) }
-    case 0x5, 0x7: return try leaf(start, low, unit: 1) { .string(String(decoding: $0, as: UTF8.self)) }
-    case 0x6: return try leaf(start, low, unit: 2) { .string(Self.utf16(Array($0))) }
+    case 0x4: return try leaf(start, low: low, unit: 1) { .data(Array($0)) }
+    case 0x5, 0x7: return try leaf(start, low: low, unit: 1) { .string(String(decoding: $0, as: UTF8.self)) }
+    case 0x6: return try leaf(start, low: low, unit: 2) { .string(Self.utf16(Array($0))) }
     default: return Known(value: try scalar(at: start, low), weight: 8)
     }
   }
@@ -98,7 +98,7 @@ package struct PropertyListReader {
   }
 
   private func leaf(
-    _ start: Int, _ low: Int, unit: Int, _ make: (ArraySlice<UInt8>) -> PropertyListValue
+    _ start: Int, low: Int, unit: Int, make: (ArraySlice<UInt8>) -> PropertyListValue
   ) throws -> Known {
     let payload = try payload(start, low, unit: unit)
     return Known(value: make(payload), weight: 8 + payload.count)

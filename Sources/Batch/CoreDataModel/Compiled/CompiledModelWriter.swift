@@ -82,7 +82,7 @@ struct CompiledModelWriter {
       }
       fields["NSConfigurations"] = builder.dictionary(configurations, isMutable: true)
     }
-    builder.describe(root, ["NSManagedObjectModel", "NSObject"], fields)
+    builder.describe(root, names: ["NSManagedObjectModel", "NSObject"], fields: fields)
   }
 
   /// The dictionary of entities in the form that only model caches have.
@@ -120,7 +120,7 @@ struct CompiledModelWriter {
       let indexes = entity.indexes.map { index($0, of: entity.name) }
       fields["NSFetchIndexDescriptions"] = builder.array(indexes, isMutable: true)
     }
-    builder.describe(entityNumbers[entity.name] ?? 0, ["NSEntityDescription", "NSObject"], fields)
+    builder.describe(entityNumbers[entity.name] ?? 0, names: ["NSEntityDescription", "NSObject"], fields: fields)
   }
 
   /// Own and inherited properties by name.
@@ -170,8 +170,8 @@ struct CompiledModelWriter {
       elements.append(builder.object(["NSFetchIndexElementDescription", "NSObject"], fields))
     }
     builder.describe(
-      number, ["NSFetchIndexDescription", "NSObject"],
-      [
+      number, names: ["NSFetchIndexDescription", "NSObject"],
+      fields: [
         "NSIndexName": builder.text(index.name), "NSEntity": reference(to: entity),
         "NSIndexElements": builder.array(elements),
         "NSPartialIndexPredicate": predicate(index.partialPredicate, place: "\(entity), index \(index.name)"),

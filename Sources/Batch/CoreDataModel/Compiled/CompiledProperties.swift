@@ -94,7 +94,7 @@ extension CompiledModelReader {
       }
     }
     for object in try fields.list("NSValidationPredicates") {
-      let predicate = predicate(object, "NSValidationPredicates", &fields)
+      let predicate = predicate(object, key: "NSValidationPredicates", fields: &fields)
       if let predicate, !attribute.takeBound(predicate) { attribute.validationPredicates.append(predicate.description) }
     }
   }
@@ -114,7 +114,7 @@ extension CompiledModelReader {
   }
 
   /// A predicate, or nil, named as left out, where it cannot be written down.
-  mutating func predicate(_ object: KeyedObject, _ key: String, _ fields: inout ArchivedFields) -> Predicate? {
+  mutating func predicate(_ object: KeyedObject, key: String, fields: inout ArchivedFields) -> Predicate? {
     do {
       try budget.spend(100)
       // Other implementations of Core Data archive a predicate's text.
@@ -146,7 +146,7 @@ extension CompiledModelReader {
     }
     relationship.deleteRule = known
     for object in try fields.list("NSValidationPredicates") {
-      guard let predicate = predicate(object, "NSValidationPredicates", &fields) else { continue }
+      guard let predicate = predicate(object, key: "NSValidationPredicates", fields: &fields) else { continue }
       relationship.validationPredicates.append(predicate.description)
     }
     finish(&fields)
@@ -188,7 +188,7 @@ extension CompiledModelReader {
     var request = FetchRequestDescription(entity: fields.take("NSEntity")?["NSEntityName"]?.string)
     request.entity = try fields.text("NSEntityName") ?? request.entity
     if let object = fields.take("NSPredicate") {
-      request.predicate = predicate(object, "NSPredicate", &fields)?.description
+      request.predicate = predicate(object, key: "NSPredicate", fields: &fields)?.description
     }
     request.fetchLimit = Int(fields.integer("NSFetchLimit") ?? 0)
     request.fetchOffset = Int(fields.integer("NSFetchOffset") ?? 0)
@@ -216,7 +216,7 @@ extension CompiledModelReader {
       finish(&parts)
     }
     if let object = fields.take("NSPartialIndexPredicate") {
-      index.partialPredicate = predicate(object, "NSPartialIndexPredicate", &fields)?.description
+      index.partialPredicate = predicate(object, key: "NSPartialIndexPredicate", fields: &fields)?.description
     }
     finish(&fields)
     return index

@@ -47,7 +47,7 @@ extension CompiledModelWriter {
   mutating func describe(_ attribute: AttributeDescription, _ place: Place) {
     guard let number = propertyNumbers[place] else { return }
     let (names, fields) = attributeFields(attribute, place)
-    builder.describe(number, names, fields)
+    builder.describe(number, names: names, fields: fields)
   }
 
   private mutating func attributeFields(
@@ -149,7 +149,7 @@ extension CompiledModelWriter {
     let rule = CompiledNames.deleteRules.first { $0.rule == relationship.deleteRule }?.number
     fields["NSDeleteRule"] = .integer(rule ?? 1)
     validate(&fields, readable(relationship.validationPredicates, "\(place.entity).\(place.property)"))
-    builder.describe(number, ["NSRelationshipDescription", "NSPropertyDescription", "NSObject"], fields)
+    builder.describe(number, names: ["NSRelationshipDescription", "NSPropertyDescription", "NSObject"], fields: fields)
   }
 
   mutating func describe(_ property: FetchedPropertyDescription, _ place: Place) {
@@ -163,7 +163,8 @@ extension CompiledModelWriter {
       ])
     validate(&fields, [])
     fields["NSFetchRequest"] = fetchRequest(property.fetchRequest, place: "\(place.entity).\(place.property)")
-    builder.describe(number, ["NSFetchedPropertyDescription", "NSPropertyDescription", "NSObject"], fields)
+    builder.describe(
+      number, names: ["NSFetchedPropertyDescription", "NSPropertyDescription", "NSObject"], fields: fields)
   }
 
   mutating func fetchRequest(_ request: FetchRequestDescription, place: String) -> PropertyListValue {

@@ -13,14 +13,15 @@ extension ArchiveBuilder {
     case .keyPath(let operand, let path):
       let specifier = part("NSKeyPathSpecifierExpression", type: 10, ["NSKeyPath": text(path.joined(separator: "."))])
       return function(
-        ["NSKeyPathExpression"], self.expression(operand), path.count > 1 ? "valueForKeyPath:" : "valueForKey:",
-        array([specifier], isMutable: true))
+        ["NSKeyPathExpression"], operand: self.expression(operand),
+        name: path.count > 1 ? "valueForKeyPath:" : "valueForKey:",
+        arguments: array([specifier], isMutable: true))
     case .function(let operand, let name, let arguments):
       let target =
         operand.map { self.expression($0) }
         ?? part(
           "NSConstantValueExpression", type: 0, ["NSConstantValueClassName": text("_NSPredicateUtilities")])
-      return function([], target, name, array(arguments.map { self.expression($0) }))
+      return function([], operand: target, name: name, arguments: array(arguments.map { self.expression($0) }))
     case .aggregate(let members):
       return part("NSAggregateExpression", type: 14, ["NSCollection": array(members.map { self.expression($0) })])
     case .subquery(let collection, let variable, let predicate):
@@ -60,7 +61,7 @@ extension ArchiveBuilder {
   }
 
   private mutating func function(
-    _ names: [String], _ operand: PropertyListValue, _ name: String, _ arguments: PropertyListValue
+    _ names: [String], operand: PropertyListValue, name: String, arguments: PropertyListValue
   ) -> PropertyListValue {
     object(
       names + ["NSFunctionExpression", "NSExpression", "NSObject"],

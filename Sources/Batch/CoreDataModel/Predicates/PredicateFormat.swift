@@ -14,7 +14,8 @@ extension Expression: CustomStringConvertible {
     case .variable(let name): return "$" + name
     case .keyPath(.evaluatedObject, let path): return Self.escaped(path)
     case .keyPath(let operand, let path): return operand.primary + "." + path.joined(separator: ".")
-    case .function(let operand, let name, let arguments): return Self.function(operand, name, arguments)
+    case .function(let operand, let name, let arguments):
+      return Self.function(operand, name: name, arguments: arguments)
     case .aggregate(let members): return "{\(Self.list(members))}"
     case .subquery(let collection, let variable, let predicate):
       return "SUBQUERY(\(collection), $\(variable), \(predicate))"
@@ -26,7 +27,7 @@ extension Expression: CustomStringConvertible {
     }
   }
 
-  private static func function(_ operand: Expression?, _ name: String, _ arguments: [Expression]) -> String {
+  private static func function(_ operand: Expression?, name: String, arguments: [Expression]) -> String {
     if let operand { return "FUNCTION(\(list([operand, .constant(.text(name))] + arguments)))" }
     if name == "castObject:toType:" { return "CAST(\(list(arguments)))" }
     guard let (level, symbol) = Self.arithmetic(name), arguments.count == 2 else {

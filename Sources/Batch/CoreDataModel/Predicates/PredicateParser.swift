@@ -21,15 +21,15 @@ package struct PredicateParser {
   private var operators = 0
 
   package static func predicate(_ text: String, isStrict: Bool = false) throws -> Predicate {
-    try parse(text, isStrict) { try $0.predicate(depth: 0) }
+    try parse(text, isStrict: isStrict) { try $0.predicate(depth: 0) }
   }
 
   package static func expression(_ text: String, isStrict: Bool = false) throws -> Expression {
-    try parse(text, isStrict) { try $0.expression(depth: 0) }
+    try parse(text, isStrict: isStrict) { try $0.expression(depth: 0) }
   }
 
   /// Damage names the last token that was read.
-  private static func parse<R>(_ text: String, _ isStrict: Bool, _ body: (inout PredicateParser) throws -> R) throws
+  private static func parse<R>(_ text: String, isStrict: Bool, body: (inout PredicateParser) throws -> R) throws
     -> R
   {
     var parser = try PredicateParser(text, isStrict: isStrict)
@@ -72,13 +72,13 @@ package struct PredicateParser {
   }
 
   mutating func predicate(depth: Int) throws -> Predicate {
-    try junction(.or, ["OR", "||"], depth: depth) { parser in
-      try parser.junction(.and, ["AND", "&&"], depth: depth) { try $0.negation(depth: depth) }
+    try junction(.or, words: ["OR", "||"], depth: depth) { parser in
+      try parser.junction(.and, words: ["AND", "&&"], depth: depth) { try $0.negation(depth: depth) }
     }
   }
 
   private mutating func junction(
-    _ junction: Predicate.Junction, _ words: [String], depth: Int, _ part: (inout PredicateParser) throws -> Predicate
+    _ junction: Predicate.Junction, words: [String], depth: Int, part: (inout PredicateParser) throws -> Predicate
   ) throws -> Predicate {
     try enter(depth)
     var parts = [try part(&self)]

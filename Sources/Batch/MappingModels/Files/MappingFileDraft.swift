@@ -11,7 +11,7 @@ extension MappingFileWriter {
     for mapping in mappings {
       let problems = inference.problems.filter { $0.entities.contains(mapping.destinationEntity ?? "") }
       lines += problems.map { comment("To do: \($0.description). \($0.remedy).") }
-      lines += needs(mapping, source, destination).map { comment("To do: \($0)") }
+      lines += needs(mapping, source: source, destination: destination).map { comment("To do: \($0)") }
       lines += draft(mapping, conflicts: Set(problems.flatMap(\.properties)))
     }
     let known = Set(mappings.compactMap(\.destinationEntity))
@@ -25,7 +25,7 @@ extension MappingFileWriter {
 
   /// Attributes that every object has to have a value of, and nothing gives one.
   private static func needs(
-    _ mapping: EntityMapping, _ source: ManagedObjectModel, _ destination: ManagedObjectModel
+    _ mapping: EntityMapping, source: ManagedObjectModel, destination: ManagedObjectModel
   ) -> [String] {
     guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
     let old = Dictionary(source.attributes(of: from).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -45,12 +45,12 @@ extension MappingFileWriter {
     guard let to = mapping.destinationEntity else { return ["  - remove: \(quoted(mapping.sourceEntity ?? ""))"] }
     guard let from = mapping.sourceEntity else { return ["  - to: \(quoted(to))"] }
     var lines = ["from: \(quoted(from))", "to: \(quoted(to))"]
-    lines += changed("attributes", mapping.attributeMappings, conflicts)
-    lines += changed("relationships", mapping.relationshipMappings, conflicts)
+    lines += changed("attributes", mappings: mapping.attributeMappings, conflicts: conflicts)
+    lines += changed("relationships", mappings: mapping.relationshipMappings, conflicts: conflicts)
     return lines.count == 2 && from == to ? ["  - \(quoted(to))"] : item(lines)
   }
 
-  private static func changed(_ key: String, _ mappings: [PropertyMapping], _ conflicts: Set<String>) -> [String] {
+  private static func changed(_ key: String, mappings: [PropertyMapping], conflicts: Set<String>) -> [String] {
     let named = mappings.compactMap { mapping in
       mapping.valueExpression.map { "  \(quoted(mapping.name)): \(quoted(text($0)))" }
         ?? (conflicts.contains(mapping.name) ? "  \(quoted(mapping.name)): \(RuleReader.same)" : nil)

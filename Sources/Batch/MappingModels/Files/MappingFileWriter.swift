@@ -7,8 +7,8 @@ public enum MappingFileWriter {
   ///
   /// - Throws: ``BatchError`` with the code `badMapping` if a part of it has no text, such as bytes in an expression.
   public static func text(_ model: MappingModel) throws -> String {
-    var lines = version("from", model.sourceModelName, model.sourceHashes)
-    lines += version("to", model.destinationModelName, model.destinationHashes)
+    var lines = version("from", name: model.sourceModelName, hashes: model.sourceHashes)
+    lines += version("to", name: model.destinationModelName, hashes: model.destinationHashes)
     lines += model.destination?.lines ?? []
     lines.append(model.entityMappings.isEmpty ? "entities: []" : "entities:")
     for mapping in model.entityMappings { lines += entity(mapping) }
@@ -24,7 +24,7 @@ public enum MappingFileWriter {
     return text
   }
 
-  private static func version(_ key: String, _ name: String?, _ hashes: [String: [UInt8]]) -> [String] {
+  private static func version(_ key: String, name: String?, hashes: [String: [UInt8]]) -> [String] {
     guard !hashes.isEmpty else { return ["\(key): \(quoted(name ?? "unknown"))"] }
     var lines = ["\(key):"] + (name.map { ["  name: \(quoted($0))"] } ?? []) + ["  hashes:"]
     for (entity, hash) in hashes.sorted(by: { $0.key < $1.key }) {

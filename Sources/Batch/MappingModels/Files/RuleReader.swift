@@ -72,12 +72,12 @@ struct RuleReader {
       try fields["relationships"]?.pairs("relationships").map {
         RuleRelationship(name: $0.name, target: try target($0.node))
       } ?? []
-    try check(rule, fields, node)
+    try check(rule, fields: fields, node: node)
     let wanted = try fields["userInfo"]?.pairs("userInfo").map { ($0.name, try $0.node.text($0.name)) } ?? []
     return wanted.allSatisfy { userInfo[$0.0] == $0.1 } ? rule : nil
   }
 
-  private func check(_ rule: ObjectRule, _ fields: [String: MappingNode], _ node: MappingNode) throws {
+  private func check(_ rule: ObjectRule, fields: [String: MappingNode], node: MappingNode) throws {
     guard (rule.kind == .create) == (rule.key == nil) else {
       throw node.failure(
         rule.kind == .create ? "create has no by" : "\(rule.kind.rawValue) needs by",

@@ -27,12 +27,12 @@ struct RuleValueReader {
         "\(stray) does not go with \(form.name)",
         form.keys.isEmpty ? nil : "\(form.name) takes \(form.keys.sorted().joined(separator: ", "))")
     }
-    let value = try value(form.name, operand, fields, node)
+    let value = try value(form.name, operand: operand, fields: fields, node: node)
     return try fields["default"].map { .fallback(value, try read($0)) } ?? value
   }
 
   private func value(
-    _ form: String, _ operand: MappingNode, _ fields: [String: MappingNode], _ node: MappingNode
+    _ form: String, operand: MappingNode, fields: [String: MappingNode], node: MappingNode
   ) throws -> RuleValue {
     switch form {
     case "value": return .expression(.constant(try constant(operand)))

@@ -52,26 +52,28 @@ struct Rehearsal {
       var pieces: [UInt32: RowSample] = [:]
       if index == 0 { (pieces, tableRows) = try samples(stepPlan, source) }
       let rehearsal = StepRehearsal(samples: pieces)
-      let done = try run(stepPlan, reader, files, rehearsal, isLast: index + 1 == plan.steps.count, source)
-      let forecast = StepForecast(stepPlan, rehearsal, done.state, tableRows: tableRows)
+      let done = try run(
+        stepPlan, reader: reader, files: files, rehearsal: rehearsal, isLast: index + 1 == plan.steps.count,
+        source: source)
+      let forecast = StepForecast(stepPlan, rehearsal: rehearsal, state: done.state, tableRows: tableRows)
       if index == 0 { sampled = done.state.rowsRead }
       if reader !== source {
         reader.close()
         try disk.remove(reader.path)
       }
       reader = try StoreReader(path: done.path, fileSystem: disk, locking: .none)
-      let bytes = try ForeseenBytes(reader, forecast, stepPlan.layout)
+      let bytes = try ForeseenBytes(reader, forecast: forecast, layout: stepPlan.layout)
       tableRows = bytes.tableRows
-      steps.append(done.step(forecast, bytes, stepPlan))
+      steps.append(done.step(forecast, bytes: bytes, plan: stepPlan))
     }
     let held = disk.peak
     let proof = verification == .none ? nil : try RehearsedProof(reader, on: disk, limit: memory.rowLimit)
     if reader !== source { reader.close() }
-    return forecast(steps, proof, sampled, held: held)
+    return forecast(steps, proof: proof, sampled: sampled, held: held)
   }
 
   private func forecast(
-    _ steps: [MigrationForecast.Step], _ proof: RehearsedProof?, _ sampled: UInt64, held: Int
+    _ steps: [MigrationForecast.Step], proof: RehearsedProof?, sampled: UInt64, held: Int
   ) -> MigrationForecast {
     let sizes = steps.map { Double($0.bytes) }
     let speed = DiskSpeed.measure(in: directory)
@@ -89,7 +91,10 @@ struct Rehearsal {
     let writing = max(steps.reduce(0) { $0 + $1.seconds }, used / hands)
     let slowness = ProcessorSpeed.slowness
     let proving =
-      proof.map { proved($0, sizes.last ?? 0, beside: used, hands, writing) + Self.fixedSecondsOfProof * slowness } ?? 0
+      proof.map {
+        proved($0, bytes: sizes.last ?? 0, beside: used, hands: hands, writing: writing) + Self.fixedSecondsOfProof
+          * slowness
+      } ?? 0
     let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps.count) * (speed?.latency ?? 0)
     let fixed =
       planning + waits + slowness * (Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps.count - 1)))
@@ -103,7 +108,7 @@ struct Rehearsal {
 
   /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last, and
   /// SQLite looks only then.
-  private func proved(_ proof: RehearsedProof, _ bytes: Double, beside used: Double, _ hands: Double, _ writing: Double)
+  private func proved(_ proof: RehearsedProof, bytes: Double, beside used: Double, hands: Double, writing: Double)
     -> Double
   {
     let both = (used + bytes * proof.secondsOfByte * proof.crowding) / hands
@@ -153,8 +158,8 @@ struct Rehearsal {
   }
 
   private func run(
-    _ plan: StepPlan, _ reader: StoreReader, _ files: StepFiles, _ rehearsal: StepRehearsal, isLast: Bool,
-    _ source: StoreReader
+    _ plan: StepPlan, reader: StoreReader, files: StepFiles, rehearsal: StepRehearsal, isLast: Bool,
+    source: StoreReader
   ) throws -> RehearsedStep {
     let clock = RehearsalClock()
     let target = plan.step.destination

@@ -37,7 +37,7 @@ struct RehearsedStep {
   var clock: RehearsalClock
 
   /// The same of the whole store.
-  func step(_ forecast: StepForecast, _ bytes: ForeseenBytes, _ plan: StepPlan) -> MigrationForecast.Step {
+  func step(_ forecast: StepForecast, bytes: ForeseenBytes, plan: StepPlan) -> MigrationForecast.Step {
     let (preparing, tables, indexes) = clock.seconds
     let changes = max(0, tables - forecast.sampleSeconds) * bytes.tableFactor
     let indexing = indexes * bytes.indexFactor
@@ -82,7 +82,7 @@ struct ForeseenBytes {
   /// Rows of the tables that have more than in the sample, by their roots in the sample's store.
   private(set) var tableRows: [UInt32: Double] = [:]
 
-  init(_ sample: StoreReader, _ forecast: StepForecast, _ layout: StoreLayout) throws {
+  init(_ sample: StoreReader, forecast: StepForecast, layout: StoreLayout) throws {
     var (tables, allTables, indexes, allIndexes) = (0.0, 0.0, 0.0, 0.0)
     var (trees, allTrees) = (0.0, 0.0)
     let owners = Dictionary(layout.rtrees.flatMap { tree in tree.tableNames.map { ($0, tree.table) } }) { first, _ in

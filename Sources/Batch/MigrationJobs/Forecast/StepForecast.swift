@@ -16,13 +16,13 @@ struct StepForecast {
   private(set) var seconds = 0.0
 
   /// `tableRows` says how many rows the tables have that were not read as a whole, by their roots.
-  init(_ plan: StepPlan, _ rehearsal: StepRehearsal, _ state: StepState, tableRows: [UInt32: Double]) {
+  init(_ plan: StepPlan, rehearsal: StepRehearsal, state: StepState, tableRows: [UInt32: Double]) {
     for name in plan.tableNames { rows[name] = Foreseen(0) }
     let measured = rehearsal.units
     for (number, unit) in plan.units.enumerated() {
       guard let marks = measured[number], let origin = plan.origin(of: unit) else { continue }
       let read = Double(marks.last?.rowsRead ?? 0)
-      add(unit, marks, factor: max(1, (tableRows[origin.root] ?? read) / max(1, read)), plan)
+      add(unit, marks: marks, factor: max(1, (tableRows[origin.root] ?? read) / max(1, read)), plan: plan)
     }
     sampleRows = Dictionary(zip(plan.tableNames, state.tableRows)) { $1 }
     // What policies make before the first row or after the last one is no more for more rows.
@@ -31,7 +31,7 @@ struct StepForecast {
     }
   }
 
-  private mutating func add(_ unit: StepUnit, _ marks: [StepRehearsal.Mark], factor: Double, _ plan: StepPlan) {
+  private mutating func add(_ unit: StepUnit, marks: [StepRehearsal.Mark], factor: Double, plan: StepPlan) {
     guard let first = marks.first, let last = marks.last, marks.count > 1 else { return }
     let half = marks.min { $0.distance(to: last.rowsRead / 2) < $1.distance(to: last.rowsRead / 2) } ?? last
     let all = Double(last.rowsRead) * factor
@@ -43,7 +43,7 @@ struct StepForecast {
     }
     var written = 0.0
     for (table, name) in plan.tableNames.enumerated() {
-      let growth = TableGrowth(table, first, half, last, plan)
+      let growth = TableGrowth(table, first: first, half: half, last: last, plan: plan)
       let found = growth.foreseen(all: all)
       rows[name] = (rows[name] ?? Foreseen(0)) + found
       made[name, default: 0] += growth.sampled
@@ -81,7 +81,7 @@ private struct TableGrowth {
   private let rowsRead: Double
 
   init(
-    _ table: Int, _ first: StepRehearsal.Mark, _ half: StepRehearsal.Mark, _ last: StepRehearsal.Mark, _ plan: StepPlan
+    _ table: Int, first: StepRehearsal.Mark, half: StepRehearsal.Mark, last: StepRehearsal.Mark, plan: StepPlan
   ) {
     func parts(_ count: (StepRehearsal.Mark) -> Double) -> (Foreseen.Half, Foreseen.Half) {
       let (middle, end) = (Double(half.rowsRead), Double(last.rowsRead))

@@ -66,12 +66,13 @@ extension MigrationJob {
       guard let destination = Self.destination(ofJob: name, in: directory), store.map({ $0 == destination }) ?? true,
         try fileSystem.statusOfName(FilePaths.join(directory, name))?.isDirectory == true
       else { continue }
-      try cleanRun(try JobDirectory(destination: destination), all ? .cleanAll : .clean, dryRun, &report)
+      try cleanRun(
+        try JobDirectory(destination: destination), command: all ? .cleanAll : .clean, dryRun: dryRun, report: &report)
     }
     for (kind, limit) in [(StoreBackup.Kind.replaced, limit), (.setAside, setAside)] {
-      try cleanBackups(directory, store, kind, limit, dryRun, &report)
+      try cleanBackups(directory, store: store, kind: kind, limit: limit, dryRun: dryRun, report: &report)
     }
-    try cleanRecords(directory, store, reports, dryRun, &report)
+    try cleanRecords(directory, store: store, all: reports, dryRun: dryRun, report: &report)
   }
 
   private static func destination(ofJob name: String, in directory: String, suffix: String = ".godwit") -> String? {
@@ -80,7 +81,7 @@ extension MigrationJob {
   }
 
   private func cleanRecords(
-    _ directory: String, _ store: String?, _ all: Bool, _ dryRun: Bool, _ report: inout CleanReport
+    _ directory: String, store: String?, all: Bool, dryRun: Bool, report: inout CleanReport
   ) throws {
     for name in try fileSystem.list(directory) {
       let path = FilePaths.join(directory, name)
@@ -99,11 +100,10 @@ extension MigrationJob {
     }
   }
 
-  private func cleanRun(_ job: JobDirectory, _ command: LifeCommand, _ dryRun: Bool, _ report: inout CleanReport) throws
-  {
+  private func cleanRun(_ job: JobDirectory, command: LifeCommand, dryRun: Bool, report: inout CleanReport) throws {
     guard let (life, isUseless) = try judge(job, command) else { return }
     let size = try bytes(job.path, depth: 0)
-    var item = CleanReport.Item(path: job.path, reason: reason(life, job, isUseless), bytes: size)
+    var item = CleanReport.Item(path: job.path, reason: reason(life, job: job, isUseless: isUseless), bytes: size)
     guard isUseless else { return report.kept.append(item) }
     if dryRun { item.files = try files(job.path, depth: 0) }
     report.removed.append(item)
@@ -147,7 +147,7 @@ extension MigrationJob {
     }
   }
 
-  private func reason(_ life: RunLife, _ job: JobDirectory, _ isUseless: Bool) -> String {
+  private func reason(_ life: RunLife, job: JobDirectory, isUseless: Bool) -> String {
     if life.isOwned {
       let owner: LeaseOwner? = if case .live(let owner)? = try? Lease.inspect(job, fileSystem) { owner } else { nil }
       return "run at work\(owner.map { ", process \($0.pid) on \($0.host)" } ?? "")"
@@ -175,8 +175,8 @@ extension MigrationJob {
   }
 
   private func cleanBackups(
-    _ directory: String, _ store: String?, _ kind: StoreBackup.Kind, _ limit: BackupLimit?, _ dryRun: Bool,
-    _ report: inout CleanReport
+    _ directory: String, store: String?, kind: StoreBackup.Kind, limit: BackupLimit?, dryRun: Bool,
+    report: inout CleanReport
   ) throws {
     let backups = try StoreBackup.all(in: directory, fileSystem).filter {
       $0.kind == kind && (store == nil || $0.store == store)

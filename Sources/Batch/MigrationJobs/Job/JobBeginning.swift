@@ -110,7 +110,7 @@ extension MigrationJob {
   /// Writes down the plan, with copies of everything that it refers to. `seen` is the source as it is under the run's
   /// lock.
   func begin(
-    _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, source: String, _ seen: StoreSighting, now: Double
+    _ request: Request, plan: MigrationPlan, job: JobDirectory, source: String, seen: StoreSighting, now: Double
   ) throws -> JobPlan {
     // The version's name, not "the current one": the run does not ask again which one that is.
     let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
@@ -121,12 +121,13 @@ extension MigrationJob {
       fuses: request.makesOnePass,
       parts: request.parts.isAll ? nil : request.parts,
       steps: plan.steps.count,
-      models: try copies(request.models, "models", job) {
+      models: try copies(request.models, folder: "models", job: job) {
         try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
       },
-      mappings: try copies(request.mappings, "mappings", job, find: MappingModelReader.documents(below:)), now: now,
+      mappings: try copies(request.mappings, folder: "mappings", job: job, find: MappingModelReader.documents(below:)),
+      now: now,
       memory: request.memory.total, verification: request.verification, indexBuilding: request.indexBuilding,
-      backupSuffix: try StoreBackup.freeSuffix(.replaced, of: job.destination, now, fileSystem),
+      backupSuffix: try StoreBackup.freeSuffix(.replaced, of: job.destination, now: now, fileSystem: fileSystem),
       keepsBackups: request.keepsBackups, notes: plan.notes,
       planFingerprint: PlanFingerprint.hex(
         try PlanFingerprint.of(
@@ -166,7 +167,7 @@ extension MigrationJob {
   /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide.
   /// Only what the readers read is copied, and it is durable on return.
   private func copies(
-    _ paths: [String], _ folder: String, _ job: JobDirectory, find: (String) throws -> [String]
+    _ paths: [String], folder: String, job: JobDirectory, find: (String) throws -> [String]
   ) throws -> [String] {
     var packages: [String] = []
     for path in paths {

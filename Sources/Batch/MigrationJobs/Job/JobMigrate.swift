@@ -48,7 +48,7 @@ extension MigrationJob {
         return Report(
           destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
       }
-      if var report = try begin(request, plan, seen, job, source: source, monitor) {
+      if var report = try begin(request, plan: plan, planned: seen, job: job, source: source, monitor: monitor) {
         report.notes += kept.map {
           "\($0) is kept from the run that was given up: it may be the only copy of its contents"
         }
@@ -81,8 +81,8 @@ extension MigrationJob {
   /// Takes the lease and migrates; nil if the store is not the planned one any longer, or another run came first: then
   /// ask again.
   private func begin(
-    _ request: Request, _ plan: MigrationPlan, _ planned: StoreSighting, _ job: JobDirectory, source: String,
-    _ monitor: RunMonitor
+    _ request: Request, plan: MigrationPlan, planned: StoreSighting, job: JobDirectory, source: String,
+    monitor: RunMonitor
   ) throws -> Report? {
     let isInPlace = source == job.destination
     try refuseEarly(plan, job, isInPlace: isInPlace, memory: request.memory)
@@ -100,7 +100,7 @@ extension MigrationJob {
       }
       // Another run may have ended at that name meanwhile.
       if !isInPlace { try refuseTakenNames(plan, job) }
-      return try run(request, plan, job, lease, opened, seen, monitor)
+      return try run(request, plan: plan, job: job, lease: lease, source: opened, seen: seen, monitor: monitor)
     } catch {
       try lease.throwIfReplaced()
       // A run that is over has no work either.
@@ -116,13 +116,13 @@ extension MigrationJob {
   /// Writes the plan down and runs it. `source` is open under the lock that the run keeps, and was seen to be as
   /// planned.
   private func run(
-    _ request: Request, _ plan: MigrationPlan, _ job: JobDirectory, _ lease: Lease, _ source: StoreReader,
-    _ seen: StoreSighting,
-    _ monitor: RunMonitor
+    _ request: Request, plan: MigrationPlan, job: JobDirectory, lease: Lease, source: StoreReader,
+    seen: StoreSighting,
+    monitor: RunMonitor
   ) throws -> Report {
     try job.create(fileSystem)
     let now = Date().timeIntervalSinceReferenceDate.rounded()
-    let run = try begin(request, plan, job, source: source.path, seen, now: now)
+    let run = try begin(request, plan: plan, job: job, source: source.path, seen: seen, now: now)
     return try MigrationRun(
       job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
       logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps,

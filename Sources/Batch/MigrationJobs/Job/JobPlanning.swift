@@ -55,7 +55,8 @@ extension MigrationJob {
     defer { source.close() }
     let seen = try StoreSighting(source, fileSystem)
     let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))
-    var plan = try planner(request, library, mappings).plan(source, target: request.target, countsRows: countsRows)
+    var plan = try planner(request, library: library, mappings: mappings).plan(
+      source, target: request.target, countsRows: countsRows)
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
@@ -71,7 +72,8 @@ extension MigrationJob {
     }
     try look(at: &plan, request, source)
     // Last: a mapping that cannot work at all is a better answer than what it would lose.
-    plan.notes += try PlanJudge(request, plan, library, mappings, policies).notes(source)
+    plan.notes += try PlanJudge(request, plan: plan, library: library, mappings: mappings, policies: policies).notes(
+      source)
     return (plan, seen)
   }
 
@@ -99,10 +101,10 @@ extension MigrationJob {
   }
 
   func planner(_ request: Request) throws -> MigrationPlanner {
-    planner(request, try ModelLibrary(paths: request.models), try mappings(request))
+    planner(request, library: try ModelLibrary(paths: request.models), mappings: try mappings(request))
   }
 
-  private func planner(_ request: Request, _ library: ModelLibrary, _ mappings: [PlanJudge.Mappings])
+  private func planner(_ request: Request, library: ModelLibrary, mappings: [PlanJudge.Mappings])
     -> MigrationPlanner
   {
     MigrationPlanner(

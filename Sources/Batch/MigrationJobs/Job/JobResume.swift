@@ -20,14 +20,16 @@ extension MigrationJob {
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     try settled(path) {
-      try resumed(path, memory, takeOver: takeOver, rejects, consent, history, makeMonitor)
+      try resumed(
+        path, memory: memory, takeOver: takeOver, rejects: rejects, consent: consent, history: history,
+        makeMonitor: makeMonitor)
     }
   }
 
   /// The same, for callers that know themselves what is left.
   package func resumed(
-    _ path: String, _ memory: MemoryBudget?, takeOver: Bool, _ rejects: RejectLimit?, _ consent: LossConsent,
-    _ history: ExtrasOptions.History?, _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    _ path: String, memory: MemoryBudget?, takeOver: Bool, rejects: RejectLimit?, consent: LossConsent,
+    history: ExtrasOptions.History?, makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else {
       throw noRun(path)
@@ -36,26 +38,30 @@ extension MigrationJob {
     let life = try RunLife.look(job, fileSystem, isOwn: true)
     let answer = life.answer(to: .resume)
     switch answer {
-    case .refuse(let way): throw refusal(life, way, job, resumes: true)
+    case .refuse(let way): throw refusal(life, way: way, job: job, resumes: true)
     case .goOn, .finish, .cutOverAgain: try job.refuseLinks(fileSystem)
     case .begin, .finishFirst, .giveUp, .giveUpFirst, .look, .keep, .nothing, .wait:
       try job.remove(fileSystem, under: lease)
       throw noRun(path)
     }
     if answer == .finish {
-      return try withinRun { try finish(job.current(fileSystem), lease, makeMonitor(RunMonitor.standardInterval)) }
+      return try withinRun {
+        try finish(job.current(fileSystem), lease: lease, monitor: makeMonitor(RunMonitor.standardInterval))
+      }
     }
     do {
-      var plan = try changed(JobPlan.read(job, fileSystem), memory, rejects, path)
+      var plan = try changed(JobPlan.read(job, fileSystem), memory: memory, rejects: rejects, path: path)
       plan.add(consent)
       if answer == .cutOverAgain {
         guard try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).hasNewStore() else {
-          throw refusal(life, .restart, job, resumes: true)
+          throw refusal(life, way: .restart, job: job, resumes: true)
         }
         try takeBackCutOver(&plan, job.current(fileSystem))
       }
       try fileSystem.remove(job.failure)
-      return try withinRun { try goOn(plan, job, lease, makeMonitor(plan.interval), consent, history) }
+      return try withinRun {
+        try goOn(plan, job: job, lease: lease, monitor: makeMonitor(plan.interval), consent: consent, history: history)
+      }
     } catch {
       // What else goes wrong follows from that.
       try lease.throwIfReplaced()
@@ -84,7 +90,7 @@ extension MigrationJob {
     }
   }
 
-  private func changed(_ plan: JobPlan, _ memory: MemoryBudget?, _ rejects: RejectLimit?, _ path: String) throws
+  private func changed(_ plan: JobPlan, memory: MemoryBudget?, rejects: RejectLimit?, path: String) throws
     -> JobPlan
   {
     var plan = plan
@@ -106,15 +112,15 @@ extension MigrationJob {
     _ = try CutOver(fileSystem: fileSystem, job: job).undo()
     // A backup of the first cut-over may have stayed, and keeps its name.
     let now = Date().timeIntervalSinceReferenceDate.rounded()
-    plan.backupSuffix = try StoreBackup.freeSuffix(.replaced, of: job.destination, now, fileSystem)
+    plan.backupSuffix = try StoreBackup.freeSuffix(.replaced, of: job.destination, now: now, fileSystem: fileSystem)
     try plan.write(to: job, fileSystem)
     try fileSystem.remove(job.cutOver)
     try fileSystem.syncDirectory(job.path)
   }
 
   private func goOn(
-    _ plan: JobPlan, _ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor, _ consent: LossConsent,
-    _ history: ExtrasOptions.History?
+    _ plan: JobPlan, job: JobDirectory, lease: Lease, monitor: RunMonitor, consent: LossConsent,
+    history: ExtrasOptions.History?
   ) throws -> Report {
     lease.guardRun(monitor)
     let job = try workingDirectory(of: job, lease, monitor)

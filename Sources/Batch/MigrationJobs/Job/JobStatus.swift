@@ -63,7 +63,7 @@ extension MigrationJob {
     let life = try RunLife.look(job, fileSystem)
     // Before its plan a run is nothing that could be resumed; a kill can leave that.
     guard life.isOwned || ![.none, .leased].contains(life.phase) else { return JobStatus(state: .none) }
-    if !life.isOwned { try add(life, job, &status) }
+    if !life.isOwned { try add(life, job: job, status: &status) }
     guard try fileSystem.status(job.plan) != nil else { return status }
     do {
       let plan = try JobPlan.read(job, fileSystem)
@@ -80,7 +80,7 @@ extension MigrationJob {
   }
 
   /// What has become of a run that nobody works on, and of its store.
-  private func add(_ life: RunLife, _ job: JobDirectory, _ status: inout JobStatus) throws {
+  private func add(_ life: RunLife, job: JobDirectory, status: inout JobStatus) throws {
     switch life.phase {
     case .none, .leased, .working, .unreadable: status.state = .interrupted
     case .failed: status.state = .failed
@@ -96,7 +96,7 @@ extension MigrationJob {
       }
       status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
     } else if case .refuse(let way) = life.answer(to: .migrate) {
-      let refusal = refusal(life, way, job)
+      let refusal = refusal(life, way: way, job: job)
       if life.phase == .failed || life.store != .asItWas { status.problems.append(refusal.message) }
       status.advice = refusal.hint
     }

@@ -25,8 +25,8 @@ public final class Lease: Sendable {
 
   /// `directory` is the one that the file was opened in.
   init(
-    _ owner: LeaseOwner, _ file: any File, in directory: HeldDirectory, _ job: JobDirectory,
-    _ fileSystem: any FileSystem,
+    _ owner: LeaseOwner, file: any File, in directory: HeldDirectory, job: JobDirectory,
+    fileSystem: any FileSystem,
     isFromElsewhere: Bool = false
   ) {
     (self.owner, self.file, self.directory, self.job, self.fileSystem) = (owner, file, directory, job, fileSystem)
@@ -115,11 +115,11 @@ public final class Lease: Sendable {
         usleep(25_000)
         continue
       }
-      let owner = LeaseOwner.current(epoch: try nextEpoch(file, job, fileSystem))
+      let owner = LeaseOwner.current(epoch: try nextEpoch(file, job: job, fileSystem: fileSystem))
       try write(owner, to: file)
-      if isNamed(owner, directory, job, fileSystem) {
+      if isNamed(owner, directory: directory, job: job, fileSystem: fileSystem) {
         try fileSystem.syncDirectory(directory.path)
-        return Lease(owner, file, in: directory, job, fileSystem, isFromElsewhere: fromElsewhere)
+        return Lease(owner, file: file, in: directory, job: job, fileSystem: fileSystem, isFromElsewhere: fromElsewhere)
       }
       file.close()
     }
@@ -141,7 +141,7 @@ public final class Lease: Sendable {
   /// Whether the file that was locked still has its name. Looked at by both ways: the directory may have got its name
   /// only just now.
   private static func isNamed(
-    _ owner: LeaseOwner, _ directory: HeldDirectory, _ job: JobDirectory, _ fileSystem: any FileSystem
+    _ owner: LeaseOwner, directory: HeldDirectory, job: JobDirectory, fileSystem: any FileSystem
   ) -> Bool {
     [job.lease, FilePaths.join(directory.path, FilePaths.name(of: job.lease))].allSatisfy { path in
       (try? LeaseOwner.read(path, fileSystem)) == owner
@@ -190,7 +190,7 @@ public final class Lease: Sendable {
 
   /// One more than the last owner's. A record that cannot be read has an unknown one: seconds since 1970 are more
   /// than any count reaches.
-  private static func nextEpoch(_ file: any File, _ job: JobDirectory, _ fileSystem: any FileSystem) throws -> UInt64 {
+  private static func nextEpoch(_ file: any File, job: JobDirectory, fileSystem: any FileSystem) throws -> UInt64 {
     if try file.size() == 0 { return 1 }
     guard let last = try LeaseOwner.read(job.lease, fileSystem), last.epoch < .max else {
       return UInt64(max(1, Date().timeIntervalSince1970))

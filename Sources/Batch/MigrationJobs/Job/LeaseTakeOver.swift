@@ -38,7 +38,7 @@ extension Lease {
         }
       }
       if try !isFree(job, fileSystem) {
-        guard owner.isOnThisMachine else { return try replace(owner, sign, job, fileSystem) }
+        guard owner.isOnThisMachine else { return try replace(owner, sign: sign, job: job, fileSystem: fileSystem) }
         try end(owner, job)
       }
       return try takeAfterEnd(of: owner, job, fileSystem)
@@ -54,7 +54,7 @@ extension Lease {
 
   /// Gives the lease's name to a file of this process.
   private static func replace(
-    _ owner: LeaseOwner, _ sign: Int64?, _ job: JobDirectory, _ fileSystem: any FileSystem
+    _ owner: LeaseOwner, sign: Int64?, job: JobDirectory, fileSystem: any FileSystem
   ) throws -> Lease {
     let resume = ProgramName.command("resume", job.destination)
     // A few files are moved and removed by name then: nobody could do that beside it.
@@ -80,7 +80,7 @@ extension Lease {
     try write(successor, to: file)
     try fileSystem.rename(job.lease + ".new", to: job.lease)
     try fileSystem.syncDirectory(job.path)
-    return Lease(successor, file, in: directory, job, fileSystem, isFromElsewhere: true)
+    return Lease(successor, file: file, in: directory, job: job, fileSystem: fileSystem, isFromElsewhere: true)
   }
 
   /// Whether the run is between its beginning and its end.

@@ -31,7 +31,7 @@ struct MigrationRun {
   var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
 
   func run() throws -> MigrationJob.Report {
-    let recorder = RunRecorder(job, plan, isNew: planned != nil, logger)
+    let recorder = RunRecorder(job, plan: plan, isNew: planned != nil, logger: logger)
     do {
       var report = try run(recorder)
       report.notes += recorder.notes
@@ -46,12 +46,13 @@ struct MigrationRun {
   private func run(_ recorder: RunRecorder) throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
-    let pulse = RunPulse(job, monitor, recorder, RunMetrics(store: plan.destination, factory: metrics))
+    let pulse = RunPulse(
+      job, monitor: monitor, recorder: recorder, metrics: RunMetrics(store: plan.destination, factory: metrics))
     defer { pulse.end() }
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
     if let finished = try cutOver.resume() {
-      return try end(finished, pulse, recorder, rowsRead: 0, verified: nil, accounts: [])
+      return try end(finished, pulse: pulse, recorder: recorder, rowsRead: 0, verified: nil, accounts: [])
     }
     let source = try seen ?? openSource()
     defer { source.close() }
@@ -60,9 +61,9 @@ struct MigrationRun {
     recorder.describe(steps, source, fingerprint: plan.sourceFingerprint)
     if !plan.isInPlace { try refuseTakenDestination() }
     let (result, verified) = try noting {
-      let result = try runSteps(steps, source, log)
+      let result = try runSteps(steps, source: source, log: log)
       try takeExternalData(result)
-      return (result, try verify(result, steps, source))
+      return (result, try verify(result, steps: steps, source: source))
     }
     try settle(result.accounts)
     // Once more at the end: a source that could only be locked for reading may have changed under the run. In place the
@@ -82,7 +83,8 @@ struct MigrationRun {
       try lease.throwIfReplaced()
     }
     return try end(
-      finished, pulse, recorder, rowsRead: result.rowsRead, verified: verified, accounts: result.accounts,
+      finished, pulse: pulse, recorder: recorder, rowsRead: result.rowsRead, verified: verified,
+      accounts: result.accounts,
       model: steps.last?.destination)
   }
 
@@ -156,23 +158,27 @@ struct MigrationRun {
   }
 
   private func end(
-    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, rowsRead: UInt64,
+    _ finished: CutOverResult, pulse: RunPulse, recorder: RunRecorder, rowsRead: UInt64,
     verified: VerificationReport?,
     accounts: [StepAccount], model: ManagedObjectModel? = nil
   ) throws -> MigrationJob.Report {
-    try job.whenOver(fileSystem) { try tidy(finished, pulse, recorder, rowsRead, verified, accounts, model) }
+    try job.whenOver(fileSystem) {
+      try tidy(
+        finished, pulse: pulse, recorder: recorder, rowsRead: rowsRead, verified: verified, accounts: accounts,
+        model: model)
+    }
   }
 
   private func tidy(
-    _ finished: CutOverResult, _ pulse: RunPulse, _ recorder: RunRecorder, _ rowsRead: UInt64,
-    _ verified: VerificationReport?,
-    _ accounts: [StepAccount], _ model: ManagedObjectModel?
+    _ finished: CutOverResult, pulse: RunPulse, recorder: RunRecorder, rowsRead: UInt64,
+    verified: VerificationReport?,
+    accounts: [StepAccount], model: ManagedObjectModel?
   ) throws -> MigrationJob.Report {
     try lease.throwIfReplaced()
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     let journal = try cutOver.journal()
     let result = try cutOver.result(journal)
-    guard result.isThere else { return try endReplaced(result, finished.backup, pulse) }
+    guard result.isThere else { return try endReplaced(result, backup: finished.backup, pulse: pulse) }
     var removed: [String] = []
     if plan.isInPlace, let limit = plan.keepsBackups {
       removed = try StoreBackup.remove(beyond: limit, of: plan.destination, latest: finished.backup, fileSystem)
@@ -191,7 +197,7 @@ struct MigrationRun {
     pulse.end()
     var progress = monitor.progressNow
     progress.fraction = 1
-    recorder.finish(finish(report, verified, model), progress)
+    recorder.finish(finish(report, verified: verified, model: model), progress)
     try job.remove(fileSystem, under: lease)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
@@ -202,7 +208,7 @@ struct MigrationRun {
   }
 
   /// Another store has the destination's name by now: the run is over, and nothing is claimed of it.
-  private func endReplaced(_ result: RunResult, _ backup: String?, _ pulse: RunPulse) throws -> MigrationJob.Report {
+  private func endReplaced(_ result: RunResult, backup: String?, pulse: RunPulse) throws -> MigrationJob.Report {
     _ = try takeRejects()
     // What is written to the directory while it is emptied would stay, and the directory with it.
     pulse.end()
@@ -213,7 +219,7 @@ struct MigrationRun {
 
   /// What stays of the run when its directory goes.
   private func finish(
-    _ report: MigrationJob.Report, _ verified: VerificationReport?, _ model: ManagedObjectModel?
+    _ report: MigrationJob.Report, verified: VerificationReport?, model: ManagedObjectModel?
   ) -> RunHistory.Finished {
     var entities: [RunHistory.Size] = []
     if let model, let reader = try? StoreReader(path: report.destination, fileSystem: fileSystem, locking: .none) {

@@ -21,8 +21,8 @@ struct PlanJudge {
   }
 
   init(
-    _ request: MigrationJob.Request, _ plan: MigrationPlan, _ library: ModelLibrary, _ mappings: [Mappings],
-    _ policies: PolicyRegistry
+    _ request: MigrationJob.Request, plan: MigrationPlan, library: ModelLibrary, mappings: [Mappings],
+    policies: PolicyRegistry
   ) {
     (self.request, self.plan, self.library, self.mappings, self.policies) = (request, plan, library, mappings, policies)
   }
@@ -65,12 +65,12 @@ struct PlanJudge {
     var accounts = plan.accounts
     if plan.rows.isEmpty, accounts.contains(where: { !judge.lost($0).isEmpty }) {
       let binding = try StoreBinding(reader, model: plan.sourceVersion)
-      accounts = try PlanAccounts(plan.steps, reader, binding, counts: true).accounts
+      accounts = try PlanAccounts(plan.steps, reader: reader, binding: binding, counts: true).accounts
     }
     return try zip(accounts, stages).enumerated().flatMap { index, found in
       let pair = "\(found.0.source) to \(found.0.destination)"
       let lost = judge.lost(found.0)
-      let filtered = index == 0 ? judge.filtered(try withFilters(found.0, found.1, reader)) : []
+      let filtered = index == 0 ? judge.filtered(try withFilters(found.0, step: found.1, reader: reader)) : []
       return [
         LossJudge.Finding(reason: reason(found.1, isKnown: isKnown || index > 0), lines: lost),
         LossJudge.Finding(reason: "the filters of the step \(pair) leave out", lines: filtered),
@@ -86,7 +86,7 @@ struct PlanJudge {
   }
 
   /// The account with what filters leave out, if nobody allowed that.
-  private func withFilters(_ account: VersionAccount, _ step: MigrationStep, _ reader: StoreReader) throws
+  private func withFilters(_ account: VersionAccount, step: MigrationStep, reader: StoreReader) throws
     -> VersionAccount
   {
     let concerned = account.lines.filter { $0.leftOutBy == .filter && !request.consent.allows($0) }
@@ -94,7 +94,8 @@ struct PlanJudge {
     let count: FilterCount
     do {
       count = try FilterCount(
-        Set(concerned.map(\.entity)), step, reader, policies, now: Date().timeIntervalSinceReferenceDate, request.memory
+        Set(concerned.map(\.entity)), step: step, reader: reader, policies: policies,
+        now: Date().timeIntervalSinceReferenceDate, memory: request.memory
       )
     } catch let error as StreamsError where error.code == .diskFull {
       // What filters look up does not fit into memory: the run counts, and is judged before its cut-over.

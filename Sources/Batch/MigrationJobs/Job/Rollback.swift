@@ -44,7 +44,7 @@ extension MigrationJob {
         let backup = try newestBackup(job.destination)
         try checkRollback(to: backup, of: job.destination, force: force)
         try job.create(fileSystem)
-        return try putBack(backup, job, lease, force: force)
+        return try putBack(backup, job: job, lease: lease, force: force)
       } catch {
         // Without a journal nothing has happened yet, or all.
         if (error as? BatchError)?.effect != .done, try job.exists(fileSystem),
@@ -75,16 +75,16 @@ extension MigrationJob {
     let again = try RunLife.look(job, fileSystem, isOwn: true)
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     guard again == life, let restored = try cutOver.journal().restores else { return nil }
-    return try end(try cutOver.resume(), restored, job, lease)
+    return try end(try cutOver.resume(), restored: restored, job: job, lease: lease)
   }
 
   /// Removes the job of a rollback whose cut-over is finished, and looks at the store before anything is claimed of it.
-  private func end(_ finished: CutOverResult?, _ restored: String, _ job: JobDirectory, _ lease: Lease) throws
+  private func end(_ finished: CutOverResult?, restored: String, job: JobDirectory, lease: Lease) throws
     -> RollbackReport
   {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
     let journal = try cutOver.journal()
-    return try job.whenOver(fileSystem, "The old store is in its place again") {
+    return try job.whenOver(fileSystem, what: "The old store is in its place again") {
       try job.remove(fileSystem, under: lease)
       let result = try cutOver.result(journal)
       try result.throwIfReplaced(fileSystem)
@@ -159,8 +159,7 @@ extension MigrationJob {
       path: path)
   }
 
-  private func putBack(_ backup: StoreBackup, _ job: JobDirectory, _ lease: Lease, force: Bool) throws -> RollbackReport
-  {
+  private func putBack(_ backup: StoreBackup, job: JobDirectory, lease: Lease, force: Bool) throws -> RollbackReport {
     try refuseInUse(backup.path, "the backup")
     do {
       try fileSystem.link(backup.path, to: job.newStore)
@@ -171,11 +170,11 @@ extension MigrationJob {
     }
     let isInPlace = try fileSystem.statusOfName(job.destination) != nil
     let now = Date().timeIntervalSinceReferenceDate
-    let suffix = try StoreBackup.freeSuffix(.setAside, of: job.destination, now, fileSystem)
+    let suffix = try StoreBackup.freeSuffix(.setAside, of: job.destination, now: now, fileSystem: fileSystem)
     let finished = try CutOver(fileSystem: fileSystem, job: job).run(
       newStore: job.newStore, destination: job.destination, inPlace: isInPlace, backupSuffix: suffix,
       restores: backup.path
     ) { try checkRollback(to: backup, of: job.destination, force: force) }
-    return try end(finished, backup.path, job, lease)
+    return try end(finished, restored: backup.path, job: job, lease: lease)
   }
 }

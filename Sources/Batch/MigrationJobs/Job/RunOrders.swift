@@ -49,11 +49,11 @@ extension MigrationJob {
   public func order(_ path: String, _ change: (inout RunOrders) -> Void) throws {
     try BatchError.border {
       guard let job = try JobRegistry(fileSystem).find(path) else { throw nobodyWorks(on: path) }
-      try order(job, path, change)
+      try order(job, path: path, change: change)
     }
   }
 
-  package func order(_ job: JobDirectory, _ path: String, _ change: (inout RunOrders) -> Void) throws {
+  package func order(_ job: JobDirectory, path: String, change: (inout RunOrders) -> Void) throws {
     guard try isWorking(on: job) else { throw nobodyWorks(on: path) }
     var orders = RunOrders.read(job) ?? RunOrders()
     change(&orders)

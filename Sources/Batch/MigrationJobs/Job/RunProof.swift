@@ -7,7 +7,7 @@ import Streams
 // The proof of what the last step left.
 extension MigrationRun {
   /// Proves the finished store as the run was asked to; nil for not at all.
-  func verify(_ result: Finished, _ steps: [MigrationStep], _ source: StoreReader) throws -> VerificationReport? {
+  func verify(_ result: Finished, steps: [MigrationStep], source: StoreReader) throws -> VerificationReport? {
     guard plan.verification != .none, let model = steps.last?.destination else { return nil }
     let work = try proofWork(bytes: fileSystem.status(result.path)?.size ?? 0)
     monitor.update { progress in
@@ -31,7 +31,7 @@ extension MigrationRun {
         }
       }
     do {
-      try report.throwIfViolated(accepting: try accepted(report, steps, source))
+      try report.throwIfViolated(accepting: try accepted(report, steps: steps, source: source))
     } catch var error as BatchError {
       if report.violations.contains(where: { $0.kind == .dangling }), !result.notes.isEmpty {
         let left = result.notes.joined(separator: "; ")
@@ -53,7 +53,7 @@ extension MigrationRun {
 
   /// Keys that led nowhere in the source already stay in an inferred migration; they must not have become more.
   private func accepted(
-    _ report: VerificationReport, _ steps: [MigrationStep], _ source: StoreReader
+    _ report: VerificationReport, steps: [MigrationStep], source: StoreReader
   ) throws -> Set<Violation.Kind> {
     let dangling = report.violations.filter { $0.kind == .dangling }
     guard let first = steps.first?.origin, !dangling.isEmpty,

@@ -20,8 +20,7 @@ package final class RunPulse: Sendable {
   private let rate: RunRate?
 
   /// Begins. Orders that another process was given are forgotten.
-  package init(_ job: JobDirectory, _ monitor: RunMonitor, _ recorder: RunRecorder? = nil, _ metrics: RunMetrics? = nil)
-  {
+  package init(_ job: JobDirectory, monitor: RunMonitor, recorder: RunRecorder? = nil, metrics: RunMetrics? = nil) {
     (self.job, self.monitor, self.recorder, self.metrics, rate) = (job, monitor, recorder, metrics, monitor.rate)
     for path in [job.control, job.progress] { try? LocalFileSystem().remove(path) }
     heartbeat.start(every: 0.5) { [weak self] in self?.beat() }

@@ -11,7 +11,7 @@ extension MigrationRun {
   private func storeName(_ index: Int) -> String { "step-\(index + 1).sqlite" }
 
   /// Runs the steps that are left; returns the last one's store.
-  func runSteps(_ steps: [MigrationStep], _ source: StoreReader, _ log: JobLog) throws -> Finished {
+  func runSteps(_ steps: [MigrationStep], source: StoreReader, log: JobLog) throws -> Finished {
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     let found = try store.newestValid(plan: planFingerprint, source: sourceFingerprint)
     for rejected in found?.rejected ?? [] {
@@ -31,7 +31,8 @@ extension MigrationRun {
       defer { if reader !== source { reader.close() } }
       monitor.update { ($0.step, $0.steps) = (index + 1, steps.count) }
       if position.state == nil { try tell(.willMigrate, steps[index], store: previous ?? plan.source) }
-      let (state, rows, account, watcher) = try runStep(steps, position, reader, source, publisher, rejects)
+      let (state, rows, account, watcher) = try runStep(
+        steps, position: position, reader: reader, source: source, publisher: publisher, rejects: rejects)
       early = watcher
       let name = state.workingPath(storeName(index))
       try tell(.didMigrate, steps[index], store: job.working(name))
@@ -62,9 +63,9 @@ extension MigrationRun {
   }
 
   private func runStep(
-    _ steps: [MigrationStep], _ position: RunPosition, _ reader: StoreReader, _ source: StoreReader,
-    _ publisher: RunPublisher,
-    _ rejects: RejectLog?
+    _ steps: [MigrationStep], position: RunPosition, reader: StoreReader, source: StoreReader,
+    publisher: RunPublisher,
+    rejects: RejectLog?
   ) throws -> (state: StepState, rows: [String: UInt64], account: StepAccount, early: EarlyVerification?) {
     let index = position.step
     let directory = job.path

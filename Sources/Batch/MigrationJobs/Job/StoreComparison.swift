@@ -38,11 +38,11 @@ extension MigrationJob {
   public func compare(_ store: String, of model: ManagedObjectModel, with request: Request, monitor: RunMonitor) throws
     -> StoreComparison
   {
-    try BatchError.looking { try compared(store, model, request, monitor) }
+    try BatchError.looking { try compared(store, model: model, request: request, monitor: monitor) }
   }
 
   private func compared(
-    _ store: String, _ model: ManagedObjectModel, _ request: Request, _ monitor: RunMonitor
+    _ store: String, model: ManagedObjectModel, request: Request, monitor: RunMonitor
   ) throws -> StoreComparison {
     var request = request
     let folder = try JobDirectory(destination: store).destination + ".again"
@@ -67,11 +67,12 @@ extension MigrationJob {
         comparison.differences.append(.init(table: table, rows: 1))
         continue
       }
-      var walk = try PairWalk(table, left, right)
+      var walk = try PairWalk(table, left: left, right: right)
       try walk.run()
       comparison.rows += walk.rows
       guard walk.differing > 0 else { continue }
-      comparison.differences.append(try Self.difference(table, walk.first, walk.differing, joins, [left, right]))
+      comparison.differences.append(
+        try Self.difference(table, rowid: walk.first, rows: walk.differing, joins: joins, connections: [left, right]))
     }
     return comparison
   }
@@ -83,10 +84,11 @@ extension MigrationJob {
   }
 
   private static func difference(
-    _ table: String, _ rowid: Int64?, _ rows: UInt64, _ joins: [StoreBinding.Join], _ connections: [StoreConnection]
+    _ table: String, rowid: Int64?, rows: UInt64, joins: [StoreBinding.Join], connections: [StoreConnection]
   ) throws -> StoreComparison.Difference {
     guard let join = joins.first(where: { $0.schema.name == table }), let rowid else {
-      return .init(table: table, entity: try entity(table, rowid, connections), key: rowid, rows: rows)
+      return .init(
+        table: table, entity: try entity(table, key: rowid, connections: connections), key: rowid, rows: rows)
     }
     let (link, owner) = (
       join.layout.relationship, StoreConnection.quoted(join.schema.columns[join.sourcePosition].name)
@@ -119,7 +121,7 @@ extension MigrationJob {
   }
 
   /// The name of a row's entity, as Z_PRIMARYKEY has it.
-  private static func entity(_ table: String, _ key: Int64?, _ connections: [StoreConnection]) throws -> String? {
+  private static func entity(_ table: String, key: Int64?, connections: [StoreConnection]) throws -> String? {
     guard let key else { return nil }
     for connection in connections {
       var name: String?
@@ -142,7 +144,7 @@ private struct PairWalk {
   private(set) var differing: UInt64 = 0
   private(set) var first: Int64?
 
-  init(_ table: String, _ left: StoreConnection, _ right: StoreConnection) throws {
+  init(_ table: String, left: StoreConnection, right: StoreConnection) throws {
     var names: [String] = []
     var isWithoutRowid = false
     try left.rows("SELECT name FROM pragma_table_info(\(SQLText.literal(table)))") {

@@ -36,7 +36,7 @@ extension MigrationJob {
       request.fuses = false
       // Whether other rows can be migrated is not asked here.
       let plan = try planner(request).plan(source, target: request.target, countsRows: false, checksValues: false)
-      var (trace, path) = try begin(entity, key, source, plan, tracer)
+      var (trace, path) = try begin(entity, key: key, source: source, plan: plan, tracer: tracer)
       var followed = [trace.object]
       for (index, step) in plan.steps.enumerated() {
         let (made, next) = try tracer.step(step, number: index + 1, of: path, following: followed)
@@ -50,7 +50,7 @@ extension MigrationJob {
 
   /// Looks at the object, and writes the small store with it.
   private func begin(
-    _ entity: String, _ key: Int64, _ source: StoreReader, _ plan: MigrationPlan, _ tracer: ObjectTracer
+    _ entity: String, key: Int64, source: StoreReader, plan: MigrationPlan, tracer: ObjectTracer
   ) throws -> (trace: ObjectTrace, path: String) {
     let store = try TracedStore(source, model: plan.sourceVersion, files: tracer.files("source"))
     defer { store.graph.forgetObjects() }

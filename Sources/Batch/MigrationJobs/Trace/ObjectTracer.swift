@@ -29,7 +29,7 @@ struct ObjectTracer {
       step: step, reader: reader, policies: policies, files: files("plan-\(number)"), now: now,
       validation: validation)
     let watcher = TraceWatcher(objects)
-    let result = try run(plan, number, reader, watcher)
+    let result = try run(plan, number: number, reader: reader, watcher: watcher)
     let after = try StoreReader(path: result, fileSystem: fileSystem, locking: .none)
     defer { after.close() }
     let store = try TracedStore(after, model: step.destination, files: files("after-\(number)"))
@@ -37,7 +37,7 @@ struct ObjectTracer {
     defer { for graph in [plan.graph, store.graph] { graph.forgetObjects() } }
     let passages = try objects.map { object in
       let fates = watcher.fates[object.place] ?? []
-      let takings = try fates.map { try taking($0, of: object, in: plan, number, store) }
+      let takings = try fates.map { try taking($0, of: object, in: plan, number: number, after: store) }
       return ObjectTrace.Passage(
         object: object, takings: takings, reason: fates.isEmpty ? Self.reason(object, step) : nil)
     }
@@ -48,7 +48,7 @@ struct ObjectTracer {
     return (trace, result)
   }
 
-  private func run(_ plan: StepPlan, _ number: Int, _ reader: StoreReader, _ watcher: TraceWatcher) throws -> String {
+  private func run(_ plan: StepPlan, number: Int, reader: StoreReader, watcher: TraceWatcher) throws -> String {
     let files = files("step-\(number)")
     let path = FilePaths.join(folder, "step-\(number).sqlite")
     let target = plan.step.destination
@@ -72,7 +72,7 @@ struct ObjectTracer {
   }
 
   private func taking(
-    _ fate: ObjectFate, of object: ObjectTrace.Object, in plan: StepPlan, _ number: Int, _ after: TracedStore
+    _ fate: ObjectFate, of object: ObjectTrace.Object, in plan: StepPlan, number: Int, after: TracedStore
   ) throws -> ObjectTrace.Taking {
     let mapping = fate.mapping
     let model = plan.step.mappingModels.first { $0.entityMappings.contains { $0.name == mapping.mapping.name } }

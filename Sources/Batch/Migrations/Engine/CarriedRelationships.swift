@@ -15,7 +15,7 @@ struct CarriedRelationships {
     for draft in drafts.drafts {
       for property in draft.mapping.relationshipMappings {
         guard let relationship = draft.destination.relationships[property.name],
-          let origin = try RelationshipOrigin(property, draft, drafts), !arrives(relationship, origin)
+          let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts), !arrives(relationship, origin)
         else { continue }
         throw BatchError(
           .badMapping,

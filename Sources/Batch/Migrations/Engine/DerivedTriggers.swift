@@ -81,20 +81,21 @@ struct DerivedTriggers {
     switch layout.storage(of: relationship.name, entity: entity) {
     case .inverseKey(let table, let key, _)?, .ownerKey(let table, let key, _)?:
       let child = layout.entityTables[table]
-      return keyed(child.name, SQLText.name(child.columns[key].name), column)
+      return keyed(child.name, key: SQLText.name(child.columns[key].name), value: column)
     case .join(let position, let ownerIsSource)?:
       let join = layout.joinTables[position]
       // Of a relationship that is its own inverse it is not known which column has the owner.
       guard join.relationship != join.inverse, let child = layout.table(ofEntity: other) else { return nil }
       let ends = [join.sourceColumn, join.destinationColumn].map(SQLText.name)
       return joined(
-        join.name, owner: ends[ownerIsSource ? 0 : 1], child: ends[ownerIsSource ? 1 : 0], child.name, column)
+        join.name, owner: ends[ownerIsSource ? 0 : 1], child: ends[ownerIsSource ? 1 : 0], children: child.name,
+        value: column)
     case .ownKey?, nil: return nil
     }
   }
 
   /// The owner's key is in the rows of the objects.
-  private func keyed(_ table: String, _ key: String, _ value: String?) -> Links {
+  private func keyed(_ table: String, key: String, value: String?) -> Links {
     let changed = [key, value].compactMap { $0 }
     return Links(
       source: "\(SQLText.name(table)) o", owner: "o.\(key)", value: value.map { "o.\($0)" },
@@ -113,7 +114,7 @@ struct DerivedTriggers {
   }
 
   /// The owner's key is beside that of an object in a join table.
-  private func joined(_ table: String, owner: String, child: String, _ children: String, _ value: String?) -> Links {
+  private func joined(_ table: String, owner: String, child: String, children: String, value: String?) -> Links {
     let join = SQLText.name(table)
     var links = Links(
       source: "\(join) l", owner: "l.\(owner)",

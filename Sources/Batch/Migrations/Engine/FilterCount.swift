@@ -10,8 +10,8 @@ package struct FilterCount {
   /// Asks the filters of a step that reads the store itself. Reads the tables of these entities. What filters look up
   /// is sorted in memory: throws `diskFull` where that is too much.
   package init(
-    _ entities: Set<String>, _ step: MigrationStep, _ reader: StoreReader, _ policies: PolicyRegistry, now: Double,
-    _ memory: MemoryBudget
+    _ entities: Set<String>, step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, now: Double,
+    memory: MemoryBudget
   )
     throws
   {
@@ -22,12 +22,11 @@ package struct FilterCount {
     let numbers = Set(plan.graph.byNumber.compactMap { $0 }.filter { entities.contains($0.name) }.map(\.number))
     for table in plan.binding.tables.indices
     where plan.graph.byNumber.contains(where: { $0?.table == table && numbers.contains($0?.number ?? 0) }) {
-      try count(numbers, plan, table, transformer)
+      try count(numbers, plan: plan, table: table, transformer: transformer)
     }
   }
 
-  private mutating func count(_ numbers: Set<Int>, _ plan: StepPlan, _ table: Int, _ transformer: RowTransformer) throws
-  {
+  private mutating func count(_ numbers: Set<Int>, plan: StepPlan, table: Int, transformer: RowTransformer) throws {
     let bound = plan.binding.tables[table]
     let (page, scan) = (RowPage(), try RowScan.whole(bound.schema.rootPage, plan.graph.reader.snapshot))
     while try scan.next(into: page) {

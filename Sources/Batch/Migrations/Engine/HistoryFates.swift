@@ -46,14 +46,16 @@ package struct HistoryFates {
   /// Throws `refused` for the first row that names what the new version does not have.
   func check(_ rows: HistoryRows, isForeseen: Bool = false) throws {
     for (number, key) in rows.first.sorted(by: { $0.value < $1.value }) {
-      if let reason = reasons[number] { throw refusal(rows, number, key, reason) }
-      guard numbers[number] != nil else { throw refusal(rows, number, key, "is no entity of the store's version") }
+      if let reason = reasons[number] { throw refusal(rows, number: number, key: key, reason: reason) }
+      guard numbers[number] != nil else {
+        throw refusal(rows, number: number, key: key, reason: "is no entity of the store's version")
+      }
       if isForeseen, mayMove.contains(number) {
-        throw refusal(rows, number, key, "may get other keys in \(destination)")
+        throw refusal(rows, number: number, key: key, reason: "may get other keys in \(destination)")
       }
     }
     for (number, key) in rows.firstBitmap.sorted(by: { $0.value < $1.value }) where !unchanged.contains(number) {
-      throw refusal(rows, number, key, "has other properties in \(destination)")
+      throw refusal(rows, number: number, key: key, reason: "has other properties in \(destination)")
     }
   }
 
@@ -63,7 +65,7 @@ package struct HistoryFates {
     return rows.renumbered(numbers)
   }
 
-  private func refusal(_ rows: HistoryRows, _ number: Int64, _ key: Int64, _ reason: String) -> BatchError {
+  private func refusal(_ rows: HistoryRows, number: Int64, key: Int64, reason: String) -> BatchError {
     // Any number may stand there, the least one too.
     let name = number > 0 && number <= Int64(names.count) ? names[Int(number) - 1] : "entity number \(number)"
     let isHistory = FrameworkTables.isHistory(NameOrder.folded(rows.table))

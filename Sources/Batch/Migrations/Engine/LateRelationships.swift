@@ -17,17 +17,17 @@ struct LateRelationships {
       try draft.mapping.relationshipMappings.compactMap { property in
         guard let relationship = draft.destination.relationships[property.name],
           let expression = property.valueExpression, expression.isEvaluatedRelationship,
-          try isNeeded(relationship, property.name, draft, &joins)
+          try isNeeded(relationship, name: property.name, draft: draft, joins: &joins)
         else { return nil }
         return try MappingCompiler(drafts: drafts, rules: [], now: now).expression(
-          expression, property.name, .toMany, draft)
+          expression, name: property.name, target: .toMany, draft: draft)
       }
     }
   }
 
   /// A to-one at the other end that is mapped as well decides about the links of both.
   private func isNeeded(
-    _ relationship: StoredRelationship, _ name: String, _ draft: MappingDraft, _ joins: inout Set<Int>
+    _ relationship: StoredRelationship, name: String, draft: MappingDraft, joins: inout Set<Int>
   )
     throws -> Bool
   {

@@ -23,7 +23,7 @@ struct LinkPlanner {
     for draft in drafts.drafts where drafts.layout.model.isKind(draft.destination.name, of: reference.entity) {
       guard let property = draft.mapping.relationshipMappings.first(where: { $0.name == reference.name }),
         let relationship = draft.destination.relationships[reference.name],
-        let origin = try RelationshipOrigin(property, draft, drafts)
+        let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
       else { continue }
       let map = drafts.keyMap(
         origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
@@ -38,7 +38,7 @@ struct LinkPlanner {
         order: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: true).order,
         inverseOrder: drafts.graph.inverseOrder(origin.relationship.storage),
         name: "\(draft.source.name).\(origin.name)")
-      let isFiltered = try filter(&unit, draft, origin, relationship)
+      let isFiltered = try filter(&unit, draft: draft, origin: origin, relationship: relationship)
       // Every mapping of a filtered hierarchy writes the links of its own objects.
       let key = "\(origin.relationship.storage)" + (isFiltered ? " \(draft.mapping.name)" : "")
       if let same = found.first(where: { $0.key == key }) {
@@ -53,7 +53,7 @@ struct LinkPlanner {
 
   /// Where mappings of objects at either end have filters, every object is asked what became of it.
   private func filter(
-    _ unit: inout LinkUnit, _ draft: MappingDraft, _ origin: RelationshipOrigin, _ relationship: StoredRelationship
+    _ unit: inout LinkUnit, draft: MappingDraft, origin: RelationshipOrigin, relationship: StoredRelationship
   ) throws -> Bool {
     let declaring = try origin.declaringEntity(draft, drafts)
     let others = drafts.carriedTargets(

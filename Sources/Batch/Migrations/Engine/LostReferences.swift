@@ -84,7 +84,9 @@ final class LostReferences {
   /// Adds to a row's changes those that clear its keys; false for a link, which is left out as a whole.
   func clear(_ row: RecordDecoder, of table: Int, _ changes: inout [Int: Value]) throws -> Bool {
     for reference in references[table] {
-      guard let key = key(reference.column, row, changes), try lookups[reference.target]?.contains(key) == false else {
+      guard let key = key(reference.column, row: row, changes: changes),
+        try lookups[reference.target]?.contains(key) == false
+      else {
         continue
       }
       counts[reference.name, default: 0] += 1
@@ -94,7 +96,7 @@ final class LostReferences {
     return true
   }
 
-  private func key(_ column: Int, _ row: RecordDecoder, _ changes: [Int: Value]) -> Int64? {
+  private func key(_ column: Int, row: RecordDecoder, changes: [Int: Value]) -> Int64? {
     guard let changed = changes[column] else { return row.integer(column) }
     if case .integer(let key) = changed { return key }
     return nil

@@ -20,9 +20,13 @@ struct MappingCompiler {
     columns[2] = drafts.step.isInferred ? .borrow(positions[2], missing: .integer(1)) : .value(.integer(1))
     var expressions: [PropertyExpression] = []
     for property in draft.mapping.attributeMappings {
-      for leaf in leaves(property, draft) { try attribute(leaf, draft, &columns, &expressions) }
+      for leaf in leaves(property, draft) {
+        try attribute(leaf, draft: draft, columns: &columns, expressions: &expressions)
+      }
     }
-    for property in draft.mapping.relationshipMappings { try toOne(property, draft, &columns, &expressions) }
+    for property in draft.mapping.relationshipMappings {
+      try toOne(property, draft: draft, columns: &columns, expressions: &expressions)
+    }
     try inverselessOwners(draft, &columns)
     identical(draft, &columns)
     let number = draft.destination.number
@@ -88,7 +92,7 @@ struct MappingCompiler {
 
   /// Understands an expression. Throws `badMapping`, naming what is not understood.
   func expression(
-    _ expression: Expression, _ name: String, _ target: PropertyExpression.Target, _ draft: MappingDraft
+    _ expression: Expression, name: String, target: PropertyExpression.Target, draft: MappingDraft
   ) throws -> PropertyExpression {
     var compiler = ExpressionCompiler(graph: drafts.graph, mapping: draft.mapping, source: draft.source)
     (compiler.destination, compiler.now) = (draft.destination, now)
@@ -108,8 +112,8 @@ struct MappingCompiler {
   }
 
   private func attribute(
-    _ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource],
-    _ expressions: inout [PropertyExpression]
+    _ property: PropertyMapping, draft: MappingDraft, columns: inout [ColumnSource],
+    expressions: inout [PropertyExpression]
   ) throws {
     guard let target = draft.destination.attributes[property.name] else { return }
     var sourceName = property.name
@@ -118,11 +122,11 @@ struct MappingCompiler {
     case .keyPath(.variable("source"), let path) where path.count == 1: sourceName = path[0]
     case .some(let expression):
       let types = property.passedTypes + [target.type]
-      if target.type == .date { try checkEpoch(expression, property.name, draft) }
+      if target.type == .date { try checkEpoch(expression, name: property.name, draft: draft) }
       let compiled = try self.expression(
-        expression, property.name, .attribute(column: target.position, through: types), draft)
+        expression, name: property.name, target: .attribute(column: target.position, through: types), draft: draft)
       if case .constant(let value) = compiled.expression {
-        columns[target.position] = .value(try stored(value, through: types, property, draft))
+        columns[target.position] = .value(try stored(value, through: types, property: property, draft: draft))
       } else {
         columns[target.position] = .expression
         expressions.append(compiled)
@@ -135,12 +139,12 @@ struct MappingCompiler {
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(sourceName), which the source does not have",
         hint: "Its attributes are \(draft.source.attributes.names.joined(separator: ", "))", entity: draft.source.name)
     }
-    let copied = try copy(source, to: target, draft, property)
+    let copied = try copy(source, to: target, draft: draft, property: property)
     columns[target.position] = property.valueForNull.map { .filled(copied, null: $0) } ?? copied
   }
 
   /// A number that is computed becomes a date only where the expression says from when it counts.
-  private func checkEpoch(_ expression: Expression, _ name: String, _ draft: MappingDraft) throws {
+  private func checkEpoch(_ expression: Expression, name: String, draft: MappingDraft) throws {
     if case .constant = expression { return }
     guard Measure.of(expression, drafts.step.source, source: draft.source.name) == .number else { return }
     throw BatchError(
@@ -150,7 +154,7 @@ struct MappingCompiler {
   }
 
   private func stored(
-    _ value: Value, through types: [AttributeType], _ property: PropertyMapping, _ draft: MappingDraft
+    _ value: Value, through types: [AttributeType], property: PropertyMapping, draft: MappingDraft
   ) throws -> Value {
     do { return try PropertyExpression.stored(value, through: types) } catch is ExpressionDamage {
       let last = types.last.map { "\($0)" } ?? "value"
@@ -162,7 +166,7 @@ struct MappingCompiler {
   }
 
   private func copy(
-    _ source: StoredAttribute, to target: StoredAttribute, _ draft: MappingDraft, _ property: PropertyMapping
+    _ source: StoredAttribute, to target: StoredAttribute, draft: MappingDraft, property: PropertyMapping
   ) throws -> ColumnSource {
     let name = property.name
     let schema = drafts.graph.binding.tables[draft.source.table].schema.columns[source.position]
@@ -188,18 +192,18 @@ struct MappingCompiler {
   }
 
   private func toOne(
-    _ property: PropertyMapping, _ draft: MappingDraft, _ columns: inout [ColumnSource],
-    _ expressions: inout [PropertyExpression]
+    _ property: PropertyMapping, draft: MappingDraft, columns: inout [ColumnSource],
+    expressions: inout [PropertyExpression]
   ) throws {
     guard let relationship = draft.destination.relationships[property.name],
       case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
     else { return }
     if let expression = property.valueExpression, expression.isEvaluatedRelationship {
       columns[column] = .expression
-      return expressions.append(try self.expression(expression, property.name, .toOne, draft))
+      return expressions.append(try self.expression(expression, name: property.name, target: .toOne, draft: draft))
     }
-    guard let origin = try RelationshipOrigin(property, draft, drafts) else {
-      return try formerlyInverseless(relationship, draft, &columns)
+    guard let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts) else {
+      return try formerlyInverseless(relationship, draft: draft, columns: &columns)
     }
     guard case .ownKey(let table, let key, let sourceEntity, let sourceOrder) = origin.relationship.storage else {
       throw BatchError(
@@ -229,7 +233,7 @@ struct MappingCompiler {
 
   /// A to-many that had no inverse kept its keys in the destination's rows: a new inverse to-one takes them over.
   private func formerlyInverseless(
-    _ relationship: StoredRelationship, _ draft: MappingDraft, _ columns: inout [ColumnSource]
+    _ relationship: StoredRelationship, draft: MappingDraft, columns: inout [ColumnSource]
   ) throws {
     guard let inverse = relationship.inverse,
       case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage,

@@ -101,7 +101,7 @@ final class MemoryFile: File {
     contents.withLock { contents in
       guard let start = Int(exactly: offset), start < contents.length else { return 0 }
       let count = min(buffer.count, contents.length - start)
-      Self.pieces(start, count) { chunk, place, done, length in
+      Self.pieces(start, count: count) { chunk, place, done, length in
         contents.chunks[chunk].withUnsafeBytes {
           UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + length]).copyMemory(
             from: UnsafeRawBufferPointer(rebasing: $0[place..<place + length]))
@@ -119,7 +119,7 @@ final class MemoryFile: File {
         throw StreamsError(.diskFull, "a file in memory would be too long", path: path)
       }
       if end.partialValue > contents.length { try resize(&contents, end.partialValue) }
-      Self.pieces(Int(offset), bytes.count) { chunk, place, done, length in
+      Self.pieces(Int(offset), count: bytes.count) { chunk, place, done, length in
         contents.chunks[chunk].withUnsafeMutableBytes {
           UnsafeMutableRawBufferPointer(rebasing: $0[place..<place + length]).copyMemory(
             from: UnsafeRawBufferPointer(rebasing: bytes[done..<done + length]))
@@ -156,7 +156,7 @@ final class MemoryFile: File {
 
   /// Cuts a range at the ends of chunks.
   private static func pieces(
-    _ start: Int, _ count: Int, _ body: (_ chunk: Int, _ place: Int, _ done: Int, _ length: Int) -> Void
+    _ start: Int, count: Int, body: (_ chunk: Int, _ place: Int, _ done: Int, _ length: Int) -> Void
   ) {
     var done = 0
     while done < count {

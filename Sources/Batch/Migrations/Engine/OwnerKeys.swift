@@ -25,7 +25,7 @@ extension StepDraft {
     var targets = [KeyMap.Target?](repeating: nil, count: graph.byNumber.count)
     for owner in drafts where layout.model.isKind(owner.destination.name, of: entity) {
       guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == name }),
-        let origin = try RelationshipOrigin(property, owner, self),
+        let origin = try RelationshipOrigin(property, draft: owner, drafts: self),
         let (table, column, order) = origin.relationship.storage.keys, table == draft.source.table,
         found?.column ?? column == column, isTarget(draft, via: origin.mappingName, to: destination)
       else { continue }
@@ -42,7 +42,9 @@ extension StepDraft {
       return OwnerKeys(
         position: key, order: found.order.map { .borrow(positions[$0], missing: .null) } ?? .order(key),
         map: found.entity.map { KeyMap(entityPosition: $0, byNumber: targets) }
-          ?? ownerMap(targets, graph.binding.tables[draft.source.table].layout.columns[found.column].role, tellsEntity))
+          ?? ownerMap(
+            targets, role: graph.binding.tables[draft.source.table].layout.columns[found.column].role,
+            tellsEntity: tellsEntity))
     }
   }
 
@@ -60,7 +62,7 @@ extension StepDraft {
   }
 
   /// Where all owners move alike, their keys do; else only the owner's own row holds its entity.
-  private func ownerMap(_ targets: [KeyMap.Target?], _ role: ColumnRole, _ tellsEntity: Bool) -> KeyMap {
+  private func ownerMap(_ targets: [KeyMap.Target?], role: ColumnRole, tellsEntity: Bool) -> KeyMap {
     guard case .inverselessOwner(let entity, _) = role else {
       // If an inverse does not determine the entity, there is only one.
       return KeyMap(byNumber: [], single: targets.lazy.compactMap { $0 }.first)

@@ -76,10 +76,10 @@ private final class PatchMerge {
     self.monitor = monitor
     names = from.plan.tableNames
     roots = names.map { from.database.root(of: $0) ?? 0 }
-    scan = Self.scan(snapshot, roots[0], rowLimit)
+    scan = Self.scan(snapshot, root: roots[0], rowLimit: rowLimit)
   }
 
-  private static func scan(_ snapshot: DatabaseSnapshot, _ root: UInt32, _ rowLimit: Int) -> TableScan {
+  private static func scan(_ snapshot: DatabaseSnapshot, root: UInt32, rowLimit: Int) -> TableScan {
     TableScan(snapshot: snapshot, root: root, rowLimit: rowLimit, longValuesFrom: MemoryBudget.longValueBytes)
   }
 
@@ -160,7 +160,7 @@ private final class PatchMerge {
   private func nextTable() throws {
     table += 1
     position = 0
-    scan = Self.scan(snapshot, roots[table], rowLimit)
+    scan = Self.scan(snapshot, root: roots[table], rowLimit: rowLimit)
     _ = try scan.next(into: page)
   }
 

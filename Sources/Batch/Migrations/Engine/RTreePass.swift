@@ -51,7 +51,7 @@ package struct RTreePass {
       // The name goes as soon as the file is open: nothing is left of a process that ends here.
       if !isInMemory { try files.fileSystem.remove(path) }
       try db.execute(sql: "BEGIN; \(tree.sql)")
-      try fill(db, tree, rows)
+      try fill(db, tree: tree, rows: rows)
       try db.execute(sql: "COMMIT")
       var digests: [String: ProofDigest] = [:]
       for (name, _) in tree.shadowTables { digests[name] = try copy(name, from: db) }
@@ -71,7 +71,7 @@ package struct RTreePass {
     try GuardedConnection.harden(db.sqliteConnection, path: nil)
   }
 
-  private func fill(_ db: Database, _ tree: RTreeLayout, _ rows: Streams.DatabaseSnapshot) throws {
+  private func fill(_ db: Database, tree: RTreeLayout, rows: Streams.DatabaseSnapshot) throws {
     guard let root = database.root(of: tree.table),
       let table = layout.entityTables.first(where: { $0.name == tree.table }),
       let kind = table.columns.firstIndex(where: { $0.role == .entity })
@@ -87,7 +87,7 @@ package struct RTreePass {
       for row in 0..<page.count {
         guard decoder.decode(page.record(row)) else { throw IndexPass.unfit(tree.table, page.rowid(row)) }
         if let numbers, !numbers.contains(decoder.integer(kind) ?? 0) { continue }
-        guard bind(page.rowid(row), decoder, columns, to: insert.sqliteStatement) else {
+        guard bind(page.rowid(row), decoder: decoder, columns: columns, to: insert.sqliteStatement) else {
           throw IndexPass.unfit(tree.table, page.rowid(row))
         }
         guard sqlite3_step(insert.sqliteStatement) == SQLITE_DONE, sqlite3_reset(insert.sqliteStatement) == SQLITE_OK
@@ -99,17 +99,17 @@ package struct RTreePass {
     }
   }
 
-  private func bind(_ key: Int64, _ decoder: RecordDecoder, _ columns: [Int], to statement: SQLiteStatement) -> Bool {
+  private func bind(_ key: Int64, decoder: RecordDecoder, columns: [Int], to statement: SQLiteStatement) -> Bool {
     guard sqlite3_bind_int64(statement, 1, key) == SQLITE_OK else { return false }
     for (place, column) in columns.enumerated() {
-      guard bind(decoder, column, to: statement, Int32(place + 2)) else { return false }
+      guard bind(decoder, column: column, to: statement, place: Int32(place + 2)) else { return false }
     }
     return true
   }
 
   /// Hands a value over as it is stored: of NULL, texts and blobs SQLite makes the number that it makes of them
   /// elsewhere. The bytes stay until the next row.
-  private func bind(_ decoder: RecordDecoder, _ column: Int, to statement: SQLiteStatement, _ place: Int32) -> Bool {
+  private func bind(_ decoder: RecordDecoder, column: Int, to statement: SQLiteStatement, place: Int32) -> Bool {
     let (type, body) = (decoder.type(column), decoder.body(column))
     switch type {
     case LongValue.serialType: return false

@@ -15,10 +15,12 @@ extension RowTransformer {
     for rowIndex in 0..<page.count {
       let key = page.rowid(rowIndex)
       // Of this pass, only the mapping's own entity has a way.
-      guard try !ways(page, rowIndex, pass).isEmpty, try !hasDropped || !dropped.contains(key, mapping: index) else {
+      guard try !ways(page, index: rowIndex, pass: pass).isEmpty,
+        try !hasDropped || !dropped.contains(key, mapping: index)
+      else {
         continue
       }
-      if !plan.late[index].isEmpty { _ = try decode(page, rowIndex, pass) }
+      if !plan.late[index].isEmpty { _ = try decode(page, index: rowIndex, pass: pass) }
       try naming(mapping, key: key) {
         try relate(mapping, plan.late[index], key: key)
         if let calls {
@@ -40,7 +42,7 @@ extension RowTransformer {
       var scope = ExpressionScope(source: source)
       (scope.destination, scope.policy, scope.manager) = (destination, mapping.policy?.policy, manager)
       for expression in late {
-        try expression.naming(mapping.mapping, source) { try expression.apply(to: destination, scope) }
+        try expression.naming(mapping.mapping, source: source) { try expression.apply(to: destination, scope) }
       }
     }
   }

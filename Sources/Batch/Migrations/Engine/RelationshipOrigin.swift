@@ -21,7 +21,7 @@ struct RelationshipOrigin {
 
   /// Nil when nothing is carried over: no expression, and the source has no relationship of that name (D.2); and where
   /// an expression has to be evaluated.
-  init?(_ property: PropertyMapping, _ draft: MappingDraft, _ drafts: StepDraft) throws {
+  init?(_ property: PropertyMapping, draft: MappingDraft, drafts: StepDraft) throws {
     guard let expression = property.valueExpression else {
       guard let same = draft.source.relationships[property.name] else { return nil }
       (name, relationship) = (property.name, same)

@@ -16,14 +16,14 @@ struct RepeatedLinks {
     var removed: [String: UInt64] = [:]
     for join in joins {
       let table = job.plan.layout.joinTables[join]
-      let count = try remove(from: table, join, snapshot, patches)
+      let count = try remove(from: table, join, snapshot: snapshot, patches: patches)
       if count > 0 { removed[table.relationship.description] = count }
     }
     return removed
   }
 
   private func remove(
-    from join: JoinTable, _ index: Int, _ snapshot: DatabaseSnapshot, _ patches: PatchLog
+    from join: JoinTable, _ index: Int, snapshot: DatabaseSnapshot, patches: PatchLog
   ) throws -> UInt64 {
     guard let root = output.database.root(of: join.name), let source = join.columns.firstIndex(of: join.sourceColumn),
       let destination = join.columns.firstIndex(of: join.destinationColumn)

@@ -17,7 +17,9 @@ extension StepEnding {
     guard !sought.isEmpty else { return }
     let snapshot = try output.finishedTables()
     defer { snapshot.close() }
-    for (table, columns) in sought.sorted(by: { $0.key < $1.key }) { try check(table, columns, snapshot) }
+    for (table, columns) in sought.sorted(by: { $0.key < $1.key }) {
+      try check(table, columns: columns, snapshot: snapshot)
+    }
   }
 
   /// Whether it is not known yet if a required value is there. Links to rejected objects are counted, and are no
@@ -30,7 +32,7 @@ extension StepEnding {
     return job.rejects == nil
   }
 
-  private func check(_ table: Int, _ columns: [Int64: [ObjectRules.Column]], _ snapshot: DatabaseSnapshot) throws {
+  private func check(_ table: Int, columns: [Int64: [ObjectRules.Column]], snapshot: DatabaseSnapshot) throws {
     guard let root = output.database.root(of: job.plan.layout.entityTables[table].name) else { return }
     let (scan, page, row) = (try RowScan.whole(root, snapshot), RowPage(), RecordDecoder())
     while try scan.next(into: page) {

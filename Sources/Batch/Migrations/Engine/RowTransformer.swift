@@ -133,16 +133,17 @@ final class RowTransformer {
 
   /// Finds how a row is migrated in this pass, by its entity number alone where that is near.
   @inline(__always)
-  func ways(_ page: RowPage, _ index: Int, _ pass: TablePass) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
-    try pass.ways(manager.locator.integer(pass.entityPosition, of: page.record(index))) ?? decode(page, index, pass)
+  func ways(_ page: RowPage, index: Int, pass: TablePass) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
+    try pass.ways(manager.locator.integer(pass.entityPosition, of: page.record(index)))
+      ?? decode(page, index: index, pass: pass)
   }
 
   /// Decodes a row and finds how it is migrated in this pass.
   @inline(__always)
-  func decode(_ page: RowPage, _ index: Int, _ pass: TablePass) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
-    guard row.decode(page.record(index)) else { throw damage("is damaged", pass, page.rowid(index)) }
+  func decode(_ page: RowPage, index: Int, pass: TablePass) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
+    guard row.decode(page.record(index)) else { throw damage("is damaged", pass: pass, key: page.rowid(index)) }
     guard let ways = pass.ways(row.integer(pass.entityPosition)) else {
-      throw damage("has an entity number that its table does not hold", pass, page.rowid(index))
+      throw damage("has an entity number that its table does not hold", pass: pass, key: page.rowid(index))
     }
     return ways
   }
@@ -150,16 +151,16 @@ final class RowTransformer {
   /// The same for a row whose columns were located.
   @inline(__always)
   private func decodeLocated(
-    _ page: RowPage, _ index: Int, _ pass: TablePass
+    _ page: RowPage, index: Int, pass: TablePass
   ) throws -> UnsafeMutableBufferPointer<TablePass.Way> {
     guard let ways = pass.ways(manager.locator.integer(pass.entityPosition)) else {
-      return try decode(page, index, pass)
+      return try decode(page, index: index, pass: pass)
     }
     manager.locator.lend(to: row)
     return ways
   }
 
-  private func damage(_ what: String, _ pass: TablePass, _ key: Int64) -> BatchError {
+  private func damage(_ what: String, pass: TablePass, key: Int64) -> BatchError {
     let bound = plan.binding.tables[pass.table]
     return BatchError(
       .badStore, "a row of \(bound.schema.name) \(what)", path: plan.graph.reader.path, entity: bound.layout.rootEntity,
@@ -182,16 +183,19 @@ final class RowTransformer {
     let output = manager.output
     for index in 0..<page.count {
       let key = page.rowid(index)
-      let (isLocated, isMigrated) = watcher == nil ? try pass.migrate(page, index, key, to: output) : (false, false)
+      let (isLocated, isMigrated) =
+        watcher == nil ? try pass.migrate(page, row: index, key: key, to: output) : (false, false)
       if isMigrated { continue }
       manager.isLocated = isLocated
-      let ways = try isLocated ? decodeLocated(page, index, pass) : decode(page, index, pass)
+      let ways = try isLocated ? decodeLocated(page, index: index, pass: pass) : decode(page, index: index, pass: pass)
       if !isLocated { try pass.countDecoded() }
       var isTaken = false
       for way in ways {
         let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
-          if let watcher { return try take(key, mapping, way.index, telling: watcher) }
-          return rejects == nil ? try take(key, mapping, way.index) : try takeOrReject(key, mapping, way.index).isKept
+          if let watcher { return try take(key, mapping: mapping, index: way.index, telling: watcher) }
+          return rejects == nil
+            ? try take(key, mapping: mapping, index: way.index)
+            : try takeOrReject(key, mapping: mapping, index: way.index).isKept
         }
         try count(key, way.index, isKept: isKept)
         isTaken = isTaken || isKept
@@ -201,12 +205,12 @@ final class RowTransformer {
   }
 
   @inline(__always)
-  func take(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
+  func take(_ key: Int64, mapping: CompiledMapping, index: Int) throws -> Bool {
     try naming(mapping, key: key) {
       guard try mapping.filter == nil || manager.withSource(for: mapping, key: key, { try mapping.takes($0) }) else {
         return false
       }
-      return try migrate(key, mapping, index)
+      return try migrate(key, mapping: mapping, index: index)
     }
   }
 
@@ -222,21 +226,21 @@ final class RowTransformer {
   }
 
   @inline(__always)
-  private func migrate(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
-    guard let calls = mapping.calls else { return try migrateWithoutPolicy(key, mapping, index) }
-    return try manager.migrate(key, by: mapping, index) { source in
+  private func migrate(_ key: Int64, mapping: CompiledMapping, index: Int) throws -> Bool {
+    guard let calls = mapping.calls else { return try migrateWithoutPolicy(key, mapping: mapping, index: index) }
+    return try manager.migrate(key, by: mapping, index: index) { source in
       try calls._withUnsafeGuaranteedRef {
         try $0.createDestinationInstances(forSource: source, manager: MigrationManager(manager))
       }
     }
   }
 
-  private func migrateWithoutPolicy(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> Bool {
+  private func migrateWithoutPolicy(_ key: Int64, mapping: CompiledMapping, index: Int) throws -> Bool {
     if !manager.lookups.wants(mapping.destination.name), try mapping.encode(row, rowid: key, to: encoder) {
       manager.output.append(table: mapping.destination.table, rowid: key &+ mapping.offset, encoder)
       return true
     }
-    return try manager.migrate(key, by: mapping, index) { source in
+    return try manager.migrate(key, by: mapping, index: index) { source in
       _ = try manager.createDestinationInstance(forSource: source, in: mapping.mapping)
     }
   }

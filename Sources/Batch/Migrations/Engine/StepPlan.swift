@@ -45,19 +45,22 @@ package final class StepPlan {
     var passed: PassedRows?
     for between in step.passed {
       let plan = try StepPlan(
-        between, layout: StoreLayout(model: between.destination), graph: graph, passed: passed, origin: bound, policies,
-        now,
-        validation)
+        between, layout: StoreLayout(model: between.destination), graph: graph, passed: passed, origin: bound,
+        policies: policies,
+        now: now,
+        validation: validation)
       let rows = try PassedRows(plan: plan, files: files)
       (graph, passed) = (try rows.graph(), rows)
     }
-    try self.init(step, layout: layout, graph: graph, passed: passed, origin: bound, policies, now, validation, extras)
+    try self.init(
+      step, layout: layout, graph: graph, passed: passed, origin: bound, policies: policies, now: now,
+      validation: validation, extras: extras)
   }
 
   /// Plans a step that reads a graph. What the store has beyond its model is for a step with `extras`.
   private init(
     _ step: MigrationStep, layout: StoreLayout, graph: SourceGraph, passed: PassedRows?, origin: StoreBinding,
-    _ policies: PolicyRegistry, _ now: Double, _ validation: ValidationMode, _ extras: ExtrasOptions? = nil
+    policies: PolicyRegistry, now: Double, validation: ValidationMode, extras: ExtrasOptions? = nil
   ) throws {
     (self.step, self.layout, self.graph, self.passed, self.origin) = (step, layout, graph, passed, origin)
     conversions = AccountLines(step).conversions

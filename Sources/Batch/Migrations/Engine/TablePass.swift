@@ -81,13 +81,13 @@ final class TablePass {
 
   /// Finds the columns of the row, and migrates it where it needs no object; else nothing is done but that.
   @inline(__always)
-  func migrate(_ page: RowPage, _ row: Int, _ key: Int64, to output: RecordPage) throws -> (
+  func migrate(_ page: RowPage, row: Int, key: Int64, to output: RecordPage) throws -> (
     isLocated: Bool, isMigrated: Bool
   ) {
     guard locator.locate(page.record(row)) else { return (false, false) }
     guard let number = locator.integer(entityPosition), let ways = ways(number) else { return (true, false) }
     if let tally { try count(number, tally) }
-    guard ways.count == 1, try migrate(row, key, ways[0], to: output) else { return (true, false) }
+    guard ways.count == 1, try migrate(row, key: key, way: ways[0], to: output) else { return (true, false) }
     kept[ways[0].index] += 1
     return (true, true)
   }
@@ -116,7 +116,7 @@ final class TablePass {
   }
 
   @inline(__always)
-  private func migrate(_ row: Int, _ key: Int64, _ way: Way, to output: RecordPage) throws -> Bool {
+  private func migrate(_ row: Int, key: Int64, way: Way, to output: RecordPage) throws -> Bool {
     if let recipe = way.recipe {
       return recipe._withUnsafeGuaranteedRef {
         $0.append(locator, to: output, table: way.table, rowid: key &+ way.offset)

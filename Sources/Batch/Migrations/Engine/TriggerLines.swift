@@ -11,9 +11,9 @@ package struct TriggerLines {
     lines = plan.graph.reader.schema.rows.filter { $0.type == "trigger" }.map { row in
       let isKept = kept[NameOrder.folded(row.name)] == row.sql || renewed[row.name] == row.name
       guard let name = renewed[row.name], !isKept else {
-        return AccountLine(.trigger, row.tableName, row.name, isKept ? .carried : .dropped)
+        return AccountLine(.trigger, entity: row.tableName, name: row.name, fate: isKept ? .carried : .dropped)
       }
-      return AccountLine(.trigger, row.tableName, row.name, .renamed, to: [name])
+      return AccountLine(.trigger, entity: row.tableName, name: row.name, fate: .renamed, to: [name])
     }
   }
 }

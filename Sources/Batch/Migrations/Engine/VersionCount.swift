@@ -31,20 +31,22 @@ struct VersionCount {
     for (table, bound) in plan.binding.tables.enumerated() where !tables.contains(table) {
       let tally = try TableTally(plan.binding, table: table, plan.conversions)
       let before = tallies[level].objects
-      try scan(plan, bound.schema, level) { page, tallies in
+      try scan(plan, table: bound.schema, level: level) { page, tallies in
         try tally.count(page, into: &tallies[level], path: plan.graph.reader.path)
       }
       unread += tallies[level].objects - before
     }
     for (join, bound) in plan.binding.joins.enumerated() where !joins.contains(bound.schema.rootPage) {
-      try scan(plan, bound.schema, level) { page, tallies in tallies[level].add(links: UInt64(page.count), of: join) }
+      try scan(plan, table: bound.schema, level: level) { page, tallies in
+        tallies[level].add(links: UInt64(page.count), of: join)
+      }
     }
   }
 
   /// Reads a table of a step's source; of a version between, its rows are made on the way, and what they are made of is
   /// counted with them.
   private mutating func scan(
-    _ plan: StepPlan, _ table: TableSchema, _ level: Int, _ body: (RowPage, inout [ContentTally]) throws -> Void
+    _ plan: StepPlan, table: TableSchema, level: Int, body: (RowPage, inout [ContentTally]) throws -> Void
   ) throws {
     guard let origin = plan.graph.origin(table.rootPage, isWithoutRowid: table.isWithoutRowid) else { return }
     let scan = try RowScan.whole(origin.root, plan.graph.reader.snapshot, isWithoutRowid: origin.isWithoutRowid)

@@ -4,32 +4,33 @@ import RunSupport
 // Rows whose objects somebody wants to know of, or that may be set aside.
 extension RowTransformer {
   /// Migrates an object that somebody wants to know of, or that may be set aside.
-  func take(_ key: Int64, _ mapping: CompiledMapping, _ index: Int, telling watcher: any ObjectWatcher) throws -> Bool {
+  func take(_ key: Int64, mapping: CompiledMapping, index: Int, telling watcher: any ObjectWatcher) throws -> Bool {
     manager.watched = []
     defer { manager.watched = nil }
     let (isKept, rejection) =
-      rejects == nil ? (try take(key, mapping, index), nil) : try takeOrReject(key, mapping, index)
+      rejects == nil
+      ? (try take(key, mapping: mapping, index: index), nil) : try takeOrReject(key, mapping: mapping, index: index)
     let made = rejection == nil ? manager.watched ?? [] : []
     try watcher.tell(ObjectFate(mapping: mapping, key: key, isKept: isKept, rejection: rejection, made: made))
     return isKept
   }
 
   /// Migrates an object in a run that continues past objects which cannot be migrated; says why it is rejected.
-  func takeOrReject(_ key: Int64, _ mapping: CompiledMapping, _ index: Int) throws -> (
+  func takeOrReject(_ key: Int64, mapping: CompiledMapping, index: Int) throws -> (
     isKept: Bool, rejection: BatchError?
   ) {
     let beginning = manager.beginning
     do {
-      return (try take(key, mapping, index), nil)
+      return (try take(key, mapping: mapping, index: index), nil)
     } catch let error as BatchError where error.code == .policyFailed && manager.takeBack(to: beginning) {
-      try refuseUntrueHistory(mapping, key, error)
+      try refuseUntrueHistory(mapping, key: key, error: error)
       try rejects?.log.add(error, step: rejects?.step ?? 0, mapping: index, mapping, key: key, row: row)
       return (false, error)
     }
   }
 
   /// A rejected object was never deleted, and history that is kept would say that it is there.
-  private func refuseUntrueHistory(_ mapping: CompiledMapping, _ key: Int64, _ error: BatchError) throws {
+  private func refuseUntrueHistory(_ mapping: CompiledMapping, key: Int64, error: BatchError) throws {
     guard let history = plan.carried.history, let row = history.first[Int64(mapping.source.number)] else { return }
     let way = rejects?.log.emptyingHistory.map { ", or empty the history with \($0): its clients begin anew" } ?? ""
     throw BatchError(

@@ -56,6 +56,7 @@ extension VersionAccount {
       return nil
     }
     guard let reader else { return AccountLines(step).account }
-    return try PlanAccounts([step], reader, StoreBinding(reader, model: source), counts: true).accounts.first
+    return try PlanAccounts([step], reader: reader, binding: StoreBinding(reader, model: source), counts: true).accounts
+      .first
   }
 }

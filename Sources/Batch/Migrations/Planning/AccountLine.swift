@@ -56,7 +56,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
   /// What may leave objects of the entity out; nil if a mapping takes all.
   public var leftOutBy: Rule?
 
-  init(_ kind: Kind, _ entity: String, _ name: String? = nil, _ fate: Fate, to: [String] = [], by: String? = nil) {
+  init(_ kind: Kind, entity: String, name: String? = nil, fate: Fate, to: [String] = [], by: String? = nil) {
     (self.kind, self.entity, self.name, self.fate, self.to, self.by) = (kind, entity, name, fate, to, by)
   }
 

@@ -47,14 +47,18 @@ struct AccountLines {
   private func line(_ entity: EntityDescription) -> AccountLine {
     let name = entity.name
     guard !entity.isAbstract else {
-      return AccountLine(.entity, name, nil, step.destination.entity(name) == nil ? .dropped : .carried)
+      return AccountLine(
+        .entity, entity: name, name: nil, fate: step.destination.entity(name) == nil ? .dropped : .carried)
     }
-    guard let taken = takers[name] else { return AccountLine(.entity, name, nil, fate(ofEntity: name)) }
+    guard let taken = takers[name] else {
+      return AccountLine(.entity, entity: name, name: nil, fate: fate(ofEntity: name))
+    }
     let to = taken.compactMap(\.destinationEntity)
     let skipped = taken.allSatisfy(\.isSkipped)
     let fate: AccountLine.Fate = skipped ? .dropped : to.contains(name) ? .carried : .renamed
     var line = AccountLine(
-      .entity, name, nil, fate, to: to.uniqued, by: skipped ? "a part that was skipped" : names(taken))
+      .entity, entity: name, name: nil, fate: fate, to: to.uniqued,
+      by: skipped ? "a part that was skipped" : names(taken))
     line.leftOutBy = skipped ? nil : rule(taken)
     return line
   }
@@ -85,34 +89,40 @@ struct AccountLines {
     let relationships = step.source.relationships(of: entity.name).filter { !$0.isTransient }
     guard let taken = takers[entity.name], !taken.allSatisfy(\.isSkipped) else {
       let fate = takers[entity.name] == nil ? fate(ofEntity: entity.name) : .dropped
-      return attributes.map { AccountLine(.attribute, entity.name, $0.path, fate, by: "the objects of \(entity.name)") }
+      return attributes.map {
+        AccountLine(.attribute, entity: entity.name, name: $0.path, fate: fate, by: "the objects of \(entity.name)")
+      }
         + relationships.map { relationship in
           var line = AccountLine(
-            .relationship, entity.name, relationship.name, fate, by: "the objects of \(entity.name)")
+            .relationship, entity: entity.name, name: relationship.name, fate: fate, by: "the objects of \(entity.name)"
+          )
           line.countedAs = otherSide(relationship, entity.name)
           return line
         }
     }
-    return attributes.map { line($0.0, $0.path, $0.type, entity.name, taken) }
-      + relationships.map { line($0, entity.name, taken) }
+    return attributes.map { line($0.0, path: $0.path, type: $0.type, entity: entity.name, taken: taken) }
+      + relationships.map { line($0, entity: entity.name, taken: taken) }
   }
 
   // MARK: Attributes
 
   private func line(
-    _ attribute: AttributeDescription, _ path: String, _ type: AttributeType, _ entity: String, _ taken: [EntityMapping]
+    _ attribute: AttributeDescription, path: String, type: AttributeType, entity: String, taken: [EntityMapping]
   ) -> AccountLine {
     let targets = taken.flatMap { mapping in mapping.attributeMappings.compactMap { target(of: path, in: $0, mapping) }
     }
     let to = targets.map(\.path).uniqued
     if let kept = targets.first(where: { $0.types.dropFirst().allSatisfy { $0 == type } }) {
       let isSame = targets.contains { $0.name == path && $0.types.last == type } || kept.name == path
-      return AccountLine(.attribute, entity, path, isSame ? .carried : .renamed, to: to, by: names(taken))
+      return AccountLine(
+        .attribute, entity: entity, name: path, fate: isSame ? .carried : .renamed, to: to, by: names(taken))
     }
-    if !targets.isEmpty { return AccountLine(.attribute, entity, path, .converted, to: to, by: names(taken)) }
+    if !targets.isEmpty {
+      return AccountLine(.attribute, entity: entity, name: path, fate: .converted, to: to, by: names(taken))
+    }
     return AccountLine(
-      .attribute, entity, path,
-      otherFate(path, taken, isDerived: attribute.derivationExpression != nil) { destination in
+      .attribute, entity: entity, name: path,
+      fate: otherFate(path, taken, isDerived: attribute.derivationExpression != nil) { destination in
         step.destination.attributes(of: destination).contains { $0.name == attribute.name && !$0.isTransient }
       }, by: names(taken))
   }
@@ -162,12 +172,12 @@ struct AccountLines {
 
   // MARK: Relationships
 
-  private func line(_ relationship: RelationshipDescription, _ entity: String, _ taken: [EntityMapping]) -> AccountLine
-  {
+  private func line(_ relationship: RelationshipDescription, entity: String, taken: [EntityMapping]) -> AccountLine {
     let to = taken.flatMap { mapping in
       carriers(mapping, relationship.name).map { "\(mapping.destinationEntity ?? "").\($0)" }
     }.uniqued
-    var line = AccountLine(.relationship, entity, relationship.name, .carried, to: to, by: names(taken))
+    var line = AccountLine(
+      .relationship, entity: entity, name: relationship.name, fate: .carried, to: to, by: names(taken))
     line.countedAs = otherSide(relationship, entity)
     let other = relationship.destinationEntity
     let ends = all.filter { step.source.isKind($0.sourceEntity ?? "", of: other) }
@@ -235,7 +245,7 @@ struct AccountLines {
     let names = takers[entity.name]?.compactMap(\.destinationEntity) ?? [entity.name]
     let heirs = names.compactMap { step.destination.entity($0) }
     func line(_ kind: AccountLine.Kind, _ name: String, _ isCarried: (EntityDescription) -> Bool) -> AccountLine {
-      AccountLine(kind, entity.name, name, heirs.contains(where: isCarried) ? .carried : .dropped)
+      AccountLine(kind, entity: entity.name, name: name, fate: heirs.contains(where: isCarried) ? .carried : .dropped)
     }
     return entity.indexes.map { index in line(.index, index.name) { $0.indexes.contains { $0.name == index.name } } }
       + entity.uniquenessConstraints.map { constraint in

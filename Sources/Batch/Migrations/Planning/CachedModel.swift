@@ -15,7 +15,7 @@ struct CachedModel {
       return
     }
     do {
-      guard let content = try Self.content(reader, table, position) else { return }
+      guard let content = try Self.content(reader, table: table, position: position) else { return }
       // The cache holds no version's name.
       let found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
       guard reader.metadataProblem == nil else {
@@ -34,7 +34,7 @@ struct CachedModel {
     }
   }
 
-  private static func content(_ reader: StoreReader, _ table: TableSchema, _ position: Int) throws -> [UInt8]? {
+  private static func content(_ reader: StoreReader, table: TableSchema, position: Int) throws -> [UInt8]? {
     var content: [UInt8]?
     try StoreReader.rows(reader.snapshot, root: table.rootPage) { _, decoder in
       guard content == nil, case .blob(let bytes) = try decoder.value(position) else { return }

@@ -36,7 +36,7 @@ struct ConstraintCheck {
   private let binding: StoreBinding
 
   /// Nil if a value is not stored.
-  init?(_ constraint: NewConstraints.Constraint, _ reader: StoreReader, _ binding: StoreBinding) throws {
+  init?(_ constraint: NewConstraints.Constraint, reader: StoreReader, binding: StoreBinding) throws {
     (self.reader, self.binding) = (reader, binding)
     let readings = try constraint.shares.map { try Self.reading($0, binding) }
     guard !readings.isEmpty, !readings.contains(where: { $0 == nil }) else { return nil }
@@ -133,7 +133,7 @@ struct ConstraintCheck {
       for index in 0..<page.count where row.decode(page.record(index)) {
         guard let number = row.integer(bound.positions[1]), let reading = concerned[number],
           reading.entity.table == table,
-          try encode(row, reading, bound.schema, to: encoder)
+          try encode(row, reading: reading, schema: bound.schema, to: encoder)
         else { continue }
         records.append(table: table, rowid: page.rowid(index), encoder)
       }
@@ -154,7 +154,7 @@ struct ConstraintCheck {
   }
 
   /// Writes the values of an object; false where one is NULL, or will not fit its type: the run says so.
-  private func encode(_ row: RecordDecoder, _ reading: Reading, _ schema: TableSchema, to encoder: RecordEncoder) throws
+  private func encode(_ row: RecordDecoder, reading: Reading, schema: TableSchema, to encoder: RecordEncoder) throws
     -> Bool
   {
     encoder.reset()
@@ -163,7 +163,8 @@ struct ConstraintCheck {
       switch part {
       case .constant(let constant): value = constant
       case .column(let position, let types, let null):
-        guard let stored = try stored(row, position, schema), let converted = types.converted(stored) else {
+        guard let stored = try stored(row, position: position, schema: schema), let converted = types.converted(stored)
+        else {
           return false
         }
         value = converted == .null ? null ?? .null : converted
@@ -175,7 +176,7 @@ struct ConstraintCheck {
   }
 
   /// Nil for a value that is too long to be read here.
-  private func stored(_ row: RecordDecoder, _ position: Int, _ schema: TableSchema) throws -> Value? {
+  private func stored(_ row: RecordDecoder, position: Int, schema: TableSchema) throws -> Value? {
     guard position < row.columnCount else { return schema.columns[position].defaultValue ?? .null }
     do { return try row.value(position) } catch let error as StreamsError where error.code == .tooLarge { return nil }
   }

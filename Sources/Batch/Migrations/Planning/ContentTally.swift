@@ -84,7 +84,7 @@ struct ContentTally: Equatable {
 extension ContentTally {
   /// Counts what a store holds: the objects of these tables, each of which is read once, and all links.
   init(
-    _ reader: StoreReader, _ binding: StoreBinding, tables: some Sequence<Int>, _ conversions: [AccountLines.Conversion]
+    _ reader: StoreReader, binding: StoreBinding, tables: some Sequence<Int>, conversions: [AccountLines.Conversion]
   )
     throws
   {

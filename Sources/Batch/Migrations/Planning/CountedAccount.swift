@@ -7,13 +7,13 @@ extension VersionAccount {
     var account = self
     var owners: [RelationshipStorage: String] = [:]
     for index in lines.indices {
-      account.lines[index] = try Self.counted(lines[index], tally, binding, &owners)
+      account.lines[index] = try Self.counted(lines[index], tally: tally, binding: binding, owners: &owners)
     }
     return account
   }
 
   private static func counted(
-    _ line: AccountLine, _ tally: ContentTally, _ binding: StoreBinding, _ owners: inout [RelationshipStorage: String]
+    _ line: AccountLine, tally: ContentTally, binding: StoreBinding, owners: inout [RelationshipStorage: String]
   ) throws -> AccountLine {
     var line = line
     guard [.entity, .attribute, .relationship].contains(line.kind), line.countedAs == nil else { return line }
@@ -37,10 +37,10 @@ extension VersionAccount {
         line.count = binding.numbers(in: table).reduce(0) {
           $0 + tally.values($1, column: binding.tables[table].positions[column])
         }
-        take(&line, storage, &owners)
+        take(&line, storage: storage, owners: &owners)
       case .join(let table, _):
         line.count = tally.links[table] ?? 0
-        take(&line, .join(table: table, ownerIsSource: true), &owners)
+        take(&line, storage: .join(table: table, ownerIsSource: true), owners: &owners)
       // Nobody at the other end has objects, or another line would count.
       case .inverseKey: line.count = 0
       }
@@ -49,7 +49,7 @@ extension VersionAccount {
   }
 
   private static func take(
-    _ line: inout AccountLine, _ storage: RelationshipStorage, _ owners: inout [RelationshipStorage: String]
+    _ line: inout AccountLine, storage: RelationshipStorage, owners: inout [RelationshipStorage: String]
   ) {
     guard let owner = owners[storage] else { return owners[storage] = line.path }
     (line.countedAs, line.count) = (owner, nil)

@@ -48,7 +48,7 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
       let columns = Self.columns(table, binding.layout.model)
       guard !columns.isEmpty else { continue }
       hasAttribute = true
-      try survey(table, columns, reader) { name in
+      try survey(table, columns: columns, reader: reader) { name in
         unseen.remove(name)
         return known.contains(name)
       }
@@ -82,7 +82,7 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
   }
 
   private mutating func survey(
-    _ table: StoreBinding.Table, _ columns: [Column], _ reader: StoreReader, _ isThere: (String) -> Bool
+    _ table: StoreBinding.Table, columns: [Column], reader: StoreReader, isThere: (String) -> Bool
   ) throws {
     let scan = TableScan(
       snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max, payloadLimit: Self.rowBytes)
@@ -96,13 +96,13 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
             continue
           }
           guard row.type(column.position) != 0 else { continue }
-          add(ExternalValue(row.body(column.position)), column, page.rowid(index), isThere)
+          add(ExternalValue(row.body(column.position)), column: column, key: page.rowid(index), isThere: isThere)
         }
       }
     }
   }
 
-  private mutating func add(_ value: ExternalValue, _ column: Column, _ key: Int64, _ isThere: (String) -> Bool) {
+  private mutating func add(_ value: ExternalValue, column: Column, key: Int64, isThere: (String) -> Bool) {
     switch value {
     case .inline: inline += 1
     case .unknown: unknown += 1

@@ -57,7 +57,7 @@ extension InferenceDifference {
     }
     var seen: Set<InferenceDifference> = []
     return names(direct, stepwise, in: choice.last).compactMap { name, path in
-      let origins = [direct, stepwise, taken].map { Origin(name, path, $0[name]) }
+      let origins = [direct, stepwise, taken].map { Origin(name, path: path, entity: $0[name]) }
       let own = origins[2] == origins[1] ? .stepwise : origins[2].isAlike(origins[0]) ? .direct : way
       let source = origins[own == .direct ? 1 : 0].source
       let texts = (own == .direct ? [2, 1] : [0, 2]).map { origins[$0].text }
@@ -75,7 +75,7 @@ extension InferenceDifference {
     case attribute(MappingComposition.AttributeOrigin, String)
     case relationship(String?)
 
-    init(_ name: String, _ path: String?, _ entity: InferredTrail.Entity?) {
+    init(_ name: String, path: String?, entity: InferredTrail.Entity?) {
       if let path, let entity {
         self =
           entity.attributes[path].map { .attribute($0, entity.source) }

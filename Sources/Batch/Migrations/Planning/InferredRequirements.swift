@@ -26,13 +26,13 @@ struct InferredRequirements {
     var composition = MappingComposition(source)
     for (step, layout) in zip(path, layouts) where !step.isIdentity {
       guard step.isInferred, let model = step.mappingModels.first else { return }
-      for mapping in model.entityMappings { add(mapping, step, composition) }
+      for mapping in model.entityMappings { add(mapping, step: step, composition: composition) }
       // What objects look like after a step that cannot be composed is not known before it is made.
       guard (try? composition.append(model.entityMappings, to: layout)) != nil else { return }
     }
   }
 
-  private mutating func add(_ mapping: EntityMapping, _ step: MigrationStep, _ composition: MappingComposition) {
+  private mutating func add(_ mapping: EntityMapping, step: MigrationStep, composition: MappingComposition) {
     guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
       let origin = composition.origins[source]
     else { return }
@@ -86,7 +86,7 @@ struct InferredRequirements {
     let sought = zip(requirements, entities).map { requirement, entity in
       ValueCount.Sought(entity: entity, position: requirement.attribute.flatMap { entity.attributes[$0]?.position })
     }
-    let missing = try ValueCount(sought, reader, binding).missing
+    let missing = try ValueCount(sought, reader: reader, binding: binding).missing
     for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
       throw BatchError(
         .refused,

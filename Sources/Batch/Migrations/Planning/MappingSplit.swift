@@ -62,16 +62,16 @@ public struct MappingSplit: Sendable, Equatable, Codable {
     }
     var part = Array(repeating: 0, count: graph.nodes.count)
     for (index, members) in groups.enumerated() { for node in members { part[node] = index } }
-    parts = groups.indices.map { Self.part($0, groups[$0], part, graph, step) }
-    arithmetic = Self.arithmetic(part, graph, step)
-    dependencies = Self.dependencies(part, graph, step)
+    parts = groups.indices.map { Self.part($0, nodes: groups[$0], part: part, graph: graph, step: step) }
+    arithmetic = Self.arithmetic(part, graph: graph, step: step)
+    dependencies = Self.dependencies(part, graph: graph, step: step)
     assumptions = graph.nodes.filter(\.isAlone).map {
       "the policy of \($0.mapping.name) does not declare what it writes: its mapping model \(step.mappingModels[$0.model].name) is one part"
     }
   }
 
   private static func part(
-    _ index: Int, _ nodes: [Int], _ part: [Int], _ graph: MappingGraph, _ step: MigrationStep
+    _ index: Int, nodes: [Int], part: [Int], graph: MappingGraph, step: MigrationStep
   ) -> Part {
     var reads: [Read] = []
     for node in nodes {
@@ -91,7 +91,7 @@ public struct MappingSplit: Sendable, Equatable, Codable {
       isSkipped: nodes.contains { graph.nodes[$0].mapping.isSkipped })
   }
 
-  private static func arithmetic(_ part: [Int], _ graph: MappingGraph, _ step: MigrationStep) -> [String] {
+  private static func arithmetic(_ part: [Int], graph: MappingGraph, step: MigrationStep) -> [String] {
     var owners: [String: Set<Int>] = [:]
     for (index, node) in graph.nodes.enumerated() {
       if let entity = node.mapping.destinationEntity {
@@ -106,7 +106,7 @@ public struct MappingSplit: Sendable, Equatable, Codable {
     return Set(found.map(\.relationship)).sorted()
   }
 
-  private static func dependencies(_ part: [Int], _ graph: MappingGraph, _ step: MigrationStep) -> [String] {
+  private static func dependencies(_ part: [Int], graph: MappingGraph, step: MigrationStep) -> [String] {
     let given = step.mappingModels.indices.map { model in graph.nodes.indices.filter { graph.nodes[$0].model == model }
     }
     let late = graph.nodes.indices.flatMap { reader in

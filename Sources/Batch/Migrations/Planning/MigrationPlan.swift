@@ -97,11 +97,11 @@ public struct MigrationPlanner: Sendable {
   public func plan(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true, checksValues: Bool = true
   ) throws -> MigrationPlan {
-    try BatchError.border { try plan(reader, target, countsRows, checksValues) }
+    try BatchError.border { try planned(reader, target: target, countsRows: countsRows, checksValues: checksValues) }
   }
 
-  private func plan(
-    _ reader: StoreReader, _ target: MigrationTarget, _ countsRows: Bool, _ checksValues: Bool
+  private func planned(
+    _ reader: StoreReader, target: MigrationTarget, countsRows: Bool, checksValues: Bool
   ) throws -> MigrationPlan {
     let source = try StoreModel.find(of: reader, in: library)
     let destination = try self.destination(target, from: source)
@@ -109,7 +109,7 @@ public struct MigrationPlanner: Sendable {
     let successors = target == .identity ? nil : try order.successors(in: library)
     let chosen = try path(from: source, to: destination, target, successors)
     var steps = chosen.steps
-    markHistory(&steps, reader, successors)
+    markHistory(&steps, reader: reader, successors: successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let binding = try StoreBinding(reader, model: source)
     let layouts = try steps.map(\.destination).concurrentMap { try StoreLayout(model: $0, purpose: .reading) }
@@ -127,7 +127,7 @@ public struct MigrationPlanner: Sendable {
       try NewConstraints(path, layouts: layouts, source: binding.layout, written: written).check(reader, binding)
     }
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
-    let accounts = try PlanAccounts(steps, reader, binding, counts: countsRows)
+    let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
       try chosen.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
@@ -204,7 +204,7 @@ public struct MigrationPlanner: Sendable {
 
   /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version
   /// that is missing, and those that mapping models lead backward, as inference never does.
-  private func markHistory(_ steps: inout [MigrationStep], _ reader: StoreReader, _ successors: [String: String]?) {
+  private func markHistory(_ steps: inout [MigrationStep], reader: StoreReader, successors: [String: String]?) {
     let isKnown = library.model(matching: reader.metadata.versionHashes) != nil
     if !isKnown, steps.first?.isIdentity == false { steps[0].isHistory = false }
     guard order.stages == nil, steps.contains(where: { !$0.isInferred && !$0.isIdentity }) else { return }

@@ -62,7 +62,9 @@ public struct ModelInspection: Sendable, Codable {
         problem: Self.problem(version))
     }
     steps = bundle.versions.indices.dropFirst().map { place in
-      Self.step(bundle.versions[place - 1], bundle.versions[place], hashes[place - 1], hashes[place])
+      Self.step(
+        bundle.versions[place - 1], destination: bundle.versions[place], sourceHashes: hashes[place - 1],
+        destinationHashes: hashes[place])
     }
   }
 
@@ -76,8 +78,8 @@ public struct ModelInspection: Sendable, Codable {
   }
 
   private static func step(
-    _ source: ManagedObjectModel, _ destination: ManagedObjectModel, _ sourceHashes: [String: [UInt8]],
-    _ destinationHashes: [String: [UInt8]]
+    _ source: ManagedObjectModel, destination: ManagedObjectModel, sourceHashes: [String: [UInt8]],
+    destinationHashes: [String: [UInt8]]
   ) -> Step {
     let obstacles = ModelDifference(from: source, to: destination).obstacles
     return Step(

@@ -38,7 +38,8 @@ struct NewConstraints {
       guard adds(step) else { continue }
       for entity in step.destination.entities {
         for properties in entity.uniquenessConstraints {
-          guard let shares = Self.shares(entity.name, properties, layout, composition) else { continue }
+          guard let shares = Self.shares(entity.name, properties: properties, layout: layout, composition: composition)
+          else { continue }
           constraints.append(
             Constraint(entity: entity.name, properties: properties, version: step.destination.name, shares: shares))
         }
@@ -48,7 +49,7 @@ struct NewConstraints {
 
   /// Nil if a property is a relationship, or is computed.
   private static func shares(
-    _ entity: String, _ properties: [String], _ layout: StoreLayout, _ composition: MappingComposition
+    _ entity: String, properties: [String], layout: StoreLayout, composition: MappingComposition
   ) -> [Share]? {
     var shares: [Share] = []
     for name in layout.entityNames where layout.model.isKind(name, of: entity) {
@@ -68,7 +69,8 @@ struct NewConstraints {
   func check(_ reader: StoreReader, _ binding: StoreBinding) throws {
     var seen: Set<[String]> = []
     for constraint in constraints {
-      guard let check = try ConstraintCheck(constraint, reader, binding), !check.isKept(by: reader.schema.indexes),
+      guard let check = try ConstraintCheck(constraint, reader: reader, binding: binding),
+        !check.isKept(by: reader.schema.indexes),
         seen.insert(check.identity).inserted
       else { continue }
       let equal: ConstraintCheck.Equal
@@ -82,12 +84,12 @@ struct NewConstraints {
           entity: constraint.entity)
       }
       guard equal.count > 0 else { continue }
-      throw failure(constraint, check, equal, reader)
+      throw failure(constraint, check: check, equal: equal, reader: reader)
     }
   }
 
   private func failure(
-    _ constraint: Constraint, _ check: ConstraintCheck, _ equal: ConstraintCheck.Equal, _ reader: StoreReader
+    _ constraint: Constraint, check: ConstraintCheck, equal: ConstraintCheck.Equal, reader: StoreReader
   ) -> BatchError {
     let pairs = equal.pairs.map { "\($0.later) as \($0.earlier)" }.joined(separator: ", ")
     let more = equal.count > UInt64(equal.pairs.count) ? ", …" : ""

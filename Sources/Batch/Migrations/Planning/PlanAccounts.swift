@@ -11,12 +11,13 @@ package struct PlanAccounts {
 
   /// Looks at the steps; with `counts` reads the whole store. What later versions hold is said as far as inferred steps
   /// leave no doubt.
-  package init(_ steps: [MigrationStep], _ reader: StoreReader, _ binding: StoreBinding, counts: Bool) throws {
+  package init(_ steps: [MigrationStep], reader: StoreReader, binding: StoreBinding, counts: Bool) throws {
     let stages = steps.flatMap { $0.passed + [$0] }
     let lines = stages.map(AccountLines.init)
     accounts = lines.map(\.account)
     guard counts else { return }
-    let tally = try ContentTally(reader, binding, tables: binding.tables.indices, lines.first?.conversions ?? [])
+    let tally = try ContentTally(
+      reader, binding: binding, tables: binding.tables.indices, conversions: lines.first?.conversions ?? [])
     rows = binding.layout.entityNames.enumerated().map { index, name in
       MigrationPlan.EntityRows(entity: name, number: index + 1, rows: tally.objects(index + 1))
     }

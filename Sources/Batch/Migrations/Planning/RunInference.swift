@@ -48,12 +48,13 @@ struct RunInference {
     if best == nil, let combined = choice.combined {
       var both = model
       both.entityMappings = choice.entityMappings(combined)
-      steps.append(step(run, both, "inferred directly or version by version, whichever keeps the values"))
-      return tell(choice, combined, .stepwise)
+      steps.append(
+        step(run, model: both, reason: "inferred directly or version by version, whichever keeps the values"))
+      return tell(choice, taken: combined, way: .stepwise)
     }
     let taken = best ?? choice.betterWay
-    steps += taken == .direct ? [step(run, model, "inferred directly, past the versions between")] : run
-    tell(choice, choice.entities(taken), taken)
+    steps += taken == .direct ? [step(run, model: model, reason: "inferred directly, past the versions between")] : run
+    tell(choice, taken: choice.entities(taken), way: taken)
     if best == nil, taken == .stepwise {
       notes.append("\(choice.first.name) to \(choice.last.name): no single step can keep all that the two ways keep")
     }
@@ -74,14 +75,14 @@ struct RunInference {
     return InferenceChoice(direct: direct, stepwise: stepwise)
   }
 
-  private func step(_ run: [MigrationStep], _ model: MappingModel, _ reason: String) -> MigrationStep {
+  private func step(_ run: [MigrationStep], model: MappingModel, reason: String) -> MigrationStep {
     MigrationStep(
       source: run[0].source, destination: run[run.count - 1].destination, mappingModels: [model], isInferred: true,
       reason: reason
     )
   }
 
-  private mutating func tell(_ choice: InferenceChoice, _ taken: InferenceChoice.Entities, _ way: InferencePath) {
+  private mutating func tell(_ choice: InferenceChoice, taken: InferenceChoice.Entities, way: InferencePath) {
     let found = InferenceDifference.all(choice, taken: taken, otherwise: way)
     differences += found
     notes += found.map(\.text)

@@ -85,7 +85,7 @@ struct StagedPath {
     let stage = "stage \(to.stage): \(from.version.name) to \(to.version.name)"
     let step: MigrationStep
     if let names = to.mappingModels {
-      step = try custom(from, to, try mappingModels(names, from, to, stage), stage)
+      step = try custom(from, to: to, models: try mappingModels(names, from: from, to: to, stage: stage), stage: stage)
     } else {
       do {
         step = try MigrationStep.inferred(
@@ -103,7 +103,7 @@ struct StagedPath {
   }
 
   /// The mapping models of a custom stage that fit its versions.
-  private func mappingModels(_ names: [String], _ from: Link, _ to: Link, _ stage: String) throws -> [MappingModel] {
+  private func mappingModels(_ names: [String], from: Link, to: Link, stage: String) throws -> [MappingModel] {
     let (before, after) = (library.hashes(of: from.version), library.hashes(of: to.version))
     let pairs = graph.explicit.keys.filter {
       graph.hashes[$0.source] == before && graph.hashes[$0.destination] == after
@@ -121,7 +121,7 @@ struct StagedPath {
     return names.isEmpty ? fitting : fitting.filter { names.contains($0.name) }
   }
 
-  private func custom(_ from: Link, _ to: Link, _ models: [MappingModel], _ stage: String) throws -> MigrationStep {
+  private func custom(_ from: Link, to: Link, models: [MappingModel], stage: String) throws -> MigrationStep {
     let made = MigrationStep.mapped(models, from: from.version, to: to.version)
     guard let step = made.step else {
       throw BatchError(

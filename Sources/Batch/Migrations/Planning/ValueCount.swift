@@ -14,17 +14,17 @@ struct ValueCount {
   private(set) var missing: [UInt64]
 
   /// Reads the tables of the entities concerned.
-  init(_ sought: [Sought], _ reader: StoreReader, _ binding: StoreBinding) throws {
+  init(_ sought: [Sought], reader: StoreReader, binding: StoreBinding) throws {
     missing = Array(repeating: 0, count: sought.count)
     for table in binding.tables.indices {
       let concerned = sought.indices.filter { sought[$0].entity.table == table }
       guard !concerned.isEmpty else { continue }
-      try count(concerned.map { ($0, sought[$0]) }, binding.tables[table], reader)
+      try count(concerned.map { ($0, sought[$0]) }, table: binding.tables[table], reader: reader)
     }
   }
 
   private mutating func count(
-    _ concerned: [(index: Int, sought: Sought)], _ table: StoreBinding.Table, _ reader: StoreReader
+    _ concerned: [(index: Int, sought: Sought)], table: StoreBinding.Table, reader: StoreReader
   )
     throws
   {

@@ -92,11 +92,11 @@ package struct VersionGraph {
 
   private func pairs(fitting mapping: MappingModel) -> [Pair] {
     let sources = places(
-      mapping.sourceHashes, mapping.sourceModelName, mapping.sourceChecksum,
-      mapping.entityMappings.compactMap(\.sourceEntity))
+      mapping.sourceHashes, name: mapping.sourceModelName, checksum: mapping.sourceChecksum,
+      entities: mapping.entityMappings.compactMap(\.sourceEntity))
     let destinations = places(
-      mapping.destinationHashes, mapping.destinationModelName, mapping.destinationChecksum,
-      mapping.entityMappings.compactMap(\.destinationEntity))
+      mapping.destinationHashes, name: mapping.destinationModelName, checksum: mapping.destinationChecksum,
+      entities: mapping.entityMappings.compactMap(\.destinationEntity))
     let pairs = sources.flatMap { source in destinations.map { Pair(source: source, destination: $0) } }
       .filter { hashes[$0.source] != hashes[$0.destination] }
     // A mapping model of few entities may fit many pairs, as most entities stay the same from version to version.
@@ -107,22 +107,24 @@ package struct VersionGraph {
     return named.isEmpty ? pairs : named
   }
 
-  private func places(_ known: [String: [UInt8]], _ name: String?, _ checksum: String?, _ entities: [String]) -> [Int] {
-    versions.indices.filter { Self.fits(versions[$0].name, hashes[$0], known, name, checksum, entities) }
+  private func places(_ known: [String: [UInt8]], name: String?, checksum: String?, entities: [String]) -> [Int] {
+    versions.indices.filter {
+      Self.fits(versions[$0].name, hashes: hashes[$0], known: known, name: name, checksum: checksum, entities: entities)
+    }
   }
 
   /// Whether a mapping model leads to a version.
   static func leads(_ mapping: MappingModel, to version: ManagedObjectModel) -> Bool {
     fits(
-      version.name, version.versionHashes, mapping.destinationHashes, mapping.destinationModelName,
-      mapping.destinationChecksum,
-      mapping.entityMappings.compactMap(\.destinationEntity))
+      version.name, hashes: version.versionHashes, known: mapping.destinationHashes, name: mapping.destinationModelName,
+      checksum: mapping.destinationChecksum,
+      entities: mapping.entityMappings.compactMap(\.destinationEntity))
   }
 
   /// Whether a version is the one that a mapping model knows by hashes, name or checksum.
   private static func fits(
-    _ version: String, _ hashes: [String: [UInt8]], _ known: [String: [UInt8]], _ name: String?, _ checksum: String?,
-    _ entities: [String]
+    _ version: String, hashes: [String: [UInt8]], known: [String: [UInt8]], name: String?, checksum: String?,
+    entities: [String]
   ) -> Bool {
     guard entities.allSatisfy({ hashes[$0] != nil }) else { return false }
     if let checksum { return ManagedObjectModel.versionChecksum(hashes) == checksum }

@@ -8,7 +8,7 @@ extension CompiledMapping {
     var scope = ExpressionScope(source: source)
     (scope.destination, scope.policy, scope.manager) = (object, policy?.policy, manager)
     for expression in expressions {
-      try expression.naming(mapping, source) { try expression.apply(to: object, scope) }
+      try expression.naming(mapping, source: source) { try expression.apply(to: object, scope) }
     }
   }
 }

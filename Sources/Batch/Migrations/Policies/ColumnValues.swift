@@ -72,7 +72,7 @@ struct ColumnValues: ~Copyable {
   }
 
   /// Gives a column the value of a column of the source's row, as it lies there.
-  mutating func set(_ column: Int, _ row: RecordDecoder, _ position: Int) {
+  mutating func set(_ column: Int, row: RecordDecoder, position: Int) {
     let type = row.type(position)
     switch type {
     case SerialType.real:

@@ -38,21 +38,21 @@ enum Comparing {
   }
 
   static func holds(
-    _ comparison: CoreDataModel.Predicate.Comparison, _ left: ExpressionValue, _ right: ExpressionValue, options: Int64
+    _ comparison: CoreDataModel.Predicate.Comparison, left: ExpressionValue, right: ExpressionValue, options: Int64
   )
     throws -> Bool
   {
     switch comparison {
     case .equal: return areEqual(left, right, options: options)
     case .notEqual: return !areEqual(left, right, options: options)
-    case .isIn: return try contains(right, left, options)
-    case .contains: return try contains(left, right, options)
+    case .isIn: return try contains(right, part: left, options: options)
+    case .contains: return try contains(left, part: right, options: options)
     case .between:
       guard case .list(let bounds) = right, bounds.count == 2 else {
         throw ExpressionDamage("has BETWEEN without two bounds")
       }
-      return try holds(.greaterOrEqual, left, bounds[0], options: options)
-        && holds(.lessOrEqual, left, bounds[1], options: options)
+      return try holds(.greaterOrEqual, left: left, right: bounds[0], options: options)
+        && holds(.lessOrEqual, left: left, right: bounds[1], options: options)
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
       let (left, right) = (try left.single(), try right.single())
       guard left != .null, right != .null else { return false }
@@ -63,17 +63,18 @@ enum Comparing {
       case .greater: order > 0
       default: order >= 0
       }
-    case .beginsWith, .endsWith, .like, .matches: return try texts(comparison, left.single(), right.single(), options)
+    case .beginsWith, .endsWith, .like, .matches:
+      return try texts(comparison, left: left.single(), right: right.single(), options: options)
     }
   }
 
-  private static func contains(_ whole: ExpressionValue, _ part: ExpressionValue, _ options: Int64) throws -> Bool {
+  private static func contains(_ whole: ExpressionValue, part: ExpressionValue, options: Int64) throws -> Bool {
     if case .list(let members) = whole { return members.contains { areEqual($0, part, options: options) } }
-    return try texts(.contains, whole.single(), part.single(), options)
+    return try texts(.contains, left: whole.single(), right: part.single(), options: options)
   }
 
   private static func texts(
-    _ comparison: CoreDataModel.Predicate.Comparison, _ left: Value, _ right: Value, _ options: Int64
+    _ comparison: CoreDataModel.Predicate.Comparison, left: Value, right: Value, options: Int64
   )
     throws -> Bool
   {

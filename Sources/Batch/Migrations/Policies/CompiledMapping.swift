@@ -176,7 +176,7 @@ package final class CompiledMapping: @unchecked Sendable {
       return .integer(Int64(target.number))
     case .order(let position): return row.integer(position) == nil ? .null : .integer(rowid &* 1024)
     case .carried(let position, let targets, let part):
-      return try carried(position, targets, part, row: row, rowid: rowid)
+      return try carried(position, targets: targets, part: part, row: row, rowid: rowid)
     case .expression: return .null
     case .unfit(let position, let message):
       guard position < row.columnCount, try row.value(position) != .null else { return .null }
@@ -188,7 +188,7 @@ package final class CompiledMapping: @unchecked Sendable {
   }
 
   private func carried(
-    _ position: Int, _ targets: CarriedTargets, _ part: CarriedPart, row: RecordDecoder, rowid: Int64
+    _ position: Int, targets: CarriedTargets, part: CarriedPart, row: RecordDecoder, rowid: Int64
   ) throws
     -> Value
   {

@@ -42,7 +42,7 @@ final class CompiledRules: @unchecked Sendable {
   }
 
   /// Does for one source object what the rules say; `object` is the mapping's own one.
-  func run(_ source: SourceObject, _ object: DestinationObject, _ manager: StepObjects) throws {
+  func run(_ source: SourceObject, object: DestinationObject, manager: StepObjects) throws {
     let row = RuleRow(source: source, item: nil, object: object, manager: manager)
     for attribute in attributes { try attribute.set(in: object, row) }
     for relationship in relationships { try relationship.set(in: object, row) }
@@ -104,7 +104,8 @@ enum CompiledRuleTarget {
       return try row.manager.destinationInstances(
         forSourceRelationshipNamed: name, sourceInstances: [row.origin(ofItem)])
     case .known(.found): return []
-    case .found(let entity, let key): return try row.manager.find(entity, key.name, key.fitting(row)).map { [$0] } ?? []
+    case .found(let entity, let key):
+      return try row.manager.find(entity, attribute: key.name, value: key.fitting(row)).map { [$0] } ?? []
     }
   }
 }
@@ -146,11 +147,13 @@ struct CompiledObjectRule {
   private func object(_ row: RuleRow) throws -> DestinationObject? {
     guard let key else { return try row.manager.insert(entity: entity) }
     if kind == .findOrCreate, case .attribute(let origin, let ofItem) = key.value, origin.type == key.stored.type {
-      return try row.manager.findOrCreate(entity, key.name, key.stored, from: row.origin(ofItem), origin)
+      return try row.manager.findOrCreate(
+        entity, attribute: key.name, own: key.stored, from: row.origin(ofItem), other: origin)
     }
     let value = try key.fitting(row)
     guard value != .null else { return nil }
     return kind == .find
-      ? try row.manager.find(entity, key.name, value) : try row.manager.findOrCreate(entity, key.name, value)
+      ? try row.manager.find(entity, attribute: key.name, value: value)
+      : try row.manager.findOrCreate(entity, attribute: key.name, value: value)
   }
 }

@@ -158,7 +158,7 @@ public final class DestinationObject {
   /// converted.
   func set(_ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute) throws -> Bool {
     if isOpen, own.type == other.type, own.isExternal == other.isExternal, other.position < source.decoder.columnCount {
-      columns.set(own.position, source.decoder, other.position)
+      columns.set(own.position, row: source.decoder, position: other.position)
       return true
     }
     let value = try source.value(other)
@@ -213,7 +213,7 @@ public final class DestinationObject {
       if let order { try assign(column: order, .null) }
       return
     }
-    try check(object, relationship, name)
+    try check(object, relationship: relationship, name: name)
     try assign(column: column, integer: object.key)
     if let entityColumn { try assign(column: entityColumn, integer: Int64(object.entity.number)) }
     if let order { try assign(column: order, integer: manager.nextOrder()) }
@@ -239,7 +239,7 @@ public final class DestinationObject {
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func add(_ object: DestinationObject, to name: String) throws {
     let relationship = try relationship(name)
-    try check(object, relationship, name)
+    try check(object, relationship: relationship, name: name)
     switch relationship.pointee.storage {
     case .ownKey: throw failure("\(name) is a to-one relationship", hint: "Use set(_:to:)")
     case .inverseKey(_, let column, let order), .ownerKey(_, let column, let order):
@@ -255,7 +255,7 @@ public final class DestinationObject {
     }
   }
 
-  private func check(_ object: DestinationObject, _ relationship: UnsafePointer<StoredRelationship>, _ name: String)
+  private func check(_ object: DestinationObject, relationship: UnsafePointer<StoredRelationship>, name: String)
     throws
   {
     guard !object.entity.isKind(of: relationship.pointee.destinationNumber) else { return }

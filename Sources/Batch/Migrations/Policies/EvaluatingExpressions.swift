@@ -13,19 +13,20 @@ extension CompiledExpression {
     case .path(let start, let steps): return try PathStep.follow(start.evaluate(scope), steps[...])
     case .column(let column, let type):
       return try scope.destination.map { .value(type.normalized(try $0.stored(column))) } ?? .null
-    case .policy(let name, let arguments): return try Self.policy(name, arguments, scope)
-    case .function(let name, let arguments): return .value(try Self.function(name, arguments, scope))
+    case .policy(let name, let arguments): return try Self.policy(name, arguments: arguments, scope: scope)
+    case .function(let name, let arguments): return .value(try Self.function(name, arguments: arguments, scope: scope))
     case .list(let members): return .list(try members.map { try $0.evaluate(scope) })
     case .subquery(let collection, let predicate):
-      return .list(try Self.members(collection.evaluate(scope).members, predicate, scope))
+      return .list(try Self.members(collection.evaluate(scope).members, predicate: predicate, scope: scope))
     case .conditional(let predicate, let yes, let no): return try (predicate.holds(scope) ? yes : no).evaluate(scope)
     case .set(let operation, let left, let right):
-      return try Self.set(operation, left.evaluate(scope).members, right.evaluate(scope).members)
+      return try Self.set(operation, left: left.evaluate(scope).members, right: right.evaluate(scope).members)
     case .fetch(let fetched, let isCountOnly):
       let objects = try fetched.objects()
       return isCountOnly ? .value(.integer(Int64(objects.count))) : .list(objects.map { .source($0) })
     case .destinations(let mapping, let sources):
-      return .list(try Self.destinations(sources.evaluate(scope).members, mapping, scope).map { .destination($0) })
+      return .list(
+        try Self.destinations(sources.evaluate(scope).members, mapping: mapping, scope: scope).map { .destination($0) })
     case .sources(let mapping, let destinations):
       return .list(
         try destinations.evaluate(scope).members.compactMap { member in
@@ -40,7 +41,7 @@ extension CompiledExpression {
   }
 
   private static func members(
-    _ members: [ExpressionValue], _ predicate: CompiledPredicate, _ scope: ExpressionScope
+    _ members: [ExpressionValue], predicate: CompiledPredicate, scope: ExpressionScope
   ) throws -> [ExpressionValue] {
     try members.filter { member in
       var inner = scope
@@ -50,7 +51,7 @@ extension CompiledExpression {
   }
 
   /// Policies get objects as their keys.
-  private static func policy(_ name: String, _ arguments: [CompiledExpression], _ scope: ExpressionScope) throws
+  private static func policy(_ name: String, arguments: [CompiledExpression], scope: ExpressionScope) throws
     -> ExpressionValue
   {
     guard let policy = scope.policy, let manager = scope.manager else {
@@ -68,7 +69,7 @@ extension CompiledExpression {
       try policy.value(ofFunction: name, arguments: values, source: scope.source, manager: MigrationManager(manager)))
   }
 
-  private static func function(_ name: String, _ arguments: [CompiledExpression], _ scope: ExpressionScope) throws
+  private static func function(_ name: String, arguments: [CompiledExpression], scope: ExpressionScope) throws
     -> Value
   {
     let values = try arguments.map { try $0.evaluate(scope) }
@@ -90,7 +91,7 @@ extension CompiledExpression {
   }
 
   private static func set(
-    _ operation: Expression.SetOperation, _ left: [ExpressionValue], _ right: [ExpressionValue]
+    _ operation: Expression.SetOperation, left: [ExpressionValue], right: [ExpressionValue]
   ) -> ExpressionValue {
     let others = Set(right.map(\.identity))
     switch operation {
@@ -100,7 +101,7 @@ extension CompiledExpression {
     }
   }
 
-  private static func destinations(_ members: [ExpressionValue], _ mapping: String?, _ scope: ExpressionScope) throws
+  private static func destinations(_ members: [ExpressionValue], mapping: String?, scope: ExpressionScope) throws
     -> [DestinationObject]
   {
     guard let manager = scope.manager else { return [] }

@@ -50,11 +50,12 @@ struct ExpressionCompiler {
     case .evaluatedObject: return try self.source(named: "SELF")
     case .variable(let name): return try variable(name)
     case .keyPath(let operand, let path): return try keyPath(operand, path)
-    case .function(let operand, let name, let arguments): return try function(operand, name, arguments)
+    case .function(let operand, let name, let arguments): return try function(operand, name: name, arguments: arguments)
     case .aggregate(let members):
       let parts = try members.map { try compile($0) }
       return (.list(parts.map(\.expression)), .list(parts.first?.kind ?? .value))
-    case .subquery(let collection, let variable, let predicate): return try subquery(collection, variable, predicate)
+    case .subquery(let collection, let variable, let predicate):
+      return try subquery(collection, variable: variable, predicate: predicate)
     case .conditional(let predicate, let yes, let no):
       let (yes, no) = (try compile(yes), try compile(no))
       return (.conditional(try compile(predicate), yes.expression, no.expression), yes.kind)
@@ -142,7 +143,7 @@ struct ExpressionCompiler {
 
   private func steps(_ path: ArraySlice<String>, from kind: Kind) throws -> (steps: [PathStep], kind: Kind) {
     guard let key = path.first else { return ([], kind) }
-    if key.hasPrefix("@") { return try collect(key, path.dropFirst(), kind) }
+    if key.hasPrefix("@") { return try collect(key, rest: path.dropFirst(), kind: kind) }
     var entity = kind
     var isMany = false
     while case .list(let member) = entity { (entity, isMany) = (member, true) }
@@ -168,7 +169,7 @@ struct ExpressionCompiler {
     return (.toMany(relationship, name: key), .list(.source(target)))
   }
 
-  private func collect(_ key: String, _ rest: ArraySlice<String>, _ kind: Kind) throws -> (
+  private func collect(_ key: String, rest: ArraySlice<String>, kind: Kind) throws -> (
     steps: [PathStep], kind: Kind
   ) {
     guard let function = CollectionOperator(rawValue: String(key.dropFirst())) else {
@@ -188,7 +189,7 @@ struct ExpressionCompiler {
 
   // MARK: Functions
 
-  private mutating func function(_ operand: Expression?, _ name: String, _ arguments: [Expression]) throws -> Compiled {
+  private mutating func function(_ operand: Expression?, name: String, arguments: [Expression]) throws -> Compiled {
     switch operand {
     case .none:
       guard let name = FormatFunctions.fullName(name), FormatFunctions.takes(name, arguments.count) else {
@@ -233,7 +234,7 @@ struct ExpressionCompiler {
     return found
   }
 
-  private mutating func subquery(_ collection: Expression, _ variable: String, _ predicate: Predicate) throws
+  private mutating func subquery(_ collection: Expression, variable: String, predicate: Predicate) throws
     -> Compiled
   {
     let collection = try compile(collection)

@@ -37,7 +37,7 @@ enum Arithmetic {
   static func apply(_ name: String, _ left: Value, _ right: Value) throws -> Value {
     if left == .null || right == .null { return .null }
     if case .integer(let left) = left, case .integer(let right) = right, name != "raise:toPower:" {
-      return .integer(try whole(name, left, right))
+      return .integer(try whole(name, left: left, right: right))
     }
     guard let left = double(left), let right = double(right) else {
       throw ExpressionDamage("calculates with what is no number")
@@ -55,7 +55,7 @@ enum Arithmetic {
     return .real(result)
   }
 
-  private static func whole(_ name: String, _ left: Int64, _ right: Int64) throws -> Int64 {
+  private static func whole(_ name: String, left: Int64, right: Int64) throws -> Int64 {
     if right == 0, name == "divide:by:" || name == "modulus:by:" { throw ExpressionDamage("divides by zero") }
     let (result, overflow) =
       switch name {

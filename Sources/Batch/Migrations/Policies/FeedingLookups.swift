@@ -7,7 +7,7 @@ extension LookupTable {
       guard let attribute = object.entity.attributes[lookups[place].attribute] else { continue }
       let entry = SpillingMap.Entry(key: object.key, entity: UInt32(object.entity.number))
       if let (type, body) = object.bytes(attribute.position) {
-        try add(at: place, type, body, entry)
+        try add(at: place, type, body: body, entry: entry)
       } else {
         try add(at: place, object.stored(attribute.position), entry)
       }

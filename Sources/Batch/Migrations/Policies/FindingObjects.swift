@@ -5,8 +5,10 @@ import Streams
 // How policies find objects: by look-ups, and by following mappings.
 extension StepObjects {
   /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
-  func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
-    let found = try madeKey(entity, attribute, value) ?? lookups.find(entity, attribute, value)
+  func find(_ entity: String, attribute: String, value: Value) throws -> DestinationObject? {
+    let found =
+      try madeKey(entity, attribute: attribute, value: value)
+      ?? lookups.find(entity, attribute: attribute, value: value)
     try checkRead(entity, attribute)
     return try object(found)
   }
@@ -29,21 +31,21 @@ extension StepObjects {
   }
 
   /// Finds an object by the value of an attribute, or makes one with that value.
-  func findOrCreate(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject {
-    if let found = try find(entity, attribute, value) { return found }
+  func findOrCreate(_ entity: String, attribute: String, value: Value) throws -> DestinationObject {
+    if let found = try find(entity, attribute: attribute, value: value) { return found }
     let object = try insert(entity: entity)
     try object.set(attribute, value)
     // What may be taken back is known to the look-up only once it is written.
     if canReject {
       madeKeys.append(MadeKey(entity: object.entity, attribute: attribute, value: value, key: object.key))
     } else {
-      try lookups.add(object.entity, attribute, value, key: object.key)
+      try lookups.add(object.entity, attribute: attribute, value: value, key: object.key)
     }
     return object
   }
 
   /// An object that the call at work has made to be found.
-  private func madeKey(_ entity: String, _ attribute: String, _ value: Value) -> SpillingMap.Entry? {
+  private func madeKey(_ entity: String, attribute: String, value: Value) -> SpillingMap.Entry? {
     guard !madeKeys.isEmpty else { return nil }
     let made = madeKeys.first {
       $0.attribute == attribute && $0.value == value && model.isKind($0.entity.name, of: entity)
@@ -53,25 +55,25 @@ extension StepObjects {
 
   /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil if it is
   /// NULL. Quicker than with the value itself, which is not read.
-  func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
+  func findOrCreate(_ entity: String, attribute: String, from source: SourceObject, name: String) throws
     -> DestinationObject?
   {
     guard let own = try self.entity(entity)._withUnsafeGuaranteedRef({ $0.attribute(attribute) })?.pointee else {
       throw BatchError(.policyFailed, "the entity has no attribute \(attribute)", entity: entity)
     }
-    return try findOrCreate(entity, attribute, own, from: source, source.attribute(name))
+    return try findOrCreate(entity, attribute: attribute, own: own, from: source, other: source.attribute(name))
   }
 
   /// The same with attributes that were looked for before.
   func findOrCreate(
-    _ entity: String, _ attribute: String, _ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute
+    _ entity: String, attribute: String, own: StoredAttribute, from source: SourceObject, other: StoredAttribute
   ) throws -> DestinationObject? {
     let (row, position) = (source.decoder, other.position)
     guard !canReject, position < row.columnCount, row.type(position) >= 12, row.longValue(position) == nil else {
       let value = try source.value(other)
-      return value == .null ? nil : try findOrCreate(entity, attribute, value)
+      return value == .null ? nil : try findOrCreate(entity, attribute: attribute, value: value)
     }
-    let found = try lookups.find(entity, attribute, row: row, position)
+    let found = try lookups.find(entity, attribute: attribute, row: row, position: position)
     try checkRead(entity, attribute)
     if let found = try object(found) { return found }
     let object = try insert(entity: entity)
@@ -79,7 +81,7 @@ extension StepObjects {
       throw BatchError(
         .policyFailed, "the value of \(attribute) does not fit the type \(own.type)", entity: entity, key: object.key)
     }
-    try lookups.add(object.entity, attribute, row: row, position, key: object.key)
+    try lookups.add(object.entity, attribute: attribute, row: row, position: position, key: object.key)
     return object
   }
 

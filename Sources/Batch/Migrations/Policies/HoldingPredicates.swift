@@ -11,7 +11,7 @@ extension CompiledPredicate {
     case .compare(let left, let operation, let right):
       let (left, right) = (try left.evaluate(scope), try right.evaluate(scope))
       func holds(_ left: ExpressionValue) throws -> Bool {
-        try Comparing.holds(operation.comparison, left, right, options: operation.options)
+        try Comparing.holds(operation.comparison, left: left, right: right, options: operation.options)
       }
       return try operation.modifier.holds(left, holds)
     case .matches(let left, let modifier, let pattern):

@@ -83,14 +83,13 @@ final class LookupTable {
   static let text: UInt8 = 3
 
   /// The same for a column of a row: a text's or a blob's bytes are not made a value first.
-  private func keyed<R>(_ row: RecordDecoder, _ position: Int, _ body: (TaggedKey) throws -> R) throws -> R? {
+  private func keyed<R>(_ row: RecordDecoder, position: Int, body: (TaggedKey) throws -> R) throws -> R? {
     let type = row.type(position)
-    return try type < 12 ? keyed(row.value(position), body) : keyed(type, row.body(position), body)
+    return try type < 12 ? keyed(row.value(position), body) : keyed(type, bytes: row.body(position), body: body)
   }
 
   /// The bytes of a text or a blob. As a value, a text that is no UTF-8 is repaired; here it is as well.
-  private func keyed<R>(_ type: UInt64, _ bytes: UnsafeRawBufferPointer, _ body: (TaggedKey) throws -> R) rethrows -> R?
-  {
+  private func keyed<R>(_ type: UInt64, bytes: UnsafeRawBufferPointer, body: (TaggedKey) throws -> R) rethrows -> R? {
     guard SerialType.isText(type) else { return try body(TaggedKey(tag: 4, body: bytes)) }
     if Self.isPlain(bytes) { return try body(TaggedKey(tag: Self.text, body: bytes)) }
     return try keyed(.text(String(decoding: bytes, as: UTF8.self)), body)
@@ -111,43 +110,45 @@ final class LookupTable {
     return bits & 0x8080_8080_8080_8080 == 0
   }
 
-  func find(_ entity: String, _ attribute: String, row: RecordDecoder, _ position: Int) throws -> SpillingMap.Entry? {
+  func find(_ entity: String, attribute: String, row: RecordDecoder, position: Int) throws -> SpillingMap.Entry? {
     let place = try self.position(entity, attribute)
-    return try keyed(row, position) { try maps[place].find($0) } ?? nil
+    return try keyed(row, position: position) { try maps[place].find($0) } ?? nil
   }
 
   /// Adds an object under a row's value at once.
-  func add(_ entity: DestinationEntity, _ attribute: String, row: RecordDecoder, _ position: Int, key: Int64) throws {
+  func add(_ entity: DestinationEntity, attribute: String, row: RecordDecoder, position: Int, key: Int64) throws {
     for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
-      try keyed(row, position) { try insert(place, $0, SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
+      try keyed(row, position: position) {
+        try insert(place, key: $0, entry: SpillingMap.Entry(key: key, entity: UInt32(entity.number)))
+      }
     }
   }
 
-  func find(_ entity: String, _ attribute: String, _ value: Value) throws -> SpillingMap.Entry? {
+  func find(_ entity: String, attribute: String, value: Value) throws -> SpillingMap.Entry? {
     let place = try position(entity, attribute)
     return try keyed(value) { try maps[place].find($0) } ?? nil
   }
 
   /// Adds an object under a value at once, for those who look for it in the same call.
-  func add(_ entity: DestinationEntity, _ attribute: String, _ value: Value, key: Int64) throws {
+  func add(_ entity: DestinationEntity, attribute: String, value: Value, key: Int64) throws {
     for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
-      try keyed(value) { try insert(place, $0, SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
+      try keyed(value) { try insert(place, key: $0, entry: SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
     }
   }
 
   /// Adds an entry to a look-up under the bytes of a text or a blob.
   @inline(__always)
-  func add(at place: Int, _ type: UInt64, _ body: UnsafeRawBufferPointer, _ entry: SpillingMap.Entry) throws {
-    try keyed(type, body) { try insert(place, $0, entry) }
+  func add(at place: Int, _ type: UInt64, body: UnsafeRawBufferPointer, entry: SpillingMap.Entry) throws {
+    try keyed(type, bytes: body) { try insert(place, key: $0, entry: entry) }
   }
 
   /// Adds an entry to a look-up under a value.
   @inline(__always)
   func add(at place: Int, _ value: Value, _ entry: SpillingMap.Entry) throws {
-    try keyed(value) { try insert(place, $0, entry) }
+    try keyed(value) { try insert(place, key: $0, entry: entry) }
   }
 
-  private func insert(_ place: Int, _ key: TaggedKey, _ entry: SpillingMap.Entry) throws {
+  private func insert(_ place: Int, key: TaggedKey, entry: SpillingMap.Entry) throws {
     if kept[place].choice == .first, try maps[place].find(key) != nil { return }
     try maps[place].insert(key, entry)
   }
@@ -160,13 +161,13 @@ extension LookupTable {
   /// Finds by the text in a column of the row that was located.
   func find(at place: Int, _ row: RecordLocator, _ column: Int) throws -> SpillingMap.Entry? {
     let (type, body) = row.column(column)
-    return try keyed(type, body) { try maps[place].find($0) } ?? nil
+    return try keyed(type, bytes: body) { try maps[place].find($0) } ?? nil
   }
 
   /// Adds an object under the text in a column of the row that was located; nothing is found under it yet.
   func add(at place: Int, _ row: RecordLocator, _ column: Int, key: Int64, entity: Int) throws {
     let (type, body) = row.column(column)
-    try keyed(type, body) { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
+    try keyed(type, bytes: body) { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
   }
 
   /// Looks again for one of the keys that ``foresee(at:_:)`` did not find.

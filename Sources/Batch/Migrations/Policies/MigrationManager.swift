@@ -37,14 +37,14 @@ public struct MigrationManager {
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
-    try step.find(entity, attribute, value)
+    try step.find(entity, attribute: attribute, value: value)
   }
 
   /// Finds an object by the value of an attribute, or makes one with that value.
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func findOrCreate(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject {
-    try step.findOrCreate(entity, attribute, value)
+    try step.findOrCreate(entity, attribute: attribute, value: value)
   }
 
   /// Finds an object by the value that an attribute of a source object has, or makes one with that value; nil if it is
@@ -54,7 +54,7 @@ public struct MigrationManager {
   public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?
   {
-    try step.findOrCreate(entity, attribute, from: source, name)
+    try step.findOrCreate(entity, attribute: attribute, from: source, name: name)
   }
 
   /// The objects that an entity mapping makes of source objects: its own ones, whether they are written already or will

@@ -32,7 +32,7 @@ struct PropertyExpression {
   }
 
   /// Says of damage in which mapping, property and object it was found.
-  func naming(_ mapping: EntityMapping, _ source: SourceObject, _ body: () throws -> Void) throws {
+  func naming(_ mapping: EntityMapping, source: SourceObject, body: () throws -> Void) throws {
     do { try body() } catch let damage as ExpressionDamage {
       throw BatchError(
         .policyFailed, "the value expression of \(mapping.name).\(name) \(damage)",

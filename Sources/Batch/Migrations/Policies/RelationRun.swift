@@ -24,7 +24,7 @@ package final class RelationRun {
     path: String, identifier: String, scratch: StepFiles,
     fill: (_ add: (Int64, Int64, Int64) throws -> Void) throws -> Void
   ) throws {
-    if try scratch.fileSystem.status(path) == nil { try Self.make(path, scratch, fill) }
+    if try scratch.fileSystem.status(path) == nil { try Self.make(path, scratch: scratch, fill: fill) }
     file = try scratch.fileSystem.open(path, .read)
     let size = try file.size()
     guard let blocks = Int(exactly: size / UInt64(Self.blockLength)), blocks > 0, blocks < Int.max / Self.blockLength,
@@ -45,7 +45,7 @@ package final class RelationRun {
   }
 
   private static func make(
-    _ path: String, _ scratch: StepFiles, _ fill: (_ add: (Int64, Int64, Int64) throws -> Void) throws -> Void
+    _ path: String, scratch: StepFiles, fill: (_ add: (Int64, Int64, Int64) throws -> Void) throws -> Void
   ) throws {
     let sorter = ExternalSorter(
       memoryBytes: scratch.budget.sortBytes, path: path + ".sort", fileSystem: scratch.fileSystem)

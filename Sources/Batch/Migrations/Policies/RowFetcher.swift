@@ -34,17 +34,17 @@ final class RowFetcher {
     let slot = Int(truncatingIfNeeded: UInt64(bitPattern: key) % UInt64(kept.count))
     if let found = kept[slot], found.key == key { return found }
     return try lookup.withRecord(key) { record in
-      guard let passed else { return try object(expected, key, record, slot, graph) }
+      guard let passed else { return try object(expected, key: key, record: record, slot: slot, graph: graph) }
       return try passed.version.make(key, record, of: passed.root).flatMap {
-        try object(expected, key, $0, slot, graph)
+        try object(expected, key: key, record: $0, slot: slot, graph: graph)
       }
     } ?? nil
   }
 
   private func object(
-    _ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ slot: Int, _ graph: SourceGraph
+    _ expected: SourceEntity, key: Int64, record: UnsafeRawBufferPointer, slot: Int, graph: SourceGraph
   ) throws -> SourceObject? {
-    guard record.count <= Self.longest else { return try make(expected, key, record, graph) }
+    guard record.count <= Self.longest else { return try make(expected, key: key, record: record, graph: graph) }
     if kept[slot]?.entity === expected, isKnownUniquelyReferenced(&kept[slot]), let used = kept[slot] {
       kept[slot] = nil
       try used.take(record, key: key)
@@ -53,12 +53,12 @@ final class RowFetcher {
         return used
       }
     }
-    let object = try make(expected, key, record, graph)
+    let object = try make(expected, key: key, record: record, graph: graph)
     if object.decoder.integer(entityPosition) == Int64(object.entity.number) { kept[slot] = object }
     return object
   }
 
-  private func make(_ expected: SourceEntity, _ key: Int64, _ record: UnsafeRawBufferPointer, _ graph: SourceGraph)
+  private func make(_ expected: SourceEntity, key: Int64, record: UnsafeRawBufferPointer, graph: SourceGraph)
     throws
     -> SourceObject
   {

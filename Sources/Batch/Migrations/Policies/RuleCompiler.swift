@@ -55,7 +55,7 @@ struct RuleCompiler {
       throw failure("the attribute \(entity.name).\(attribute.name)")
     }
     if stored.type == .date { try checkEpoch(attribute, item) }
-    let value = try value(attribute.value, item, attribute.name)
+    let value = try value(attribute.value, item: item, name: attribute.name)
     if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal,
       origin.isExternal != stored.isExternal
     {
@@ -98,10 +98,10 @@ struct RuleCompiler {
       name: relationship.name, isToMany: try isToMany(relationship.name, of: entity), target: target)
   }
 
-  private func value(_ value: RuleValue, _ item: SourceEntity?, _ name: String) throws -> CompiledRuleValue {
-    func inner(_ value: RuleValue) throws -> CompiledRuleValue { try self.value(value, item, name) }
+  private func value(_ value: RuleValue, item: SourceEntity?, name: String) throws -> CompiledRuleValue {
+    func inner(_ value: RuleValue) throws -> CompiledRuleValue { try self.value(value, item: item, name: name) }
     return switch value {
-    case .expression(let expression): try compiled(expression, item, name)
+    case .expression(let expression): try compiled(expression, item: item, name: name)
     case .date(let value, let pattern): .date(try inner(value), pattern)
     case .cast(let value, let type): .cast(try inner(value), type)
     case .sum(let values): .sum(try values.map(inner))
@@ -119,7 +119,7 @@ struct RuleCompiler {
 extension RuleCompiler {
 
   /// Attributes are taken as they lie; everything else is an expression as in a mapping model.
-  private func compiled(_ expression: Expression, _ item: SourceEntity?, _ name: String) throws -> CompiledRuleValue {
+  private func compiled(_ expression: Expression, item: SourceEntity?, name: String) throws -> CompiledRuleValue {
     let ofItem = expression.usesItem
     guard !ofItem || item != nil else { throw failure("$item without forEach in \(name)") }
     if case .constant(let value) = expression { return .constant(value) }

@@ -36,6 +36,6 @@ struct RulePolicy: EntityMigrationPolicy {
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
     let object = try manager.createDestinationInstance(forSource: source, in: mapping)
-    try ready?.run(source, object, manager.step)
+    try ready?.run(source, object: object, manager: manager.step)
   }
 }

@@ -91,10 +91,10 @@ final class RuleRecipe {
   /// Migrates the row that was located last, one of the page that was foreseen; false, and nothing is done, where that
   /// needs objects.
   func migrate(_ key: Int64, row: Int) throws -> Bool {
-    try manager._withUnsafeGuaranteedRef { try migrate(key, row, $0) }
+    try manager._withUnsafeGuaranteedRef { try migrate(key, row: row, manager: $0) }
   }
 
-  private func migrate(_ key: Int64, _ row: Int, _ manager: StepObjects) throws -> Bool {
+  private func migrate(_ key: Int64, row: Int, manager: StepObjects) throws -> Bool {
     guard manager.locator.isWhole(), try find(row, manager) else { return false }
     manager.locator.set(rowid: key)
     let mark = manager.output.mark
@@ -113,7 +113,7 @@ final class RuleRecipe {
   /// Finds the rules' objects, and gives keys to new ones; false where a value is no text.
   private func find(_ row: Int, _ manager: StepObjects) throws -> Bool {
     for place in rules.indices {
-      guard let object = try find(rules[place], row, manager) else {
+      guard let object = try find(rules[place], row: row, manager: manager) else {
         forgetKeys(before: place, manager)
         return false
       }
@@ -122,19 +122,19 @@ final class RuleRecipe {
     return true
   }
 
-  private func find(_ rule: Rule, _ row: Int, _ manager: StepObjects) throws -> Found? {
+  private func find(_ rule: Rule, row: Int, manager: StepObjects) throws -> Found? {
     if let find = rule.find {
       if let entry = rule.foreseen?._withUnsafeGuaranteedRef({ $0.entry(row) }) { return .old(entry.key) }
       if manager.locator.isNull(find.column) { return .nothing }
       guard manager.locator.isText(find.column) else { return nil }
-      if let entry = try self.find(find, rule.foreseen, row, manager) { return .old(entry.key) }
+      if let entry = try self.find(find, foreseen: rule.foreseen, row: row, manager: manager) { return .old(entry.key) }
     }
     manager.nextKeys[rule.counter] += 1
     return .new(manager.nextKeys[rule.counter] - 1)
   }
 
   private func find(
-    _ find: (lookup: Int, column: Int), _ foreseen: Unmanaged<ForeseenKeys>?, _ row: Int, _ manager: StepObjects
+    _ find: (lookup: Int, column: Int), foreseen: Unmanaged<ForeseenKeys>?, row: Int, manager: StepObjects
   ) throws -> SpillingMap.Entry? {
     try foreseen?._withUnsafeGuaranteedRef { keys in
       keys.isAsked(row)

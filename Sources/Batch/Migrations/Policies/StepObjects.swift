@@ -197,7 +197,7 @@ final class StepObjects {
   var mappingName: String? { currentCompiled?._withUnsafeGuaranteedRef { $0.mapping.name } }
 
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
-  func migrate(_ key: Int64, by mapping: CompiledMapping, _ index: Int, _ body: (SourceObject) throws -> Void) throws
+  func migrate(_ key: Int64, by mapping: CompiledMapping, index: Int, body: (SourceObject) throws -> Void) throws
     -> Bool
   {
     enter(index)

@@ -49,11 +49,11 @@ package struct StoreState: Codable, Equatable {
   package init(_ path: String, _ fileSystem: any FileSystem) throws {
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .none)
     defer { snapshot.close() }
-    try self.init(path, snapshot, fileSystem)
+    try self.init(path, snapshot: snapshot, fileSystem: fileSystem)
   }
 
   /// A store that is open.
-  init(_ path: String, _ snapshot: DatabaseSnapshot, _ fileSystem: any FileSystem) throws {
+  init(_ path: String, snapshot: DatabaseSnapshot, fileSystem: any FileSystem) throws {
     fingerprint = PlanFingerprint.hex(try SourceFingerprint.of(snapshot))
     modified = try fileSystem.status(path)?.modified ?? 0
   }
@@ -68,7 +68,7 @@ struct StoreSighting: Equatable {
 
   /// Looks at a store that is open. Nothing is written.
   init(_ reader: StoreReader, _ fileSystem: any FileSystem) throws {
-    state = try StoreState(reader.path, reader.snapshot, fileSystem)
+    state = try StoreState(reader.path, snapshot: reader.snapshot, fileSystem: fileSystem)
     let status = try fileSystem.status(reader.path)
     (device, inode) = (status?.device ?? 0, status?.inode ?? 0)
     mark = StoreMark(reader.metadata)

@@ -81,7 +81,9 @@ public struct CutOver: Sendable {
     let new = try readyStore(newStore)
     var journal =
       inPlace
-      ? try startInPlace(new, newStore, backupSuffix, adopts: restores == nil, verifySourceUnchanged)
+      ? try startInPlace(
+        new, newStore: newStore, backupSuffix: backupSuffix, adopts: restores == nil,
+        verifySourceUnchanged: verifySourceUnchanged)
       : try startBeside(new, newStore)
     (journal.restores, journal.run, journal.mark) = (restores, facts, StoreMark(of: newStore, fileSystem))
     if !inPlace, restores == nil { journal.folder = try folder(of: newStore) }

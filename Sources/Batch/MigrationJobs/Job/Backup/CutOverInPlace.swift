@@ -12,8 +12,8 @@ extension CutOver {
   static var sqliteLockLength: UInt64 { 512 }
 
   func startInPlace(
-    _ new: FileIdentity, _ newStore: String, _ backupSuffix: String, adopts: Bool,
-    _ verifySourceUnchanged: () throws -> Void
+    _ new: FileIdentity, newStore: String, backupSuffix: String, adopts: Bool,
+    verifySourceUnchanged: () throws -> Void
   ) throws -> CutOverJournal {
     let backup = StoreBackup.path(of: job.destination, suffix: backupSuffix)
     guard !backupSuffix.isEmpty, !backupSuffix.contains("/") else {

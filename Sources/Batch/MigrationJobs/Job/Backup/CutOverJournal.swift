@@ -140,21 +140,21 @@ struct CutOverJournal: Codable {
     do {
       journal = try JSONDecoder().decode(CutOverJournal.self, from: Data(bytes))
     } catch {
-      throw unusable("it cannot be read", job, error)
+      throw unusable("it cannot be read", job: job, cause: error)
     }
-    guard journal.format == format else { throw unusable("it has format \(journal.format)", job) }
+    guard journal.format == format else { throw unusable("it has format \(journal.format)", job: job) }
     guard journal.destination == FilePaths.name(of: job.destination),
       [journal.newStore, journal.backup, journal.restores].allSatisfy({ $0?.contains("/") != true })
-    else { throw unusable("it is about another destination", job) }
+    else { throw unusable("it is about another destination", job: job) }
     let directory = FilePaths.directory(of: job.destination)
     let found = journal.renamed { FilePaths.join(directory, $0) }
     guard found.restores.map({ StoreBackup(path: $0)?.store == job.destination }) != false else {
-      throw unusable("it is about a backup of another store", job)
+      throw unusable("it is about a backup of another store", job: job)
     }
     return found
   }
 
-  private static func unusable(_ why: String, _ job: JobDirectory, _ cause: (any Error)? = nil) -> BatchError {
+  private static func unusable(_ why: String, job: JobDirectory, cause: (any Error)? = nil) -> BatchError {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     return BatchError(
       .failed, "the journal of the cut-over cannot be used: \(why)",

@@ -73,7 +73,7 @@ extension CutOver {
       })
     else { return nil }
     let now = Date().timeIntervalSinceReferenceDate
-    let suffix = try StoreBackup.freeSuffix(.setAside, of: journal.destination, now, fileSystem)
+    let suffix = try StoreBackup.freeSuffix(.setAside, of: journal.destination, now: now, fileSystem: fileSystem)
     let path = StoreBackup.path(of: journal.destination, suffix: suffix)
     do { try fileSystem.link(left, to: path) } catch let error as StreamsError where error.code == .unsupported {
       let file = try fileSystem.open(left, .read)

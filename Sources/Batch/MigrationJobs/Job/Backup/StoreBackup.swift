@@ -51,7 +51,7 @@ public struct StoreBackup: Sendable, Equatable {
   }
 
   /// The same, or of the next second in which nothing has the name nor lies beside it.
-  static func freeSuffix(_ kind: Kind, of store: String, _ now: Double, _ fileSystem: any FileSystem) throws -> String {
+  static func freeSuffix(_ kind: Kind, of store: String, now: Double, fileSystem: any FileSystem) throws -> String {
     var moment = now
     while true {
       let suffix = suffix(kind, moment)

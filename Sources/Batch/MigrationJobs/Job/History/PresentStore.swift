@@ -21,7 +21,7 @@ public enum StorePresence: String, Sendable, Codable {
 
 extension RunReport {
   /// Looks at the store. Nothing is written. Where it cannot be compared that is among the problems.
-  mutating func look(_ history: RunHistory, _ finished: RunHistory.Finished, _ fileSystem: any FileSystem) {
+  mutating func look(_ history: RunHistory, finished: RunHistory.Finished, fileSystem: any FileSystem) {
     do {
       guard let status = try fileSystem.status(destination) else { return present = .missing }
       guard status.isRegularFile else { return present = .replaced }
@@ -34,7 +34,7 @@ extension RunReport {
       let found = try StoreIdentity(destination, fileSystem)
       presentVersion = history.origin?.name(of: found.version)
       present = Self.presence(
-        found, identity, isSource: state?.fingerprint == history.origin?.fingerprint, history.origin)
+        found, result: identity, isSource: state?.fingerprint == history.origin?.fingerprint, origin: history.origin)
     } catch let error as BatchError where error.code == .badStore {
       present = .replaced
     } catch {
@@ -43,7 +43,7 @@ extension RunReport {
   }
 
   private static func presence(
-    _ found: StoreIdentity, _ result: StoreIdentity, isSource: Bool, _ origin: RunHistory.Origin?
+    _ found: StoreIdentity, result: StoreIdentity, isSource: Bool, origin: RunHistory.Origin?
   ) -> StorePresence {
     guard found.uuid == result.uuid else { return .replaced }
     if isSource, origin?.fingerprint != nil { return .rolledBack }

@@ -23,7 +23,7 @@ package final class RunRecorder: Sendable {
   private let state = Mutex(State())
 
   /// A process begins to work on a run: the first one of it if `isNew`.
-  init(_ job: JobDirectory, _ plan: JobPlan, isNew: Bool, _ logger: Logger) {
+  init(_ job: JobDirectory, plan: JobPlan, isNew: Bool, logger: Logger) {
     (record, self.logger) = (job.record, logger)
     let run = "\(plan.now) \(plan.planFingerprint)"
     attempt { state in
@@ -79,11 +79,11 @@ package final class RunRecorder: Sendable {
     attempt { state in
       let now = Self.now
       guard let every = state.file?.history.every, abs(now - state.last) >= 0.9 * every else { return }
-      try Self.add(progress, now, &state)
+      try Self.add(progress, now: now, state: &state)
     }
   }
 
-  private static func add(_ progress: MigrationProgress, _ now: Double, _ state: inout State) throws {
+  private static func add(_ progress: MigrationProgress, now: Double, state: inout State) throws {
     state.last = now
     try state.file?.add(
       RunHistory.Line(
@@ -96,7 +96,7 @@ package final class RunRecorder: Sendable {
   /// The process ends, and the run is not finished.
   func end(_ error: any Error, _ progress: MigrationProgress) {
     attempt { state in
-      try Self.add(progress, Self.now, &state)
+      try Self.add(progress, now: Self.now, state: &state)
       try state.file?.add(RunHistory.Line(end: RunHistory.End(error, process: state.process, at: Self.now)))
     }
     close()
@@ -105,7 +105,7 @@ package final class RunRecorder: Sendable {
   /// The run is finished, and its directory about to go: what was written down gets a place beside the store.
   func finish(_ finished: RunHistory.Finished, _ progress: MigrationProgress) {
     attempt { state in
-      try Self.add(progress, Self.now, &state)
+      try Self.add(progress, now: Self.now, state: &state)
       try state.file?.add(
         RunHistory.Line(end: RunHistory.End(process: state.process, at: Self.now, finished: finished)))
       try state.file?.keep(as: record)

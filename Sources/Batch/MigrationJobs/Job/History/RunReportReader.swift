@@ -54,7 +54,7 @@ extension MigrationJob {
           source: report.source ?? job.destination, backup: report.backup, destination: job.destination))
     }
     if let finished {
-      report.look(history, finished, fileSystem)
+      report.look(history, finished: finished, fileSystem: fileSystem)
     } else {
       report.problems.append("the run record does not say how the run ended")
     }
@@ -81,7 +81,7 @@ extension MigrationJob {
     if history == nil { report.problems.append("the run has no record that can be read") }
     report.problems += status.problems
     (report.source, report.targetVersion) = (report.source ?? status.source, report.targetVersion ?? status.target)
-    try addCheckpoint(job, known, &report)
+    try addCheckpoint(job, history: known, report: &report)
     // What a killed process did in its last second is in no history.
     report.checkpoints = max(report.checkpoints, status.checkpoint ?? 0)
     report.rowsRead = max(report.rowsRead, status.rowsRead ?? 0)
@@ -98,7 +98,7 @@ extension MigrationJob {
   }
 
   /// What the newest checkpoint says of finished steps and of rejected objects.
-  private func addCheckpoint(_ job: JobDirectory, _ history: RunHistory, _ report: inout RunReport) throws {
+  private func addCheckpoint(_ job: JobDirectory, history: RunHistory, report: inout RunReport) throws {
     var position: RunPosition?
     do {
       let found = try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).newestReadable()

@@ -78,7 +78,7 @@ extension JobDirectory {
   /// Does what is left after the renames of a cut-over. If that fails with the run's files gone, nothing but the error
   /// can say that it is over.
   func whenOver<Result>(
-    _ fileSystem: any FileSystem, _ what: String = "The new store is in place", _ body: () throws -> Result
+    _ fileSystem: any FileSystem, what: String = "The new store is in place", body: () throws -> Result
   ) throws -> Result {
     do { return try body() } catch {
       throw BatchError(wrapping: error).settled {

@@ -24,7 +24,7 @@ extension MigrationJob {
       case .wait:
         try refuseLiveRun(job)
         continue
-      case .refuse(let way): throw refusal(life, way, job, request)
+      case .refuse(let way): throw refusal(life, way: way, job: job, request: request)
       case .goOn, .finish, .cutOverAgain, .giveUp, .look, .keep, .nothing: return kept
       }
       guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { continue }
@@ -40,7 +40,7 @@ extension MigrationJob {
 
   /// Finishes a run whose new store has its name. What is there instead by now is the next command's business.
   func finishQuietly(_ job: JobDirectory, _ lease: Lease) throws {
-    do { _ = try finish(job.current(fileSystem), lease, RunMonitor()) } catch let error as BatchError
+    do { _ = try finish(job.current(fileSystem), lease: lease, monitor: RunMonitor()) } catch let error as BatchError
       where error.code == .refused
     {
       guard try !job.exists(fileSystem) else { throw error }
@@ -49,7 +49,7 @@ extension MigrationJob {
 
   /// Finishes a cut-over and removes the job directory. The caller has the lease, and ``RunLife`` says that nothing
   /// else is left to do.
-  func finish(_ job: JobDirectory, _ lease: Lease, _ monitor: RunMonitor) throws -> Report {
+  func finish(_ job: JobDirectory, lease: Lease, monitor: RunMonitor) throws -> Report {
     if let plan = try? JobPlan.read(job, fileSystem) {
       return try MigrationRun(
         job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies, monitor: monitor,

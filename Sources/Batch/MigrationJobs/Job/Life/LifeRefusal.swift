@@ -5,11 +5,11 @@ import Streams
 extension MigrationJob {
   /// The error for a command that ``RunLife`` refuses.
   func refusal(
-    _ life: RunLife, _ way: LifeAnswer.WayOut, _ job: JobDirectory, _ request: Request? = nil, resumes: Bool = false
+    _ life: RunLife, way: LifeAnswer.WayOut, job: JobDirectory, request: Request? = nil, resumes: Bool = false
   ) -> BatchError {
     let isChanged = life.phase == .working && life.store != .asItWas && life.store != .missing
     let code: BatchError.Code = resumes && (isChanged || life.phase == .unreadable) ? .badCheckpoint : .refused
-    let (hint, next) = wayOut(way, life, job, request)
+    let (hint, next) = wayOut(way, life: life, job: job, request: request)
     return BatchError(
       code, what(life, job), hint: hint, effect: .nothingWritten, next: next.map(\.line),
       path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination
@@ -46,7 +46,7 @@ extension MigrationJob {
 
   /// The advice, and the commands that it names, the best one first.
   private func wayOut(
-    _ way: LifeAnswer.WayOut, _ life: RunLife, _ job: JobDirectory, _ request: Request?
+    _ way: LifeAnswer.WayOut, life: RunLife, job: JobDirectory, request: Request?
   ) -> (hint: String, next: [AdvisedCommand]) {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     let resume = ProgramName.command("resume", job.destination)

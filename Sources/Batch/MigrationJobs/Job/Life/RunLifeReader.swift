@@ -21,7 +21,9 @@ extension RunLife {
       return RunLife(phase: try fileSystem.status(job.plan) == nil ? .leased : .working, isOwned: true)
     }
     do {
-      if let journal = try CutOverJournal.read(job, fileSystem) { return try life(journal, job, fileSystem) }
+      if let journal = try CutOverJournal.read(job, fileSystem) {
+        return try life(journal, job: job, fileSystem: fileSystem)
+      }
       guard try fileSystem.status(job.plan) != nil else { return RunLife(phase: .leased) }
       let plan = try JobPlan.read(job, fileSystem)
       let phase = RunFailure.read(job, fileSystem) == nil ? Phase.working : .failed
@@ -35,7 +37,7 @@ extension RunLife {
     }
   }
 
-  private static func life(_ journal: CutOverJournal, _ job: JobDirectory, _ fileSystem: any FileSystem) throws
+  private static func life(_ journal: CutOverJournal, job: JobDirectory, fileSystem: any FileSystem) throws
     -> RunLife
   {
     let cutOver = CutOver(fileSystem: fileSystem, job: job)
