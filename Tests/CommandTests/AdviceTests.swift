@@ -31,6 +31,13 @@ struct AdviceTests {
     #expect(Advice.hint(for: BatchError(wrapping: StreamsError(.diskFull, "no")))?.hasPrefix("Make room") == true)
   }
 
+  @Test("Every kind of error has an exit code of its own, but for those that are meant to end with 1")
+  func exitCodes() throws {
+    let codes = try Self.codes("Batch/RunSupport/BatchError.swift") + Self.codes("Streams/StreamsError.swift")
+    let failures = codes.filter { BatchError.Code($0).exitCode == 1 }
+    #expect(Set(failures) == ["failed", "policy-failed", "input-output", "order"], "\(failures)")
+  }
+
   @Test("An error that says nothing about what to do is printed with an advice: what, where, what now")
   func printed() throws {
     let folder = try CommandFolder()
