@@ -48,7 +48,7 @@ package enum PlanFingerprint {
       }
     }
     let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
-    for text in texts + model.versionIdentifiers { writer.writeString(text) }
+    for text in texts + model.versionIdentifiers { writer.writeString(inOneModule(text)) }
   }
 
   /// A mapping as text that does not depend on the order of dictionaries.
@@ -56,7 +56,12 @@ package enum PlanFingerprint {
     var plain = mapping
     plain.userInfo = [:]
     let info = mapping.userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    return "\(plain) \(info)"
+    return inOneModule("\(plain) \(info)")
+  }
+
+  /// A text with all types in one module, as they were when runs of this format began: they are to be resumed.
+  private static func inOneModule(_ text: String) -> String {
+    ["CoreDataModel.", "CoreDataStore.", "MappingModels."].reduce(text) { $0.replacing($1, with: "Batch.") }
   }
 
   package static func hex(_ bytes: [UInt8]) -> String {
