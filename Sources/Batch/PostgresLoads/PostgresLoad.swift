@@ -224,11 +224,13 @@ struct PostgresLoad {
     var notes: [String] = []
     for (table, unit) in zip(schema.tables, units) where !unit.remarks.missing.isEmpty {
       let columns = unit.remarks.missing.filter { $0.key < table.columns.count }.sorted { $0.key < $1.key }
-      let list = columns.map { "\(table.columns[$0.key].name) in \($0.value) rows" }.joined(separator: ", ")
+      let list = columns.map { "\(table.columns[$0.key].name) in \($0.value == 1 ? "a row" : "\($0.value) rows")" }
+        .joined(separator: ", ")
       notes.append("\(table.name): values are missing that the model requires: \(list); these columns are not NOT NULL")
     }
     let lost = units.reduce(0) { $0 + $1.remarks.lostFiles }
-    if lost > 0 { notes.append("\(lost.grouped) values are NULL, because their files beside the store are missing") }
+    if lost == 1 { notes.append("a value is NULL, because its file beside the store is missing") }
+    if lost > 1 { notes.append("\(lost.grouped) values are NULL, because their files beside the store are missing") }
     return notes
   }
 

@@ -122,7 +122,7 @@
         let notes = try run(store, schema).notes
         for wanted in [
           "item: values are missing that the model requires: required in 2 rows; these columns are not NOT NULL",
-          "1 values are NULL, because their files beside the store are missing",
+          "a value is NULL, because its file beside the store is missing",
           "item_parent_id_fkey stays NOT VALID, because keys lead to no row",
         ] { #expect(notes.contains { $0.hasPrefix(wanted) }, "\(notes)") }
         #expect(
