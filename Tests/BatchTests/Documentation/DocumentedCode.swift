@@ -102,6 +102,6 @@ final class DocumentedTests {
     var request = MigrationJob.Request(source: fixture, models: [model], mappings: [mapping])
     request.target = .version("Library 2")
     try DocumentedCode(store: fixture, model: model).decide(job, request) { scheduled.append($0) }
-    #expect(scheduled.count == 1 && scheduled.first??.contains(" migrate ") == true, "\(scheduled)")
+    #expect(scheduled.count == 1 && scheduled.first??.contains(" clean --all ") == true, "\(scheduled)")
   }
 }
