@@ -25,6 +25,13 @@ def matches(root, pattern, *places):
         text = path.read_text()
         for found in re.finditer(pattern, text): yield f"{path.relative_to(root)}:{line_of(text, found.start())}", found[found.lastindex or 0]
 
+TYPE = r"^(?:@[\w()]+ )*(?:public |package |private |fileprivate )?(?:final |indirect )*(?:struct|class|enum|protocol|actor|typealias) (\w+)"
+
+def check_files(root):
+    for path in code(root, "Sources"):
+        types = re.findall(TYPE, path.read_text(), re.M)
+        if types and path.stem not in types: yield f"{path.relative_to(root)}:1: a file that declares types is named for one of them: {', '.join(types)}"
+
 def check_code(root):
     for path in code(root, "Sources", "Tests"):
         if re.search(r"Utils?|Helpers", path.stem): yield f"{path.relative_to(root)}:1: a file is named for what it has, not Utils or Helpers"
@@ -63,15 +70,16 @@ def check_formats(root):
     if not (root / f"Tests/CommandTests/Golden/plan-{number}.tar.gz").exists(): yield f"Tests/CommandTests/Golden: there is no run of plan format {number}; scripts/golden-run makes one"
 
 def check(root):
-    for part in (check_code, check_streams, check_decisions, check_changes, check_formats): yield from part(root)
+    for part in (check_code, check_files, check_streams, check_decisions, check_changes, check_formats): yield from part(root)
 
 PLAN, LAYOUT = "let currentFormat = 3\n", 'writer.writeString("layout 2")\n'
 SOUND = {
     "Sources/Batch/MigrationJobs/Job/JobPlan.swift": PLAN, "Sources/Batch/MigrationJobs/Job/PlanFingerprint.swift": LAYOUT, "FORMAT.md": "| `format` | 3. |\n\n| 3 | 2026 | x |\n| `layout 2` | 2026 | x |\n", "Tests/CommandTests/Golden/plan-3.tar.gz": "",
     "CHANGELOG.md": "* New: a\n  - b\n* Fixed: c\n", "docs/decisions/0001-a.md": "# 0001 – A\n" + "".join(f"## {heading}\n" for heading in HEADINGS),
-    "Sources/Batch/A.swift": "final class MigrationManager {}\nlet file = fileSystem.open(path)\nvalue.write(to: base)", "Sources/Streams/Files/A.swift": "import Glibc\nGlibc.open(path) // for Z_PK\nlet name = \"Z_ENT\"",
+    "Sources/Batch/MigrationManager.swift": "final class MigrationManager {}\nlet file = fileSystem.open(path)\nvalue.write(to: base)", "Sources/Streams/Files/A.swift": "import Glibc\nGlibc.open(path) // for Z_PK\nlet name = \"Z_ENT\"",
 }
 CASES = [
+    ({"Sources/Batch/Rows.swift": "struct Row {}\n"}, "Rows.swift:1: a file that declares types"),
     ({"Sources/Batch/StringUtils.swift": ""}, "StringUtils.swift:1: a file is"), ({"Tests/A.swift": "\nstruct RowHelpers {}"}, "A.swift:2: RowHelpers: a type"),
     ({"Sources/Batch/A.swift": "enum FileManagers {}\nclass StoreManager {}"}, "A.swift:2: StoreManager"), ({"Tests/A.swift": "@Test(.disabled(\"later\"))"}, "A.swift:1: .disabled("),
     ({"Sources/Batch/A.swift": "\nFileManager.default.removeItem(a)"}, "A.swift:2: FileManager.default.removeItem("), ({"Sources/Streams/A.swift": "Glibc.open(path)"}, "A.swift:1: Glibc.open("),

@@ -18,7 +18,7 @@ FILES = {
     "Sources/Batch/MigrationJobs/Job/Backup/StoreCopy.swift": "a buffer for all of a copy",
     "Sources/Batch/MigrationJobs/Forecast/ProcessMemory.swift": "a function of libc that is looked for",
     "Sources/Batch/MigrationJobs/Job/JobRegistry.swift": "getpwuid_r",
-    "Sources/Batch/MigrationJobs/Job/LeaseTakeOver.swift": "functions of libc that are looked for",
+    "Sources/Batch/MigrationJobs/Job/ProcessHandle.swift": "functions of libc that are looked for",
     "Sources/Batch/Migrations/Planning/TableTally.swift": "counts for each row",
     "Sources/Batch/StoreExports/ExportText.swift": "text for each row",
     "Sources/Batch/StoreVerification/StoreConnection.swift": "sqlite3_interrupt from another thread",
