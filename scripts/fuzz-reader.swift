@@ -120,7 +120,9 @@ private func readRun(_ bytes: [UInt8]) {
   guard let run = try? SpilledRun(path: "r", fileSystem: disk) else { return }
   for isKept in [false, true] {
     _ = try? run.keepFilter(isKept)
-    for key in runKeys { key.withUnsafeBytes { _ = try? run.find($0, hash: hashBytes($0)) } }
+    for key in runKeys {
+      key.withUnsafeBytes { _ = try? run.find(TaggedKey($0), hash: TaggedKey($0).hash, RunMemory()) }
+    }
   }
 }
 
