@@ -120,9 +120,7 @@ private func readRun(_ bytes: [UInt8]) {
   guard let run = try? SpilledRun(path: "r", fileSystem: disk) else { return }
   for isKept in [false, true] {
     _ = try? run.keepFilter(isKept)
-    for key in runKeys {
-      key.withUnsafeBytes { _ = try? run.find(TaggedKey($0), hash: TaggedKey($0).hash, RunMemory()) }
-    }
+    for key in runKeys { key.withUnsafeBytes { _ = try? run.find(TaggedKey($0), hash: hashBytes($0), RunMemory()) } }
   }
 }
 
