@@ -35,17 +35,11 @@ extension LoadDestination {
 
   /// The lines of a mapping file.
   var lines: [String] {
-    let (kind, entries) =
+    let entries =
       switch self {
-      case .postgres(let destination): (Kind.postgres, PostgresSettings.entries(destination))
+      case .postgres(let destination):
+        [(Kind.postgres.rawValue, destination.server.url)] + PostgresSettings.entries(destination)
       }
-    let words = [(kind.rawValue, address)] + entries
-    return ["destination:"] + words.map { "  \($0): \(MappingFileWriter.quoted($1))" }
-  }
-
-  private var address: String {
-    switch self {
-    case .postgres(let destination): destination.server.url
-    }
+    return ["destination:"] + entries.map { "  \($0): \(MappingFileWriter.quoted($1))" }
   }
 }

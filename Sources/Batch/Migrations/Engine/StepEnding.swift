@@ -17,15 +17,7 @@ struct StepEnding {
   var collected: IndexEntries?
   /// Join tables that may hold a link twice.
   let joinsToCheck: [Int]
-  private var indexedLength = 0
-
-  init(
-    job: StepJob, indexes: StepIndexes, progress: StepProgress, patches: PatchLog, state: StepState, output: StepOutput,
-    clock: CheckpointClock, collected: IndexEntries?, joinsToCheck: [Int]
-  ) {
-    (self.job, self.indexes, self.progress, self.patches, self.state) = (job, indexes, progress, patches, state)
-    (self.output, self.clock, self.collected, self.joinsToCheck) = (output, clock, collected, joinsToCheck)
-  }
+  var indexedLength = 0
 
   /// Runs to the end, from where the state says. On return the step's store is complete and durable.
   consuming func run() throws -> StepState {

@@ -68,19 +68,18 @@ package final class StepRunner {
   package func run() throws -> StepState {
     if !isResumed { try checkpoint() }
     let phase = transformer.state.phase
-    guard phase == .units else {
-      progress.note(work, in: phase)
-      return try ending(collected: nil).run()
+    if phase == .units {
+      work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes.indexes)
     }
-    work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes.indexes)
     progress.note(work, in: phase)
+    var collected: IndexEntries?
     do {
-      let collected = try runUnits()
-      return try ending(collected: collected).run()
+      if phase == .units { collected = try runUnits() }
     } catch {
       cancelCollector()
       throw error
     }
+    return try ending(collected: collected).run()
   }
 
   /// Hands the state on to what follows when all rows were read.
