@@ -3,10 +3,6 @@ import Foundation
 import Testing
 
 @testable import BatchCommand
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
 
 @Suite("Completion of command lines")
 struct CompletionTests {

@@ -6,10 +6,6 @@ import Testing
 import Yams
 
 @testable import BatchCommand
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
 
 @Suite("Fleets and their schedulers", .serialized) struct FleetSubmitTests {
   private static let job = FleetJob(

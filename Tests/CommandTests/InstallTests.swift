@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 @Suite("What is installed")
 struct InstallTests {
   @Test("Command, manual page with every subcommand and exit code, completions, and a service that systemd finds sound")

@@ -2,11 +2,6 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 @Suite("Commands that only look")
 struct LookingTests {
   private let folder: CommandFolder

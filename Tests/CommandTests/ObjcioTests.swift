@@ -5,7 +5,6 @@ import Testing
 @testable import CoreDataModel
 @testable import CoreDataStore
 @testable import Migrations
-@testable import PostgresLoads
 
 // The corpus is no part of the repository: without it there is no store to migrate, and the suite says that it is
 // skipped.

@@ -3,10 +3,6 @@ import Glibc
 import Testing
 
 @testable import BatchCommand
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
 
 @Suite("Whom a run tells about itself", .serialized)
 struct OutletTests {

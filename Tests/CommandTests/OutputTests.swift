@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import BatchCommand
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("What commands write, and where they do not") struct OutputTests {

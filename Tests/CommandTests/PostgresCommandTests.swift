@@ -4,11 +4,7 @@
   import Glibc
   import Testing
 
-  @testable import CoreDataStore
-  @testable import MappingModels
-  @testable import MigrationJobs
   @testable import PostgresLoads
-  @testable import RunSupport
   /// A server for one test alone, which may crash.
   private final class OwnServer {
     let url: String

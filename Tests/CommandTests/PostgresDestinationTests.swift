@@ -2,11 +2,7 @@
   import Foundation
   import Testing
 
-  @testable import CoreDataStore
-  @testable import MappingModels
-  @testable import MigrationJobs
   @testable import PostgresLoads
-  @testable import RunSupport
   @Suite("Destinations in mapping files", .serialized) struct PostgresDestinationTests {
     private static let models = ["--models", ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"]
     private static let nowhere = "postgres://app@127.0.0.1:1/library"

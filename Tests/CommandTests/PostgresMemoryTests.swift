@@ -3,11 +3,7 @@
   import GRDB
   import Testing
 
-  @testable import CoreDataStore
-  @testable import MappingModels
-  @testable import MigrationJobs
   @testable import PostgresLoads
-  @testable import RunSupport
   @Suite("Memory of a load", LoadServer.isThere)
   struct PostgresMemoryTests {
     private static let columns = (0..<15).map { "part\($0)" }

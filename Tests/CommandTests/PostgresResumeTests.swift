@@ -4,11 +4,7 @@
   import Streams
   import Testing
 
-  @testable import CoreDataStore
-  @testable import MappingModels
-  @testable import MigrationJobs
   @testable import PostgresLoads
-  @testable import RunSupport
   @Suite("Loads that another process goes on with", .serialized, LoadServer.isThere)
   struct PostgresResumeTests {
     private func load(_ store: String, _ schema: String) -> [String] {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import BatchCommand
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 @Suite("What is there when a report says that a migration is done") struct PresentStoreTests {
   private func report(_ folder: CommandFolder, _ store: String) throws -> (report: RunReport, code: Int32, text: String)

@@ -2,11 +2,6 @@ import Foundation
 import GRDB
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 /// Expects that a command fails with a code and one error that has all these words, and that nothing in the folder
 /// changed.
 func expectRefusal(

@@ -3,7 +3,6 @@ import GRDB
 import Testing
 
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 @Suite("Objects that are set aside, and the exit code")
 struct RejectCommandTests {

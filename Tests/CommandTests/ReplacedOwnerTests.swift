@@ -4,7 +4,6 @@ import Streams
 import Testing
 
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 // The owner is a process of this machine whose record says that it is one of another.
 @Suite("Trap 12: a stopped owner on another machine that was replaced", .serialized) struct ReplacedOwnerTests {

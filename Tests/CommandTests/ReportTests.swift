@@ -3,7 +3,6 @@ import Testing
 
 @testable import BatchCommand
 @testable import MigrationJobs
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("What became of a migration")

@@ -3,7 +3,6 @@ import Glibc
 import Testing
 
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 // What the simulated disk cannot show: the kernel's own errors, reached by the program itself.
 @Suite("A run whose disk or source goes wrong on the way", .serialized)

@@ -4,7 +4,6 @@ import Glibc
 import Testing
 
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 // Names from models: HostileNamesTests. What SQLite may do: GuardedConnectionTests.
 @Suite("What others may not do, nor learn", .serialized) struct SecurityTests {

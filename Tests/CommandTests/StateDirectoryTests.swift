@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 @Suite("Signals, and what a run remembers") struct StateDirectoryTests {
   private let folder: CommandFolder

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import MigrationJobs
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Following one object")

@@ -4,7 +4,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 @Suite("verify, as a command") struct VerifyCommandTests {
   private let folder: CommandFolder

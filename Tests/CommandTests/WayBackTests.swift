@@ -3,7 +3,6 @@ import Glibc
 import Testing
 
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 @Suite("The way back, as commands", .serialized)
 struct WayBackTests {

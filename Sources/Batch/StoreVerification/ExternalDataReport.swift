@@ -1,7 +1,4 @@
-import CoreDataModel
-import CoreDataStore
 import Glibc
-import RunSupport
 import Streams
 
 /// What a verification saw of values outside a store.

@@ -3,17 +3,6 @@ import Foundation
 import Streams
 import Testing
 
-@testable import Codecs
-@testable import CoreDataModel
-@testable import CoreDataStore
-@testable import MappingModels
-@testable import MigrationJobs
-@testable import Migrations
-@testable import PostgresLoads
-@testable import RunSupport
-@testable import StoreSamples
-@testable import StoreVerification
-
 // All of it, and many more random migrations: scripts/simulate-disk.
 @Suite("On a disk that loses, tears and refuses what was not synced")
 struct SimulatedDiskTests {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import MappingModels
-@testable import PostgresLoads
 
 @Suite("Difference of real models", .enabled(if: ModelCorpus.isPresent))
 struct ModelDifferenceCorpusTests {

@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Makes random expressions and predicates that text in predicate format can say.
 struct RandomExpression {

@@ -7,7 +7,6 @@ import Testing
 @testable import CoreDataStore
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// What a store has beyond its model, when the model changes: nothing becomes stale or is lost without a word.

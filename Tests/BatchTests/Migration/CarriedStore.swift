@@ -1,17 +1,6 @@
 import Foundation
 import GRDB
 
-@testable import Codecs
-@testable import CoreDataModel
-@testable import CoreDataStore
-@testable import MappingModels
-@testable import MigrationJobs
-@testable import Migrations
-@testable import PostgresLoads
-@testable import RunSupport
-@testable import StoreSamples
-@testable import StoreVerification
-
 /// A sampled store with everything that a real one may have beyond its model.
 struct CarriedStore {
   let path: String

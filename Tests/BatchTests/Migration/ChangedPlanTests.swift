@@ -5,7 +5,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("A run whose program or plan changed while it was interrupted") struct ChangedPlanTests {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import CoreDataStore
 @testable import MigrationJobs
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreVerification
 

@@ -6,7 +6,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// What a step would refuse is refused by the plan, also where the store that it would read is not there yet.

@@ -7,7 +7,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Filters and expressions of mapping models, compared with SQL on the old store.

@@ -2,7 +2,6 @@ import Streams
 
 @testable import CoreDataModel
 @testable import MappingModels
-@testable import PostgresLoads
 @testable import StoreSamples
 
 /// A collection of models of which some become cars, and the others accessories: filters, expressions of every kind,

@@ -6,7 +6,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Mapping models in one pass with the steps around them, held against the same steps one after the other.

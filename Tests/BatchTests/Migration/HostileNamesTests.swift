@@ -4,7 +4,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import MigrationJobs
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Names from models") struct HostileNamesTests {

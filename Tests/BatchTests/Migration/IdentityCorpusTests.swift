@@ -5,7 +5,6 @@ import Testing
 
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Real stores, written again under their own models.

@@ -6,7 +6,6 @@ import Testing
 @testable import CoreDataStore
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 
 /// An identity migration changes the file and nothing in it.
 @Suite struct IdentityTests {

@@ -7,7 +7,6 @@ import Testing
 @testable import CoreDataStore
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Inferred steps through the library, every value compared with SQL on the old store.

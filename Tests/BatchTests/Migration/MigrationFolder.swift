@@ -8,7 +8,6 @@ import Synchronization
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreSamples
 

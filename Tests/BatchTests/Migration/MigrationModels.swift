@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Three versions with everything that inference carries over.
 enum MigrationModels {

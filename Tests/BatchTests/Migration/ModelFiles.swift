@@ -4,7 +4,6 @@ import Streams
 @testable import Codecs
 @testable import CoreDataModel
 @testable import MappingModels
-@testable import PostgresLoads
 
 /// Writes models and mapping models that a test made in code as Xcode would write them.
 enum ModelFiles {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreVerification
 

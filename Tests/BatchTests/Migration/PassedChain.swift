@@ -5,7 +5,6 @@ import Streams
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 
 /// A chain of versions of one library, each step of a kind: what the versions have in common is the same, every step
 /// adds an attribute.

@@ -4,7 +4,6 @@ import Testing
 
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Passes with several stages: mapping files with filters, rules and policies between inferred steps, held against the

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("What progress is foreseen")

@@ -3,7 +3,6 @@ import Streams
 import Synchronization
 import Testing
 
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("What holds a run up on purpose")

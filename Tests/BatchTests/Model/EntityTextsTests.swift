@@ -3,7 +3,6 @@ import Streams
 import Testing
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Entities read once for all versions")

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Codecs
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Hashes put together by hand from the rules A.1 to A.5, for what no real store shows.
 @Suite("Rules of version hashes")

@@ -4,7 +4,6 @@ import Testing
 @testable import Codecs
 @testable import CoreDataModel
 @testable import MappingModels
-@testable import PostgresLoads
 
 @Suite("Binary property lists and keyed archives")
 struct KeyedArchiveTests {

@@ -1,7 +1,6 @@
 import Foundation
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Real models, mapping models and stores made by others. They are no part of the repository: tests that need them are

@@ -3,7 +3,6 @@ import Streams
 import Testing
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// A folder that is removed with the test.

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Model files as they are read")

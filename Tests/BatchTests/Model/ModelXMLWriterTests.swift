@@ -3,7 +3,6 @@ import Streams
 import Testing
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Model files as they are written")

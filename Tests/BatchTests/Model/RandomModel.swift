@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 extension SeededRandom {
   /// True once in `chance` times.

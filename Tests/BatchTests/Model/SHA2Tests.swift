@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import Codecs
-@testable import PostgresLoads
 
 @Suite("SHA-2")
 struct SHA2Tests {

@@ -5,7 +5,6 @@ import Testing
 @testable import Codecs
 @testable import CoreDataModel
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// What Core Data wrote into real stores must follow from the models alone.

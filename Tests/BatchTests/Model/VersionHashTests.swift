@@ -3,7 +3,6 @@ import Streams
 import Testing
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 @Suite("Version hashes")
 struct VersionHashTests {

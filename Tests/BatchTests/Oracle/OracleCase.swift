@@ -5,7 +5,6 @@ import Streams
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreVerification
 

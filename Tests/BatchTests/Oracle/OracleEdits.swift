@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Changes of a model that a mapping model can be inferred for. What inference refuses is left out by the `guard`s.
 struct OracleEdits {

@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// An object by its concrete entity and its key.
 struct OracleKey: Hashable, Comparable, CustomStringConvertible {

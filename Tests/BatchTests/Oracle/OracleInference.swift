@@ -2,7 +2,6 @@ import Streams
 
 @testable import CoreDataModel
 @testable import MappingModels
-@testable import PostgresLoads
 
 /// A step as the reference migrator takes it.
 struct OracleStep {

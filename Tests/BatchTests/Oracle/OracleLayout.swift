@@ -1,5 +1,4 @@
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Names of tables and columns of a model's store, by the rules B.3 to B.6 of the format and nothing of `StoreLayout`.
 struct OracleLayout {

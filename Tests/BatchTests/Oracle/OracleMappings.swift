@@ -3,7 +3,6 @@ import Streams
 @testable import CoreDataModel
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 
 /// Random mapping models of one step, made of what can be inferred: expressions, entities mapped twice, left-out
 /// properties, policies, one or two files.

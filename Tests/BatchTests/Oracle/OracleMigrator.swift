@@ -2,7 +2,6 @@ import Streams
 
 @testable import CoreDataModel
 @testable import MappingModels
-@testable import PostgresLoads
 
 /// Migrates graphs object by object, slowly, with dictionaries, and with no code of the engine.
 struct OracleMigrator {

@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Random models of two to twelve entities with relationships of every kind, and what later versions add to them.
 struct OracleModels {

@@ -3,7 +3,6 @@ import Streams
 @testable import CoreDataModel
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// What the policies of random mapping models do, for the engine; below, the same for the reference migrator. The

@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 // Changes of hierarchies and of relationships.
 extension OracleEdits {

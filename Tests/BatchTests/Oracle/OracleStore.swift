@@ -3,7 +3,6 @@ import GRDB
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Writes graphs into stores and reads them, all through SQL.
 enum OracleStore {

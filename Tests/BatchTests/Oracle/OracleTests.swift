@@ -1,17 +1,6 @@
 import Foundation
 import Testing
 
-@testable import Codecs
-@testable import CoreDataModel
-@testable import CoreDataStore
-@testable import MappingModels
-@testable import MigrationJobs
-@testable import Migrations
-@testable import PostgresLoads
-@testable import RunSupport
-@testable import StoreSamples
-@testable import StoreVerification
-
 /// Whole migrations held against a slow migrator that shares no code with the engine.
 @Suite struct OracleTests {
   private static func setting(_ name: String, _ standard: Int) -> Int {

@@ -2,7 +2,6 @@ import Foundation
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Random values of every type, and what becomes of numbers that change their type (E.2).
 enum OracleValues {

@@ -4,7 +4,6 @@ import Testing
 @testable import CoreDataModel
 @testable import MappingModels
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 /// Changes of relationships that random migrations once found wrong, each alone.
 @Suite struct RelationshipChangeTests {

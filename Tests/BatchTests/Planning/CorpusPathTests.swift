@@ -4,7 +4,6 @@ import Testing
 @testable import CoreDataModel
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 
 @Suite("Paths through the versions of real applications", .enabled(if: ModelCorpus.isPresent))
 struct CorpusPathTests {

@@ -7,7 +7,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Runs that make some parts of a step: `--only` and `--skip`.

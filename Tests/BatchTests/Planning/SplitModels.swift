@@ -3,7 +3,6 @@ import Streams
 @testable import CoreDataModel
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 @testable import StoreSamples
 
 /// Two versions and a mapping model whose policies declare random look-ups and further objects, made up from a seed.

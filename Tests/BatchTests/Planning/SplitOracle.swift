@@ -2,7 +2,6 @@
 @testable import CoreDataStore
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 
 /// Says whether parts are independent, from the models alone and pair by pair. Knows neither the graph's edges nor its
 /// footprints.

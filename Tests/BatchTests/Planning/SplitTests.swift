@@ -7,7 +7,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// The split of steps into independent parts: random models against brute force, and against real migrations.

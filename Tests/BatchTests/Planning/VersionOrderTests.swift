@@ -3,7 +3,6 @@ import Testing
 @testable import CoreDataModel
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Orders of versions")

@@ -4,7 +4,6 @@ import Testing
 @testable import CoreDataModel
 @testable import CoreDataStore
 @testable import Migrations
-@testable import PostgresLoads
 
 @Suite("Functions and comparisons of expressions")
 struct ExpressionFunctionTests {

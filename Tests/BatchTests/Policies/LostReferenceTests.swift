@@ -7,7 +7,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Leaves out every third object of its entity.

@@ -3,7 +3,6 @@ import Streams
 import Testing
 
 @testable import Migrations
-@testable import PostgresLoads
 
 @Suite("The log of late changes") struct PatchLogTests {
   @Test("Every flipped bit is found before the change that it is in is used")

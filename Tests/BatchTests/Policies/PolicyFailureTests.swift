@@ -4,7 +4,6 @@ import Testing
 
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Fails in one of its calls, as the mapping's user info tells.

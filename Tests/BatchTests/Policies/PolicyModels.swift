@@ -3,7 +3,6 @@ import Streams
 @testable import CoreDataModel
 @testable import MappingModels
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreSamples
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 @Suite("Conditions and expressions of mapping files")
 struct RuleConditionTests {

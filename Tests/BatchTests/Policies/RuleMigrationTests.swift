@@ -6,7 +6,6 @@ import Testing
 @testable import CoreDataModel
 @testable import CoreDataStore
 @testable import MigrationJobs
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Steps with rules through the library: what each rule makes of rows written by SQL.

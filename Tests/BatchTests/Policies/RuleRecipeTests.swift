@@ -3,7 +3,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 /// Rules that need no objects are done by recipes: the store is the one that rules with objects give, byte for byte.
 @Suite("Rules by recipe")

@@ -4,7 +4,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import MigrationJobs
-@testable import PostgresLoads
 
 @Suite("The mapping file Times")
 struct TimesExampleTests {

@@ -6,7 +6,6 @@ import Testing
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// Lists of keys and links that a step keeps on disk: what is damaged is refused before it is used.

@@ -4,16 +4,8 @@
   import Streams
   import Testing
 
-  @testable import Codecs
-  @testable import CoreDataModel
-  @testable import CoreDataStore
-  @testable import MappingModels
-  @testable import MigrationJobs
-  @testable import Migrations
   @testable import PostgresLoads
   @testable import RunSupport
-  @testable import StoreSamples
-  @testable import StoreVerification
 
   @Suite("Sessions of libpq") struct LibpqSessionTests {
     @Test(

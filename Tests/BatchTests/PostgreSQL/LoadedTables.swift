@@ -2,16 +2,9 @@
   import Foundation
   import GRDB
 
-  @testable import Codecs
   @testable import CoreDataModel
-  @testable import CoreDataStore
   @testable import MappingModels
-  @testable import MigrationJobs
-  @testable import Migrations
   @testable import PostgresLoads
-  @testable import RunSupport
-  @testable import StoreSamples
-  @testable import StoreVerification
 
   /// Compares tables of a server with those of a store, by SQL on both sides and nothing of the engine: under Core
   /// Data's names columns have equal names, and a value's text on the server tells what it must be in the store.

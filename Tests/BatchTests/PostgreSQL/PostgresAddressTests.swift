@@ -1,7 +1,6 @@
 import Testing
 
 @testable import MappingModels
-@testable import PostgresLoads
 
 @Suite("Addresses of servers") struct PostgresAddressTests {
   @Test(

@@ -9,11 +9,8 @@
   @testable import CoreDataStore
   @testable import MappingModels
   @testable import MigrationJobs
-  @testable import Migrations
   @testable import PostgresLoads
   @testable import RunSupport
-  @testable import StoreSamples
-  @testable import StoreVerification
 
   @Suite("Loads of unusual rows into PostgreSQL", TestServer.isThere) struct PostgresEdgeTests {
     private static var model: ManagedObjectModel {

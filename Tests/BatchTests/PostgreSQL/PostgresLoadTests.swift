@@ -4,16 +4,10 @@
   import Streams
   import Testing
 
-  @testable import Codecs
   @testable import CoreDataModel
-  @testable import CoreDataStore
   @testable import MappingModels
-  @testable import MigrationJobs
-  @testable import Migrations
   @testable import PostgresLoads
   @testable import RunSupport
-  @testable import StoreSamples
-  @testable import StoreVerification
 
   /// I14: whatever happens on the way, each row is there once.
   @Suite("Loads into PostgreSQL", TestServer.isThere) struct PostgresLoadTests {

@@ -3,16 +3,8 @@
   import Synchronization
   import Testing
 
-  @testable import Codecs
-  @testable import CoreDataModel
-  @testable import CoreDataStore
   @testable import MappingModels
-  @testable import MigrationJobs
-  @testable import Migrations
   @testable import PostgresLoads
-  @testable import RunSupport
-  @testable import StoreSamples
-  @testable import StoreVerification
 
   /// The server that tests load into: `scripts/test` starts one where PostgreSQL is installed, and names it in
   /// GODWIT_POSTGRES.

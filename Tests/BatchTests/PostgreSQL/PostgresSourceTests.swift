@@ -12,8 +12,6 @@
   @testable import Migrations
   @testable import PostgresLoads
   @testable import RunSupport
-  @testable import StoreSamples
-  @testable import StoreVerification
 
   @Suite("Loads of stores that others wrote, and of migrated ones", TestServer.isThere) struct PostgresSourceTests {
     private func load(_ store: String, _ model: ManagedObjectModel, _ schema: String) throws -> PostgresLoad.Outcome {

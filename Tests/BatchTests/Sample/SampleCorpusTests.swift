@@ -1,7 +1,6 @@
 import Testing
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 // Needs the models of real applications, which are no part of the package.
 @Suite("Samples of the models of real applications", .enabled(if: ModelCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))

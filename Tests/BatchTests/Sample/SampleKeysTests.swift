@@ -1,7 +1,6 @@
 import Testing
 
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import StoreSamples
 
 @Suite("Keys of a sample")

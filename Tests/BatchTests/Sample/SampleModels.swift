@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import StoreSamples
 
 /// Models made in code: one for every shape that a sample has to fill.

@@ -3,7 +3,6 @@ import GRDB
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 /// Asks SQLite whether a store is a whole one of its model: rows, keys, links and values. Knows nothing of how samples
 /// are made; tables and columns are those of the layout.

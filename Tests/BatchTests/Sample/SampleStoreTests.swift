@@ -6,7 +6,6 @@ import Testing
 @testable import Codecs
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreSamples
 

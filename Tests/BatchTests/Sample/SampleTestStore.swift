@@ -3,7 +3,6 @@ import GRDB
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreSamples
 

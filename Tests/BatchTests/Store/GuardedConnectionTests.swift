@@ -4,7 +4,6 @@ import Testing
 
 @testable import CoreDataStore
 @testable import MigrationJobs
-@testable import PostgresLoads
 @testable import StoreVerification
 
 @Suite("What SQLite may do with a file that others made") struct GuardedConnectionTests {

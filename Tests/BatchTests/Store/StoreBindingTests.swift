@@ -1,7 +1,6 @@
 import Testing
 
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Layouts are bound to stores by name")

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 /// Real stores and models, when they are at hand: by GODWIT_CORPUS, or in `shared/corpus` above the sources.
 enum StoreCorpus {

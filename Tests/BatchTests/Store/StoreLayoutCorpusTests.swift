@@ -4,7 +4,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 // Needs real stores, which are no part of the package.
 @Suite("Layouts predict stores that Core Data wrote", .enabled(if: StoreCorpus.isPresent, "no corpus (GODWIT_CORPUS)"))

@@ -2,7 +2,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Models that no store can hold are refused, naming the part")

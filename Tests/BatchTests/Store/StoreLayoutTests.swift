@@ -2,7 +2,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 @Suite("Layouts of models made in code")
 struct StoreLayoutTests {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Codecs
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Metadata of stores")

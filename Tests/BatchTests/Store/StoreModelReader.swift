@@ -2,7 +2,6 @@ import Foundation
 import FoundationXML
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Reads just enough of a model file to predict a store: XML `contents` and decoded JSON.
 enum StoreModelReader {

@@ -1,6 +1,5 @@
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 /// Models made in code, for what no real store shows.
 enum StoreModels {

@@ -3,7 +3,6 @@ import Streams
 import Testing
 
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Schemas of stores that exist")

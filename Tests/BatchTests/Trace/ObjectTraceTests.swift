@@ -5,7 +5,6 @@ import Testing
 @testable import CoreDataModel
 @testable import MigrationJobs
 @testable import Migrations
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Traces of objects")

@@ -4,7 +4,6 @@ import Testing
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import RunSupport
 @testable import StoreVerification
 

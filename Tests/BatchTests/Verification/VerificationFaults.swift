@@ -3,7 +3,6 @@ import GRDB
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import StoreVerification
 
 /// A single fault, and what must be said about it.

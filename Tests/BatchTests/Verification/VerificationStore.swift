@@ -3,7 +3,6 @@ import GRDB
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 @testable import StoreVerification
 
 /// A small store made through SQL alone: every shape of relationship, names that are not plain, seeded contents.

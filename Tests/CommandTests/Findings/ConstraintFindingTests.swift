@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 @Suite("Faults that were found: duplicates under a new constraint")
 struct ConstraintFindingTests {
   private static let key = ManyEntities.attribute("key", "Integer 64")

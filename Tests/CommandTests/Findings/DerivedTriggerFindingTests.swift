@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 /// Parents and children in two versions: the second one's parents derive what their children are.
 private enum Kin {
   static let derived =

@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 @Suite("Faults that were found: entity numbers that are not the model's")
 struct EntityNumberFindingTests {
   private static let sub = #"</entity><entity name="Sub" parentEntity="A" representedClassName="Sub" syncable="YES">"#

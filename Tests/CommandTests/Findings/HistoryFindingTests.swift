@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 /// History that would become untrue is refused before anything is written, in every step; or emptied, on a resume as
 /// well.
 @Suite("Faults that were found: history")

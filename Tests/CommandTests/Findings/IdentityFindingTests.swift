@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 /// What `--identity` keeps, and indexes over the object itself.
 @Suite("Faults that were found: identity")
 struct IdentityFindingTests {

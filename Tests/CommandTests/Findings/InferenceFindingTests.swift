@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 /// Steps that Core Data infers.
 @Suite("Faults that were found: what Core Data infers")
 struct InferenceFindingTests {

@@ -2,11 +2,6 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 @Suite(
   "Faults that were found: several processes with one store", .enabled(if: StopLibrary.isPossible, StopLibrary.needed))
 struct ManyAtOnceFindingTests {

@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 @Suite("Faults that were found: R-trees")
 struct RTreeFindingTests {
   private static func tree(_ name: String, _ properties: String...) -> String {

@@ -2,11 +2,6 @@ import Foundation
 import Glibc
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 @Suite("Faults that were found: stores that were replaced", .enabled(if: StopLibrary.isPossible, StopLibrary.needed))
 struct ReplacedStoreFindingTests {
   private let folder: FindingFolder

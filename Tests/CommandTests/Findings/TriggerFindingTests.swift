@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 /// Stores of several entities: triggers, derived attributes, entity numbers.
 enum ManyEntities {
   static let name = FindingFolder.name

@@ -1,11 +1,6 @@
 import Foundation
 import Testing
 
-@testable import CoreDataStore
-@testable import MigrationJobs
-@testable import PostgresLoads
-@testable import RunSupport
-
 /// Objects that a mapping makes and the model does not allow.
 @Suite("Faults that were found: rules of the model in mapped steps")
 struct ValidationFindingTests {

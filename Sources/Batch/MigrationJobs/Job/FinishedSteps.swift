@@ -1,8 +1,5 @@
-import CoreDataModel
-import CoreDataStore
 import Foundation
 import Migrations
-import RunSupport
 import StoreVerification
 import Streams
 

@@ -1,6 +1,5 @@
 @preconcurrency import Dispatch
 import Glibc
-import RunSupport
 import Streams
 
 /// Calls a body every second or so, to give a sign of life, as long as it is held.

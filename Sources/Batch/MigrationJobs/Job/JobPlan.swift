@@ -1,8 +1,4 @@
-import Codecs
-import CoreDataModel
-import CoreDataStore
 import Foundation
-import MappingModels
 import Migrations
 import RunSupport
 import StoreVerification

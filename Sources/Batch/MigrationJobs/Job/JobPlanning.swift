@@ -5,7 +5,6 @@ import Logging
 import MappingModels
 import Migrations
 import RunSupport
-import StoreVerification
 import Streams
 
 // What a job can say before it begins.

@@ -1,8 +1,6 @@
-import CoreDataStore
 import CoreMetrics
 import Foundation
 import Logging
-import MappingModels
 import Migrations
 import RunSupport
 import StoreVerification

@@ -1,7 +1,4 @@
-import CoreDataModel
-import CoreDataStore
 import Migrations
-import RunSupport
 import StoreVerification
 import Streams
 

@@ -4,8 +4,6 @@ import CoreDataStore
 import Foundation
 import MappingModels
 import Migrations
-import RunSupport
-import StoreVerification
 import Streams
 
 /// What makes two plans the same: everything that the finished bytes depend on apart from the source (I8).

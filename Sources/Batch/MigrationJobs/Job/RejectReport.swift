@@ -1,6 +1,4 @@
 import Foundation
-import Migrations
-import RunSupport
 import Streams
 
 /// The objects that a finished run has set aside.

@@ -1,6 +1,4 @@
 import CoreDataModel
-import Migrations
-import RunSupport
 
 /// What the handler of a ``MigrationJob`` gets of a custom stage of a ``StagedMigration``, as NSCustomMigrationStage
 /// tells its `willMigrateHandler` and `didMigrateHandler`.

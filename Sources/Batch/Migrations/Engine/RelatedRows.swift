@@ -1,6 +1,3 @@
-import CoreDataModel
-import CoreDataStore
-import MappingModels
 import Streams
 
 // Rows that are read once more, when all objects are there.

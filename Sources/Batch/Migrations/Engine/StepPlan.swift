@@ -1,6 +1,5 @@
 import CoreDataModel
 import CoreDataStore
-import MappingModels
 import RunSupport
 import Streams
 

@@ -1,4 +1,3 @@
-import CoreDataStore
 import Streams
 
 /// Where a step stands and everything the transformation has to know to continue from there (I11).

@@ -1,4 +1,3 @@
-import MappingModels
 import RunSupport
 
 // Rows whose objects somebody wants to know of, or that may be set aside.

@@ -1,4 +1,3 @@
-import RunSupport
 import Streams
 
 /// What a call has made is taken back when its object is rejected.

@@ -1,16 +1,5 @@
 import Testing
 
-@testable import Codecs
-@testable import CoreDataModel
-@testable import CoreDataStore
-@testable import MappingModels
-@testable import MigrationJobs
-@testable import Migrations
-@testable import PostgresLoads
-@testable import RunSupport
-@testable import StoreSamples
-@testable import StoreVerification
-
 /// A model of the files, two processes, the application and a person, that asks the real `RunLife` what each command
 /// may do. All orders of steps are gone through, no sample of them.
 ///

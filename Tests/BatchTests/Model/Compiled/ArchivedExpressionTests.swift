@@ -3,7 +3,6 @@ import Testing
 
 @testable import Codecs
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 @Suite("Expressions and predicates of archives")
 struct ArchivedExpressionTests {

@@ -1,5 +1,4 @@
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 /// Compares a version in XML with the same version compiled.
 ///

@@ -3,7 +3,6 @@ import GRDB
 
 @testable import CoreDataModel
 @testable import CoreDataStore
-@testable import PostgresLoads
 
 /// Model caches of real stores, and real compiled models.
 enum CompiledCorpus {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Codecs
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 
 /// What Core Data itself compiled and cached.

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Codecs
 @testable import CoreDataModel
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Compiled models and model caches")

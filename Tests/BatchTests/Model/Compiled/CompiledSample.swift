@@ -1,7 +1,6 @@
 import Streams
 
 @testable import CoreDataModel
-@testable import PostgresLoads
 
 enum CompiledSample {
   /// A model with everything that an archive can hold.

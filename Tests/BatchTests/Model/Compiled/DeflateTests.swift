@@ -3,7 +3,6 @@ import GRDB
 import Testing
 
 @testable import Codecs
-@testable import PostgresLoads
 
 @Suite("Deflate streams")
 struct DeflateTests {

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 @testable import Codecs
-@testable import PostgresLoads
 @testable import RunSupport
 
 @Suite("Property lists in all three forms")

@@ -1,5 +1,3 @@
-import CoreDataModel
-import CoreDataStore
 import Foundation
 import RunSupport
 import Streams

@@ -1,7 +1,6 @@
 import CoreDataModel
 import CoreDataStore
 import Foundation
-import RunSupport
 import Streams
 
 /// Which store it is, and of which version: what a look at its metadata shows.
