@@ -1,6 +1,6 @@
 """Rules of CONTRIBUTING.md that one can see in the text of a file.
 
-Names: no Utils, no Helpers, no Manager but Core Data's. Tests: none is disabled. Files: Streams and Batch change none but through FileSystem.
+Names: no Utils, no Helpers, no Manager but Core Data's. At most two parameters without a label. Tests: none is disabled. Files: Streams and Batch change none but through FileSystem.
 Decisions: numbered, with five headings. CHANGELOG: every line has a label. Formats: those of the code are in FORMAT.md's history.
 """
 import re
@@ -31,6 +31,14 @@ def check_files(root):
     for path in code(root, "Sources"):
         types = re.findall(TYPE, path.read_text(), re.M)
         if types and path.stem not in types: yield f"{path.relative_to(root)}:1: a file that declares types is named for one of them: {', '.join(types)}"
+
+PARAMETERS = r"\b(?:func\s+\w+|init[?!]?)\s*(?:<[^(]*>)?\(((?:[^()]|\([^()]*\))*)\)"
+
+def check_labels(root):
+    for path in code(root, "Sources"):
+        text = path.read_text()
+        for found in re.finditer(PARAMETERS, text):
+            if len(re.findall(r"(?:^|,)\s*_ \w+:", re.sub(r"\([^()]*\)", "", found[1]))) > 2: yield f"{path.relative_to(root)}:{line_of(text, found.start())}: of three parameters at least one has a label"
 
 def check_code(root):
     for path in code(root, "Sources", "Tests"):
@@ -70,15 +78,16 @@ def check_formats(root):
     if not (root / f"Tests/CommandTests/Golden/plan-{number}.tar.gz").exists(): yield f"Tests/CommandTests/Golden: there is no run of plan format {number}; scripts/golden-run makes one"
 
 def check(root):
-    for part in (check_code, check_files, check_streams, check_decisions, check_changes, check_formats): yield from part(root)
+    for part in (check_code, check_labels, check_files, check_streams, check_decisions, check_changes, check_formats): yield from part(root)
 
 PLAN, LAYOUT = "let currentFormat = 3\n", 'writer.writeString("layout 2")\n'
 SOUND = {
     "Sources/Batch/MigrationJobs/Job/JobPlan.swift": PLAN, "Sources/Batch/MigrationJobs/Job/PlanFingerprint.swift": LAYOUT, "FORMAT.md": "| `format` | 3. |\n\n| 3 | 2026 | x |\n| `layout 2` | 2026 | x |\n", "Tests/CommandTests/Golden/plan-3.tar.gz": "",
     "CHANGELOG.md": "* New: a\n  - b\n* Fixed: c\n", "docs/decisions/0001-a.md": "# 0001 – A\n" + "".join(f"## {heading}\n" for heading in HEADINGS),
-    "Sources/Batch/MigrationManager.swift": "final class MigrationManager {}\nlet file = fileSystem.open(path)\nvalue.write(to: base)", "Sources/Streams/Files/A.swift": "import Glibc\nGlibc.open(path) // for Z_PK\nlet name = \"Z_ENT\"",
+    "Sources/Batch/MigrationManager.swift": "final class MigrationManager {}\nlet file = fileSystem.open(path)\nvalue.write(to: base)", "Sources/Streams/Files/A.swift": "import Glibc\nfunc a(_ a: Int, b: (_ c: Int, _ d: Int) -> Int) {}\nGlibc.open(path) // for Z_PK\nlet name = \"Z_ENT\"",
 }
 CASES = [
+    ({"Sources/Batch/A.swift": "func add(\n  _ a: Int, _ b: [(Int) -> Int],\n  _ c: Int\n) {}\n"}, "A.swift:1: of three parameters"),
     ({"Sources/Batch/Rows.swift": "struct Row {}\n"}, "Rows.swift:1: a file that declares types"),
     ({"Sources/Batch/StringUtils.swift": ""}, "StringUtils.swift:1: a file is"), ({"Tests/A.swift": "\nstruct RowHelpers {}"}, "A.swift:2: RowHelpers: a type"),
     ({"Sources/Batch/A.swift": "enum FileManagers {}\nclass StoreManager {}"}, "A.swift:2: StoreManager"), ({"Tests/A.swift": "@Test(.disabled(\"later\"))"}, "A.swift:1: .disabled("),

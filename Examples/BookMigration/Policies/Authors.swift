@@ -14,7 +14,7 @@ extension DestinationObject {
   /// Links a book with the author whose name its source has, who is made with the first book. A book without a name
   /// stays without author.
   func addAuthor(of source: SourceObject, _ manager: MigrationManager) throws {
-    guard let author = try manager.findOrCreate("Author", "name", from: source, "authorName") else { return }
+    guard let author = try manager.findOrCreate("Author", where: "name", from: source, "authorName") else { return }
     try add(author, to: "authors")
   }
 }

@@ -30,7 +30,7 @@ struct MHWBookToBookPolicy: EntityMigrationPolicy {
       let file = try manager.insert(entity: "File")
       try file.set("fileURL", from: source, "fileURL")
       try file.set("book", to: book)
-      try file.set("user", to: manager.find("User", "userId", user.value("userId")))
+      try file.set("user", to: manager.find("User", where: "userId", is: user.value("userId")))
     }
   }
 }

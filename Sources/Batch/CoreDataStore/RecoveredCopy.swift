@@ -21,7 +21,7 @@ package final class RecoveredCopy: Sendable {
     of path: String, _ fileSystem: any FileSystem, locking: Streams.DatabaseSnapshot.Locking, folder: String?
   ) throws {
     guard try Self.isHot(path + "-journal", fileSystem) else { return nil }
-    source = try Streams.DatabaseSnapshot.hold(path, fileSystem, locking)
+    source = try Streams.DatabaseSnapshot.hold(path, in: fileSystem, locking)
     // Under the lock once more: whoever wrote may have ended meanwhile.
     guard try Self.isHot(path + "-journal", fileSystem) else {
       source.close()

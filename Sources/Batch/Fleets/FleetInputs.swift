@@ -13,7 +13,7 @@ public enum FleetInputs {
   public static func digest(_ paths: [String], _ fileSystem: any FileSystem = LocalFileSystem()) throws -> String {
     try BatchError.border {
       var (hash, left) = (SHA256(), cap)
-      func add(_ path: String, _ name: String, _ depth: Int) throws {
+      func add(_ path: String, as name: String, depth: Int) throws {
         guard depth < Self.depth, left > 0 else {
           throw BatchError(
             .refused, "there is more in it than models are", hint: "Name the models themselves",
@@ -21,7 +21,9 @@ public enum FleetInputs {
             path: path)
         }
         if try fileSystem.status(path)?.isDirectory == true {
-          for inner in try fileSystem.list(path) { try add(FilePaths.join(path, inner), name + "/" + inner, depth + 1) }
+          for inner in try fileSystem.list(path) {
+            try add(FilePaths.join(path, inner), as: name + "/" + inner, depth: depth + 1)
+          }
         } else {
           let bytes = try fileSystem.readAll(path, cap: left)
           left -= bytes.count
@@ -29,7 +31,7 @@ public enum FleetInputs {
           hash.update(bytes)
         }
       }
-      for path in paths { try add(path, FilePaths.name(of: path), 0) }
+      for path in paths { try add(path, as: FilePaths.name(of: path), depth: 0) }
       return SHA256.text(hash.finalize())
     }
   }

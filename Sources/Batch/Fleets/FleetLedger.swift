@@ -105,7 +105,7 @@ public struct FleetEnd: Sendable, Codable, Equatable {
 
   /// One of now. `ledger` has the attempts, the last one included.
   public init(
-    _ outcome: Outcome, exitCode: Int32, reason: String?, bytes: UInt64, _ ledger: FleetLedger, _ owner: LeaseOwner
+    _ outcome: Outcome, exitCode: Int32, reason: String?, bytes: UInt64, after ledger: FleetLedger, by owner: LeaseOwner
   ) {
     (plan, store, self.outcome, self.exitCode) = (ledger.plan, ledger.store, outcome, exitCode)
     (self.reason, self.bytes, attempts) = (reason, bytes, ledger.count)

@@ -60,7 +60,7 @@ public struct FleetStatus: Sendable, Codable {
   public var stores: [Store]
 
   /// Looks at what the tasks wrote down. What cannot be read is the store's reason.
-  public init(_ plan: FleetPlan, _ state: FleetState, _ job: MigrationJob) {
+  public init(of plan: FleetPlan, in state: FleetState, job: MigrationJob) {
     (self.plan, self.state, tasks) = (plan.id, state.directory, plan.tasks)
     stores = plan.stores.indices.map { Self.store($0, plan: plan, state: state, job: job) }
     counts = Dictionary(Standing.allCases.map { ($0.rawValue, 0) }, uniquingKeysWith: +)

@@ -66,19 +66,19 @@ struct ModelComparison {
     facets.compare(old, new, changesParentHash: parents.0 != parents.1)
     found.changes = facets.changes
     let changesHash = hashes.source[old.name] != hashes.destination[new.name]
-    found.properties += compare(.attribute, old, new, \.attributes) { old, new in
+    found.properties += compare(.attribute, of: old, and: new, at: \.attributes) { old, new in
       var facets = FacetList(changesHashOfRenamed: changesHash)
       facets.compare(old.property, new.property)
       return facets.changes
     }
-    found.properties += compare(.relationship, old, new, \.relationships) { old, new in
+    found.properties += compare(.relationship, of: old, and: new, at: \.relationships) { old, new in
       var facets = FacetList(changesHashOfRenamed: changesHash)
       facets.compare(
         old.property, isOwnInverse: source.isOwnInverse(old.property, declaredBy: old.owner), new.property,
         isOwnInverse: destination.isOwnInverse(new.property, declaredBy: new.owner))
       return facets.changes
     }
-    found.properties += compare(.fetchedProperty, old, new, \.fetchedProperties) { old, new in
+    found.properties += compare(.fetchedProperty, of: old, and: new, at: \.fetchedProperties) { old, new in
       var facets = FacetList()
       facets.compare(old.property, new.property)
       return facets.changes
@@ -90,8 +90,8 @@ struct ModelComparison {
 
   /// Compares the properties of one kind that the entities declare, and those that moved to or from an ancestor.
   private func compare<Property: ComparedProperty>(
-    _ kind: PropertyDifference.Property, _ old: EntityDescription, _ new: EntityDescription,
-    _ properties: KeyPath<EntityDescription, [Property]>,
+    _ kind: PropertyDifference.Property, of old: EntityDescription, and new: EntityDescription,
+    at properties: KeyPath<EntityDescription, [Property]>,
     _ facets: (Declared<Property>, Declared<Property>) -> [FacetChange]
   ) -> [PropertyDifference] {
     let match = PropertyMatch(

@@ -173,7 +173,7 @@ struct PostgresSchemaPlanner {
   private mutating func addLinks(_ join: JoinTable, _ place: Int) {
     let (source, target) = (join.relationship.entity, join.inverse.entity)
     var book = PostgresNameBook(used: PostgresNameBook.systemColumns)
-    func column(_ wanted: String, _ original: String, _ references: Int?) -> PostgresColumn {
+    func column(_ wanted: String, of original: String, references: Int?) -> PostgresColumn {
       PostgresColumn(
         name: book.take(isSnakeCase ? wanted : original), type: .bigint, source: .link(original),
         property: join.relationship.name,
@@ -182,12 +182,16 @@ struct PostgresSchemaPlanner {
     let (ownName, otherName) = (PostgresNames.snakeCase(source), PostgresNames.snakeCase(target))
     let relationship = PostgresNames.snakeCase(join.relationship.name)
     var columns = [
-      column("\(ownName)_id", join.sourceColumn, homes[source]),
-      column(source == target ? "\(relationship)_id" : "\(otherName)_id", join.destinationColumn, homes[target]),
+      column("\(ownName)_id", of: join.sourceColumn, references: homes[source]),
+      column(
+        source == target ? "\(relationship)_id" : "\(otherName)_id", of: join.destinationColumn,
+        references: homes[target]),
     ]
-    if let order = join.destinationOrderColumn { columns.append(column("\(relationship)_order", order, nil)) }
+    if let order = join.destinationOrderColumn {
+      columns.append(column("\(relationship)_order", of: order, references: nil))
+    }
     if let order = join.sourceOrderColumn {
-      columns.append(column("\(PostgresNames.snakeCase(join.inverse.name))_order", order, nil))
+      columns.append(column("\(PostgresNames.snakeCase(join.inverse.name))_order", of: order, references: nil))
     }
     tables.append(
       PostgresTable(

@@ -32,7 +32,7 @@ struct SampleSettings {
 
   /// Reads an attribute's entries. Throws ``BatchError`` (`badModel`).
   init(_ attribute: AttributeDescription, entity: String) throws {
-    func failure(_ key: String, _ value: String, _ wanted: String) -> BatchError {
+    func failure(_ key: String, _ value: String, wanted: String) -> BatchError {
       BatchError(
         .badModel,
         "attribute \(attribute.name) has \(key) = \(value.prefix(40)) in its user info, which is not \(wanted)",
@@ -40,16 +40,22 @@ struct SampleSettings {
     }
     distinct = try attribute.userInfo[Key.distinct].map { text in
       guard let count = UInt32(text), count > 0 else {
-        throw failure(Key.distinct, text, "a whole number from 1 to \(UInt32.max)")
+        throw failure(Key.distinct, text, wanted: "a whole number from 1 to \(UInt32.max)")
       }
       return UInt64(count)
     }
     let text = attribute.userInfo[Key.prefix] ?? ""
     guard text.isEmpty || attribute.type == .string || attribute.type == .uri, text.utf8.count <= Self.longestPrefix
-    else { throw failure(Key.prefix, text, "a text of at most \(Self.longestPrefix) bytes for a text attribute") }
+    else {
+      throw failure(Key.prefix, text, wanted: "a text of at most \(Self.longestPrefix) bytes for a text attribute")
+    }
     prefix = Array(text.utf8)
-    if let word = attribute.userInfo[Key.null], word != "never" { throw failure(Key.null, word, "the word never") }
-    if let word = attribute.userInfo[Key.edges], word != "never" { throw failure(Key.edges, word, "the word never") }
+    if let word = attribute.userInfo[Key.null], word != "never" {
+      throw failure(Key.null, word, wanted: "the word never")
+    }
+    if let word = attribute.userInfo[Key.edges], word != "never" {
+      throw failure(Key.edges, word, wanted: "the word never")
+    }
     hasEdges = distinct == nil && prefix.isEmpty && attribute.userInfo[Key.edges] == nil
     hasGaps = attribute.isOptional && attribute.userInfo[Key.null] == nil
   }

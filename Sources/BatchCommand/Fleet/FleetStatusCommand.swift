@@ -23,7 +23,7 @@ struct FleetStatusCommand: ParsableCommand {
 
   func run() throws {
     let (plan, state) = try fleet.open()
-    let status = FleetStatus(plan, state, MigrationJob(policies: Program.policies))
+    let status = FleetStatus(of: plan, in: state, job: MigrationJob(policies: Program.policies))
     if let html { try ReportFile.write(FleetPage.html(status), to: html) }
     if json { Console.print(try JSONOutput.text(status)) } else if html == nil { Console.print(Self.text(status)) }
     if status.count(.unreadable) > 0 { throw ExitCode(ExitCodes.refused) }

@@ -80,7 +80,8 @@ struct FleetStoreRun {
       return ending
     }
     let bytes = outcome == .failed ? nil : try? LocalFileSystem().status(plan.stores[number].target)?.size
-    let end = FleetEnd(outcome, exitCode: ending.code, reason: reason, bytes: bytes ?? 0, ledger, claim.owner)
+    let end = FleetEnd(
+      outcome, exitCode: ending.code, reason: reason, bytes: bytes ?? 0, after: ledger, by: claim.owner)
     let isFirst = try state.finish(end, number, under: claim)
     return isFirst ? ending : (ending.code, "another process recorded how it ended", outcome)
   }

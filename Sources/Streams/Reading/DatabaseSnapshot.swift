@@ -47,7 +47,7 @@ public final class DatabaseSnapshot: Sendable {
     throws
   {
     self.path = name ?? path
-    let file = try Self.hold(path, fileSystem, locking)
+    let file = try Self.hold(path, in: fileSystem, locking)
     var bytes = [UInt8](repeating: 0, count: DatabaseHeader.length)
     let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
     fileSize = try file.size()
@@ -102,7 +102,7 @@ public final class DatabaseSnapshot: Sendable {
   /// Opens a database's file and takes the locks, for as long as the file is open. Its bytes are not looked at.
   ///
   /// - Throws: ``StreamsError``.
-  public static func hold(_ path: String, _ fileSystem: any FileSystem, _ locking: Locking) throws -> any File {
+  public static func hold(_ path: String, in fileSystem: any FileSystem, _ locking: Locking) throws -> any File {
     guard locking == .exclusive else {
       let file = try fileSystem.open(path, .read)
       if locking == .shared { try lock(file, .shared) }

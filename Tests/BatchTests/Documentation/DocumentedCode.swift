@@ -12,7 +12,7 @@ struct AuthorPolicy: EntityMigrationPolicy {
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
     let book = try manager.createDestinationInstance(forSource: source, in: mapping)
-    guard let author = try manager.findOrCreate("Author", "name", from: source, "authorName") else { return }
+    guard let author = try manager.findOrCreate("Author", where: "name", from: source, "authorName") else { return }
     try book.add(author, to: "authors")
   }
 }

@@ -98,11 +98,11 @@ import Testing
     let successor = try #require(found)
     #expect(!before.isHeld && successor.isHeld && successor.owner.epoch == before.owner.epoch + 1)
     let ledger = FleetLedger(plan: plan.id, store: "/a")
-    let end = FleetEnd(.failed, exitCode: 1, reason: "late", bytes: 0, ledger, before.owner)
+    let end = FleetEnd(.failed, exitCode: 1, reason: "late", bytes: 0, after: ledger, by: before.owner)
     #expect(throws: BatchError.self) { try state.write(ledger, 0, under: before) }
     #expect(throws: BatchError.self) { try state.finish(end, 0, under: before) }
     #expect(try !state.isEnded(0))
-    let right = FleetEnd(.done, exitCode: 0, reason: nil, bytes: 9, ledger, successor.owner)
+    let right = FleetEnd(.done, exitCode: 0, reason: nil, bytes: 9, after: ledger, by: successor.owner)
     #expect(try state.finish(right, 0, under: successor))
     #expect(try state.end(0) == right)
     #expect(try state.ended() == [0])
@@ -121,7 +121,7 @@ import Testing
     defer { claim.release() }
     let ledger = FleetLedger(plan: plan.id, store: "/b")
     let ends = [FleetEnd.Outcome.done, .failed].map {
-      FleetEnd($0, exitCode: 0, reason: nil, bytes: 0, ledger, claim.owner)
+      FleetEnd($0, exitCode: 0, reason: nil, bytes: 0, after: ledger, by: claim.owner)
     }
     #expect(try state.finish(ends[0], 1, under: claim))
     #expect(try !state.finish(ends[1], 1, under: claim))

@@ -52,15 +52,15 @@ struct MemoryLimitTests {
     let job = MigrationJob()
     try with(["proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/memory.max": "\(50 << 20)\n"]) { limit in
       let error = #expect(throws: BatchError.self) {
-        try job.refuseMemory(MemoryBudget(total: 64 << 20), "store", limit)
+        try job.refuseMemory(MemoryBudget(total: 64 << 20), for: "store", over: limit)
       }
       #expect(error?.code == .refused)
       #expect(error?.message == "the migration may take 64 MiB of memory, its control group allows 50 MiB")
-      try job.refuseMemory(MemoryBudget(total: 48 << 20), "store", limit)
+      try job.refuseMemory(MemoryBudget(total: 48 << 20), for: "store", over: limit)
     }
     let folder = try MigrationFolder(MigrationModels.all)
-    let error = #expect(throws: BatchError.self) { try job.refuseDisk(.max, "store", folder.path) }
+    let error = #expect(throws: BatchError.self) { try job.refuseDisk(.max, for: "store", in: folder.path) }
     #expect(error?.code == .refused)
-    try job.refuseDisk(1, "store", folder.path)
+    try job.refuseDisk(1, for: "store", in: folder.path)
   }
 }

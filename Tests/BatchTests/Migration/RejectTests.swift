@@ -14,7 +14,7 @@ private struct MakingPolicy {
   static func make(_ source: SourceObject, _ mapping: EntityMapping, _ manager: MigrationManager) throws {
     let order = try manager.createDestinationInstance(forSource: source, in: mapping)
     if let name = try source.string("customer") {
-      try order.set("customer", to: try manager.findOrCreate("Customer", "name", .text(name)))
+      try order.set("customer", to: try manager.findOrCreate("Customer", where: "name", is: .text(name)))
     }
     try manager.insert(entity: "Tag").set("word", "made")
   }

@@ -37,8 +37,8 @@ struct OraclePolicy: EntityMigrationPolicy {
       // Both ways to find one.
       let found =
         source.key % 2 == 0
-        ? try manager.findOrCreate(entity, "name", from: source, attribute)
-        : try source.string(attribute).map { try manager.findOrCreate(entity, "name", .text($0)) }
+        ? try manager.findOrCreate(entity, where: "name", from: source, attribute)
+        : try source.string(attribute).map { try manager.findOrCreate(entity, where: "name", is: .text($0)) }
       if let found { try object.set(link, to: found) }
     case ("members", let entity?, _, let relationship?, _):
       for (place, member) in try source.objects(relationship).enumerated() {

@@ -100,11 +100,11 @@ struct SplitPolicy: EntityMigrationPolicy {
   ) throws {
     let object = try manager.createDestinationInstance(forSource: source, in: mapping)
     if let entity = mapping.userInfo["finds"] {
-      let found = try manager.find(entity, "name", source.value("name"))
+      let found = try manager.find(entity, where: "name", is: source.value("name"))
       try object.set("note", found.map { "\($0.entityName) \($0.key)" })
     }
     guard let entity = mapping.userInfo["makes"], source.key % 3 == 0 else { return }
-    let made = try manager.findOrCreate(entity, "name", .text("made \(source.key % 5)"))
+    let made = try manager.findOrCreate(entity, where: "name", is: .text("made \(source.key % 5)"))
     try object.set("size", .integer(made.key))
   }
 }

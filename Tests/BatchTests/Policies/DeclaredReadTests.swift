@@ -18,7 +18,7 @@ struct TagFindingPolicy: EntityMigrationPolicy {
     forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
   ) throws {
     let object = try manager.createDestinationInstance(forSource: source, in: mapping)
-    if mapping.userInfo["finds"] != nil, try manager.find("Tag", "word", source.value("word")) != nil {
+    if mapping.userInfo["finds"] != nil, try manager.find("Tag", where: "word", is: source.value("word")) != nil {
       try object.set("word", "found")
     }
   }

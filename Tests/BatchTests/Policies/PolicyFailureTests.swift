@@ -15,7 +15,7 @@ struct FailingPolicy: EntityMigrationPolicy {
     switch mapping.userInfo[call] {
     case "throw": throw Failure()
     case "cancel": manager.cancelMigration(with: Failure())
-    case "find": _ = try manager.find("Tag", "word", .text("x"))
+    case "find": _ = try manager.find("Tag", where: "word", is: .text("x"))
     case "abstract": _ = try manager.insert(entity: "Nothing")
     default: break
     }

@@ -95,7 +95,7 @@ struct OrderPolicy: EntityMigrationPolicy {
     try order.set("firstWord", try lines.first?.objects("tags").first?.string("word"))
     try order.set("origin", mapping.userInfo["origin"])
     if let name = try source.string("customer") {
-      try order.set("customer", to: try manager.findOrCreate("Customer", "name", .text(name)))
+      try order.set("customer", to: try manager.findOrCreate("Customer", where: "name", is: .text(name)))
     }
     guard source.key % 7 == 0 else { return }
     let copy = try manager.insert(entity: "Order")
@@ -122,7 +122,7 @@ struct LinePolicy: EntityMigrationPolicy {
     guard try !Self.isLeftOut(source) else { return }
     let line = try manager.createDestinationInstance(forSource: source, in: mapping)
     guard let name = try source.object("order")?.string("customer") else { return }
-    try line.set("buyer", to: try manager.find("Customer", "name", .text(name)))
+    try line.set("buyer", to: try manager.find("Customer", where: "name", is: .text(name)))
   }
 
   func createRelationships(

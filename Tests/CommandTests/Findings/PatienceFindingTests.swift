@@ -12,7 +12,7 @@ struct PatienceFindingTests {
     let folder = try FindingFolder()
     let store = try folder.store("a.sqlite")
     // As a plan does that comes slowly forward.
-    let held = try DatabaseSnapshot.hold(store, LocalFileSystem(), .shared)
+    let held = try DatabaseSnapshot.hold(store, in: LocalFileSystem(), .shared)
     #expect(FileUsers.holder(store) == .thisProgram)
     // Not a task: all threads of tasks may be waiting for commands.
     let release = Thread {

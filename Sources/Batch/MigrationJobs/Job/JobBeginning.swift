@@ -10,10 +10,10 @@ import Streams
 extension MigrationJob {
   /// Refuses what would be refused at the end: a run does not work for hours for that.
   func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, memory: MemoryBudget) throws {
-    try refuseMemory(memory, plan.source, MemoryLimit())
+    try refuseMemory(memory, for: plan.source, over: MemoryLimit())
     if !isInPlace { try refuseTakenNames(plan, job) }
     let directory = FilePaths.directory(of: job.destination)
-    try refuseDisk(plan.diskNeeded, plan.source, directory)
+    try refuseDisk(plan.diskNeeded, for: plan.source, in: directory)
     guard mayWrite(directory) else {
       throw BatchError(
         .refused, "the directory cannot be written",
@@ -29,13 +29,13 @@ extension MigrationJob {
   /// - Throws: ``BatchError``: `refused`.
   public func refuse(_ request: Request, _ forecast: MigrationForecast) throws {
     try BatchError.looking {
-      try refuseMemory(request.memory, request.source, MemoryLimit())
+      try refuseMemory(request.memory, for: request.source, over: MemoryLimit())
       let job = try JobDirectory(destination: request.output ?? request.source)
-      try refuseDisk(forecast.peakDisk, request.source, FilePaths.directory(of: job.destination))
+      try refuseDisk(forecast.peakDisk, for: request.source, in: FilePaths.directory(of: job.destination))
     }
   }
 
-  func refuseMemory(_ memory: MemoryBudget, _ source: String, _ limit: MemoryLimit) throws {
+  func refuseMemory(_ memory: MemoryBudget, for source: String, over limit: MemoryLimit) throws {
     guard let most = limit.find(), most.bytes < UInt64(memory.total) else { return }
     throw BatchError(
       .refused, "the migration may take \(memory.total >> 20) MiB of memory, \(most.by) \(most.bytes >> 20) MiB",
@@ -45,7 +45,7 @@ extension MigrationJob {
       path: source)
   }
 
-  func refuseDisk(_ bytes: UInt64, _ source: String, _ directory: String) throws {
+  func refuseDisk(_ bytes: UInt64, for source: String, in directory: String) throws {
     let free = try fileSystem.availableSpace(directory)
     let (needed, overflow) = bytes.addingReportingOverflow(try externalBytes(source, directory))
     guard overflow || free < needed else { return }

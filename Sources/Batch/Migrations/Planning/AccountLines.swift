@@ -244,7 +244,7 @@ struct AccountLines {
   private func indexes(_ entity: EntityDescription) -> [AccountLine] {
     let names = takers[entity.name]?.compactMap(\.destinationEntity) ?? [entity.name]
     let heirs = names.compactMap { step.destination.entity($0) }
-    func line(_ kind: AccountLine.Kind, _ name: String, _ isCarried: (EntityDescription) -> Bool) -> AccountLine {
+    func line(_ kind: AccountLine.Kind, _ name: String, isCarried: (EntityDescription) -> Bool) -> AccountLine {
       AccountLine(kind, entity: entity.name, name: name, fate: heirs.contains(where: isCarried) ? .carried : .dropped)
     }
     return entity.indexes.map { index in line(.index, index.name) { $0.indexes.contains { $0.name == index.name } } }

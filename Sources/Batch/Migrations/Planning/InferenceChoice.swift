@@ -131,19 +131,19 @@ struct InferenceChoice {
 
   private func add(_ way: InferencePath, _ name: String, to groups: inout InferenceGroups) {
     guard let entity = trail(way, name) else { return }
-    func keep(_ source: String, _ path: String, _ narrowings: Int, _ groups: inout InferenceGroups) {
+    func keep(_ source: String, as path: String, narrowings: Int, _ groups: inout InferenceGroups) {
       let place = InferenceGroups.Place.destination(last.declared(path, of: name))
       groups.tie(.source(first.declared(source, of: entity.source)), place)
       groups.keep("\(entity.source).\(source)", at: place, way, narrowings: narrowings)
     }
     for (path, origin) in entity.attributes where !last.isDerived(path, of: name) {
-      if case .source(let source, _, _) = origin { keep(source, path, origin.narrowings, &groups) }
+      if case .source(let source, _, _) = origin { keep(source, as: path, narrowings: origin.narrowings, &groups) }
     }
     for relationship in last.relationships(of: name) {
       guard let source = entity.relationships[relationship.name], leads(source, entity, to: relationship) else {
         continue
       }
-      keep(source, relationship.name, 0, &groups)
+      keep(source, as: relationship.name, narrowings: 0, &groups)
     }
   }
 

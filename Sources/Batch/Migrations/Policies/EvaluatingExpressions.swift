@@ -86,7 +86,8 @@ extension CompiledExpression {
       return try TextFunction.cast(values[0].single(), to: type)
     default:
       return try values.count == 1
-        ? Arithmetic.apply(name, values[0].single()) : Arithmetic.apply(name, values[0].single(), values[1].single())
+        ? Arithmetic.apply(name, values[0].single())
+        : Arithmetic.apply(name, to: values[0].single(), values[1].single())
     }
   }
 

@@ -36,14 +36,14 @@ public struct MigrationManager {
   /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func find(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject? {
+  public func find(_ entity: String, where attribute: String, is value: Value) throws -> DestinationObject? {
     try step.find(entity, attribute: attribute, value: value)
   }
 
   /// Finds an object by the value of an attribute, or makes one with that value.
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func findOrCreate(_ entity: String, _ attribute: String, _ value: Value) throws -> DestinationObject {
+  public func findOrCreate(_ entity: String, where attribute: String, is value: Value) throws -> DestinationObject {
     try step.findOrCreate(entity, attribute: attribute, value: value)
   }
 
@@ -51,7 +51,7 @@ public struct MigrationManager {
   /// NULL. Quicker than with the value itself, which is not read.
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func findOrCreate(_ entity: String, _ attribute: String, from source: SourceObject, _ name: String) throws
+  public func findOrCreate(_ entity: String, where attribute: String, from source: SourceObject, _ name: String) throws
     -> DestinationObject?
   {
     try step.findOrCreate(entity, attribute: attribute, from: source, name: name)

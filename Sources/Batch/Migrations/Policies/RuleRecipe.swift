@@ -145,20 +145,20 @@ final class RuleRecipe {
 
   private func appendRecords(_ key: Int64, _ manager: StepObjects) -> Bool {
     linked = 0
-    func append(_ record: Unmanaged<RecordRecipe>, _ table: Int, _ key: Int64) -> Bool {
+    func append(_ record: Unmanaged<RecordRecipe>, to table: Int, key: Int64) -> Bool {
       record._withUnsafeGuaranteedRef { $0.append(manager.locator, to: manager.output, table: table, rowid: key) }
     }
     for place in rules.indices {
       guard let join = rules[place].join, let other = found[place].key else { continue }
       manager.locator.give(other)
-      guard append(join.record, join.table, manager.nextKeys[join.table]) else { return false }
+      guard append(join.record, to: join.table, key: manager.nextKeys[join.table]) else { return false }
       manager.nextKeys[join.table] += 1
       linked += 1
     }
-    guard append(own, table, key &+ offset) else { return false }
+    guard append(own, to: table, key: key &+ offset) else { return false }
     for place in rules.indices {
       guard case .new(let key) = found[place] else { continue }
-      guard append(rules[place].record, rules[place].table, key) else { return false }
+      guard append(rules[place].record, to: rules[place].table, key: key) else { return false }
     }
     return true
   }

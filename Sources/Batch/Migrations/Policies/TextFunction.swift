@@ -7,7 +7,7 @@ enum Aggregate {
   /// NULL counts as zero for sum and average, and not at all for the least and the largest.
   static func value(_ name: String, _ values: [Value]) throws -> Value {
     switch name {
-    case "sum": return try values.reduce(.integer(0)) { $1 == .null ? $0 : try Arithmetic.apply("add:to:", $0, $1) }
+    case "sum": return try values.reduce(.integer(0)) { $1 == .null ? $0 : try Arithmetic.apply("add:to:", to: $0, $1) }
     case "avg":
       guard !values.isEmpty else { return .integer(0) }
       let sum = try value("sum", values)
@@ -34,7 +34,7 @@ enum Arithmetic {
     }
   }
 
-  static func apply(_ name: String, _ left: Value, _ right: Value) throws -> Value {
+  static func apply(_ name: String, to left: Value, _ right: Value) throws -> Value {
     if left == .null || right == .null { return .null }
     if case .integer(let left) = left, case .integer(let right) = right, name != "raise:toPower:" {
       return .integer(try whole(name, left: left, right: right))
