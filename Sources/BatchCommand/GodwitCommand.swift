@@ -28,31 +28,37 @@ public struct GodwitCommand: ParsableCommand {
   public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
     ProcessSignals.begin()
     Program.register(policies)
+    if CommandLine.arguments.dropFirst().elementsEqual([StoreWorkerLoop.word]) { StoreWorkerLoop.serve { run($0) } }
+    Output.end(run(nil))
+  }
+
+  /// Runs a command; nil stands for the program's own arguments. Returns the exit code.
+  private static func run(_ words: [String]?) -> Int32 {
     var running: (any StoreCommand)?
     do {
       try ProcessSignals.refuseTooFewFiles()
-      try lookAtArguments()
-      var command = try parseAsRoot()
+      if words == nil { try lookAtArguments() }
+      var command = try parseAsRoot(words)
       running = command as? any StoreCommand
       try command.run()
-      Output.end(0)
+      return 0
     } catch let code as ExitCode {
-      Output.end(code.rawValue)
+      return code.rawValue
     } catch let error where ExitCodes.isOurs(error) {
       let told = Failure.told(error, by: running)
       Console.error("\(Program.name): \(told)")
       if running?.json == true, let document = try? JSONOutput.text(FailureDocument(told)) { Console.print(document) }
-      Output.end(told.exitCode)
+      return told.exitCode
     } catch {
-      endByParser(error)
+      return toldByParser(error)
     }
   }
 
   /// Help that was asked for, and errors of usage.
-  private static func endByParser(_ error: any Error) -> Never {
+  private static func toldByParser(_ error: any Error) -> Int32 {
     let (text, code) = (fullMessage(for: error), exitCode(for: error))
     if !text.isEmpty { code == .success ? Console.print(text) : Console.error(text) }
-    Output.end(code.rawValue)
+    return code.rawValue
   }
 
   private static func lookAtArguments() throws {

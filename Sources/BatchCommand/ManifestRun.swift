@@ -4,7 +4,7 @@ import Foundation
 import Streams
 import Synchronization
 
-/// Migrates many stores, some at a time, each by a process of its own: one that fails takes nothing with it.
+/// Migrates many stores, some at a time, by processes of their own: one that fails takes nothing with it.
 final class ManifestRun: Sendable {
   private struct State {
     var next = 0
@@ -16,7 +16,7 @@ final class ManifestRun: Sendable {
   private let isQuiet: Bool
   private let isJSON: Bool
   private let deadline: Date?
-  private let processes = StoreProcesses()
+  private let workers = StoreWorkers()
   private let state = Mutex(State())
 
   init(_ manifest: Manifest, jobs: Int, _ options: OperatingOptions) {
@@ -27,7 +27,7 @@ final class ManifestRun: Sendable {
   /// Runs them all, says what became of them, and ends with the worst exit code.
   func run() throws {
     let started = ContinuousClock.now
-    try processes.withStopSignals {
+    try ProcessSignals.whenAskedToStop({ [workers] in workers.stop() }) {
       let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, entries.count)))
       for worker in workers { _ = worker.join() }
     }
@@ -59,7 +59,7 @@ final class ManifestRun: Sendable {
       defer { state.next += 1 }
       return state.next < entries.count ? state.next : nil
     }) {
-      let result = migrate(entries[place], place)
+      let result = migrate(entries[place])
       let count = state.withLock { state in
         state.results[place] = result
         return state.results.count
@@ -71,7 +71,7 @@ final class ManifestRun: Sendable {
     }
   }
 
-  private func migrate(_ entry: Manifest.Entry, _ place: Int) -> ManifestResult {
+  private func migrate(_ entry: Manifest.Entry) -> ManifestResult {
     let started = ContinuousClock.now
     let target = entry.output ?? entry.store
     let status = try? MigrationJob(policies: Program.policies).status(target)
@@ -82,7 +82,7 @@ final class ManifestRun: Sendable {
       let command = StoreCommandWords(
         store: entry.store, output: entry.output,
         options: Array(CommandLine.arguments.dropFirst().drop { $0 != "migrate" }.dropFirst()), deadline: deadline)
-      let outcome = try processes.run(isResumed ? command.resume(target) : command.migrate, place, deadline: deadline)
+      let outcome = try workers.run(isResumed ? command.resume(target) : command.migrate, deadline: deadline)
       result.exitCode = outcome.code
       result.error = outcome.error.isEmpty ? nil : outcome.error
       (result.effect, result.next) = (outcome.failure?.effect, outcome.failure?.next)

@@ -1,4 +1,5 @@
 import Batch
+@preconcurrency import Dispatch
 import Glibc
 
 /// What the process does about signals from its beginning to its end; ``StopSignals`` has those of a run.
@@ -19,6 +20,19 @@ enum ProcessSignals {
     // A write past a limit, or to a pipe that nobody reads, is an error of that write. Not SIG_IGN, which commands that
     // are called would inherit.
     for number in [SIGPIPE, SIGXFSZ] where action(number) != ignored { signal(number) { _ in } }
+  }
+
+  /// Does something at SIGINT, SIGTERM and SIGHUP as long as the body works; a SIGHUP that was ignored stays so.
+  static func whenAskedToStop(_ stop: @escaping @Sendable () -> Void, _ body: () throws -> Void) rethrows {
+    let signals = ([SIGINT, SIGTERM] + (ignoresHangUp ? [] : [SIGHUP])).map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler(handler: stop)
+      source.resume()
+      return source
+    }
+    defer { for source in signals { source.cancel() } }
+    try body()
   }
 
   /// Throws where so few files may be open that not even a thread's timer could work.

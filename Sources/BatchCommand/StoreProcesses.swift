@@ -24,10 +24,11 @@ final class StoreProcesses: Sendable {
   private let state = Mutex(State())
   private let program: String
 
+  /// The path of this program.
+  static var thisProgram: String { URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path }
+
   /// Of this program, where no other path is given.
-  init(program: String = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path) {
-    self.program = program
-  }
+  init(program: String = StoreProcesses.thisProgram) { self.program = program }
 
   var isStopped: Bool { state.withLock(\.isStopped) }
 
@@ -45,17 +46,9 @@ final class StoreProcesses: Sendable {
   /// Stops one in good order.
   func stop(_ place: Int) { state.withLock { $0.running[place]?.terminate() } }
 
-  /// Stops them at SIGINT, SIGTERM and SIGHUP as long as the body works; a SIGHUP that was ignored stays so.
+  /// Stops them at SIGINT, SIGTERM and SIGHUP as long as the body works.
   func withStopSignals(_ body: () throws -> Void) rethrows {
-    let signals = ([SIGINT, SIGTERM] + (ProcessSignals.ignoresHangUp ? [] : [SIGHUP])).map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { [self] in stop() }
-      source.resume()
-      return source
-    }
-    defer { for source in signals { source.cancel() } }
-    try body()
+    try ProcessSignals.whenAskedToStop({ [self] in stop() }, body)
   }
 
   /// Runs a command to its end; `place` is a number of the caller's. What it says on standard error is among the

@@ -1,33 +1,35 @@
 /// A version of a data model, as NSManagedObjectModel describes it: values, not objects, tied together by names.
-public struct ManagedObjectModel: Sendable, Equatable {
+public struct ManagedObjectModel: Sendable {
   /// The version's name: the file's name without extension, or empty for a model made in code.
-  public var name: String
+  public var name: String { didSet { facts = ModelFacts() } }
   /// All entities; they are kept sorted by name in code-unit order.
   public var entities: [EntityDescription] {
     get { sorted }
     set { arrange(newValue) }
   }
   /// `userDefinedModelVersionIdentifier`, as in NSStoreModelVersionIdentifiers.
-  public var versionIdentifiers: [String]
+  public var versionIdentifiers: [String] { didSet { facts = ModelFacts() } }
   /// Configurations: name to entity names.
-  public var configurations: [String: [String]] = [:]
+  public var configurations: [String: [String]] = [:] { didSet { facts = ModelFacts() } }
   /// The configurations that CloudKit mirrors, as far as the model says so.
-  public var cloudKitConfigurations: Set<String> = []
+  public var cloudKitConfigurations: Set<String> = [] { didSet { facts = ModelFacts() } }
   /// Fetch request templates, by name.
-  public var fetchRequestTemplates: [String: FetchRequestDescription] = [:]
+  public var fetchRequestTemplates: [String: FetchRequestDescription] = [:] { didSet { facts = ModelFacts() } }
   /// Named composites, as the model file defines them; an attribute that uses one holds its elements itself.
-  public var composites: [String: CompositeDescription] = [:]
+  public var composites: [String: CompositeDescription] = [:] { didSet { facts = ModelFacts() } }
   /// Whether the model is meant for CloudKit.
-  public var isUsedWithCloudKit = false
+  public var isUsedWithCloudKit = false { didSet { facts = ModelFacts() } }
   /// Whether the model is meant for SwiftData.
-  public var isUsedWithSwiftData = false
+  public var isUsedWithSwiftData = false { didSet { facts = ModelFacts() } }
   /// XML attributes of the model file that concern Xcode or are not understood, by name.
-  public var unknown: [String: String] = [:]
+  public var unknown: [String: String] = [:] { didSet { facts = ModelFacts() } }
   /// Elements of the model file that are not understood and were left out, each with the names around it.
-  public var unknownElements: [String] = []
+  public var unknownElements: [String] = [] { didSet { facts = ModelFacts() } }
 
   private var sorted: [EntityDescription] = []
   private var positions: [String: Int] = [:]
+  /// What was derived from the model as it is now.
+  private var facts = ModelFacts()
 
   /// Makes a model; entities are sorted by name. Nothing is checked: see ``validate()``.
   public init(name: String = "", entities: [EntityDescription], versionIdentifiers: [String] = []) {
@@ -38,7 +40,7 @@ public struct ManagedObjectModel: Sendable, Equatable {
 
   private mutating func arrange(_ entities: [EntityDescription]) {
     sorted = entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    positions = [:]
+    (positions, facts) = ([:], ModelFacts())
     for (position, entity) in sorted.enumerated() { positions[entity.name] = position }
   }
 
@@ -114,11 +116,57 @@ public struct ManagedObjectModel: Sendable, Equatable {
 
   /// The relationship of that name, own or inherited.
   public func relationship(_ name: String, of entity: String) -> RelationshipDescription? {
-    relationships(of: entity).first { $0.name == name }
+    var position = positions[entity]
+    for _ in sorted.indices {
+      guard let here = position else { return nil }
+      for place in sorted[here].relationships.indices where sorted[here].relationships[place].name == name {
+        return sorted[here].relationships[place]
+      }
+      position = parent(of: here)
+    }
+    return nil
   }
 
   /// The attribute of that name, own or inherited.
   public func attribute(_ name: String, of entity: String) -> AttributeDescription? {
-    attributes(of: entity).first { $0.name == name }
+    var position = positions[entity]
+    for _ in sorted.indices {
+      guard let here = position else { return nil }
+      for place in sorted[here].attributes.indices where sorted[here].attributes[place].name == name {
+        return sorted[here].attributes[place]
+      }
+      position = parent(of: here)
+    }
+    return nil
+  }
+
+  // Descriptions are large: names and positions are looked at, and only what was found is copied.
+  private func parent(of position: Int) -> Int? { sorted[position].superentity.flatMap { positions[$0] } }
+}
+
+extension ManagedObjectModel {
+  /// What follows from the model alone, derived once for all copies of it. A change of the model forgets it.
+  package func remembered<Fact: Sendable>(_ key: ModelFacts.Key<Fact>, make: () throws -> Fact) rethrows -> Fact {
+    try facts.value(key, make: make)
+  }
+
+  /// The same model, for a fact that holds it.
+  package var forFacts: ManagedObjectModel {
+    var model = self
+    model.facts = ModelFacts(apartFrom: facts)
+    return model
+  }
+}
+
+extension ManagedObjectModel: Equatable {
+  /// Whether two models say the same. Copies of one model are known to.
+  public static func == (left: ManagedObjectModel, right: ManagedObjectModel) -> Bool {
+    left.facts.subject === right.facts.subject
+      || left.name == right.name && left.sorted == right.sorted && left.versionIdentifiers == right.versionIdentifiers
+        && left.configurations == right.configurations && left.cloudKitConfigurations == right.cloudKitConfigurations
+        && left.fetchRequestTemplates == right.fetchRequestTemplates && left.composites == right.composites
+        && left.isUsedWithCloudKit == right.isUsedWithCloudKit
+        && left.isUsedWithSwiftData == right.isUsedWithSwiftData && left.unknown == right.unknown
+        && left.unknownElements == right.unknownElements
   }
 }

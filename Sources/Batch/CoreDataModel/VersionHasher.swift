@@ -11,24 +11,30 @@ extension ManagedObjectModel {
   /// derivation filters, derivations other than key paths and `@count`, several constraints on one entity, names
   /// outside ASCII, and attributes of the type ``AttributeType/objectID``.
   public var versionHashes: [String: [UInt8]] {
-    var hasher = VersionHasher(model: self)
-    return hasher.hashes()
+    remembered(ModelFacts.versionHashes) {
+      var hasher = VersionHasher(model: self)
+      return hasher.hashes()
+    }
   }
 
   /// ``versionHashes`` of versions that follow each other: of an entity that stays as it is the hash is known already.
   package static func versionHashes(_ versions: [ManagedObjectModel]) -> [[String: [UInt8]]] {
     var earlier: (model: ManagedObjectModel, hashes: [String: [UInt8]])?
     return versions.map { model in
-      var hasher = VersionHasher(model: model)
-      if let earlier { hasher.takeOver(from: earlier.model, earlier.hashes) }
-      let hashes = hasher.hashes()
+      let hashes = model.remembered(ModelFacts.versionHashes) {
+        var hasher = VersionHasher(model: model)
+        if let earlier { hasher.takeOver(from: earlier.model, earlier.hashes) }
+        return hasher.hashes()
+      }
       earlier = (model, hashes)
       return hashes
     }
   }
 
   /// `NSStoreModelVersionChecksumKey`: base64 of SHA-256 over the hashes in the order of entity names (A.6).
-  public var versionChecksum: String { Self.versionChecksum(versionHashes) }
+  public var versionChecksum: String {
+    remembered(ModelFacts.versionChecksum) { Self.versionChecksum(versionHashes) }
+  }
 
   /// ``versionChecksum`` of hashes that are known already.
   public static func versionChecksum(_ hashes: [String: [UInt8]]) -> String {
@@ -36,7 +42,9 @@ extension ManagedObjectModel {
   }
 
   /// `NSStoreModelVersionHashesDigest`: base64 of SHA-512 over names and hashes in the order of names (A.6).
-  public var versionHashesDigest: String { Self.versionHashesDigest(versionHashes) }
+  public var versionHashesDigest: String {
+    remembered(ModelFacts.versionHashesDigest) { Self.versionHashesDigest(versionHashes) }
+  }
 
   /// ``versionHashesDigest`` of hashes that are known already.
   public static func versionHashesDigest(_ hashes: [String: [UInt8]]) -> String {
@@ -46,6 +54,12 @@ extension ManagedObjectModel {
   private static func sorted(_ hashes: [String: [UInt8]]) -> [(key: String, value: [UInt8])] {
     hashes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
+}
+
+extension ModelFacts {
+  fileprivate static let versionHashes = Key<[String: [UInt8]]>("version hashes")
+  fileprivate static let versionChecksum = Key<String>("version checksum")
+  fileprivate static let versionHashesDigest = Key<String>("version hashes digest")
 }
 
 /// Computes entity hashes, each parent once.

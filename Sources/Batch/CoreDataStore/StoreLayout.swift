@@ -42,7 +42,9 @@ public struct StoreLayout: Sendable {
   /// - Throws: ``BatchError`` (`badModel`, `refused`), naming entity and property, when a part of the model cannot be
   ///   stored, when two tables or indexes would bear one name, or, for writing, when SQLite cannot hold an R-tree.
   public init(model: ManagedObjectModel, purpose: Purpose = .writing) throws {
-    try self.init(model: model, purpose: purpose, numbering: EntityNumbering(model: model))
+    self = try model.remembered(purpose == .writing ? ModelFacts.layout : ModelFacts.layoutForReading) {
+      try StoreLayout(model: model.forFacts, purpose: purpose, numbering: EntityNumbering(model: model))
+    }
   }
 
   /// The same, where a store numbers the entities.
@@ -162,4 +164,9 @@ extension StoreLayout {
   public func storage(of relationship: String, entity: String) -> RelationshipStorage? {
     directory.storage(of: relationship, entity: entity)
   }
+}
+
+extension ModelFacts {
+  fileprivate static let layout = Key<StoreLayout>("layout")
+  fileprivate static let layoutForReading = Key<StoreLayout>("layout for reading")
 }

@@ -35,24 +35,24 @@ public struct StoreSchema: Sendable {
         .badStore, "the schema is larger than any store's (\(rows.count) rows)",
         hint: "Check that the file is a Core Data store", path: path)
     }
-    let parser = SchemaParser(rows: rows)
+    let parsed: ParsedSchema
     do {
-      try parser.run()
+      parsed = try ParsedSchema.of(rows)
     } catch {
       throw BatchError(.badStore, "the schema cannot be parsed", path: path, cause: error)
     }
     self.rows = rows
-    tables = parser.tables
-    indexes = parser.indexes
-    foreign = parser.foreign
+    tables = parsed.tables
+    indexes = parsed.indexes
+    foreign = parsed.foreign
     let texts = { (kind: String) in
       rows.filter { $0.type == kind }.map { SchemaText(row: $0, reason: "a \(kind) is never run") }
     }
     triggers = texts("trigger")
     views = texts("view")
-    virtualTables = parser.virtualTables
+    virtualTables = parsed.virtualTables
     positions = Dictionary(
-      parser.tables.enumerated().map { (NameOrder.folded($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+      parsed.tables.enumerated().map { (NameOrder.folded($1.name), $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Root pages that more than one object claims: each of them would be read as often as it is claimed.

@@ -35,6 +35,10 @@ public enum ModelCache {
   /// - Throws: ``BatchError`` with the code `badModel` when the model would be another one afterwards: the entity whose
   ///   version hash would differ is named.
   public static func encode(_ model: ManagedObjectModel) throws -> (content: [UInt8], leftOut: [String]) {
+    try model.remembered(ModelFacts.modelCache) { try encoded(model) }
+  }
+
+  private static func encoded(_ model: ManagedObjectModel) throws -> (content: [UInt8], leftOut: [String]) {
     let (archive, leftOut) = CompiledModelWriter.write(model)
     let wanted = model.versionHashes
     let written = try CompiledModelReader.read(archive, name: model.name).versionHashes
@@ -47,4 +51,8 @@ public enum ModelCache {
     }
     return (Deflate.encode(archive), leftOut)
   }
+}
+
+extension ModelFacts {
+  fileprivate static let modelCache = Key<(content: [UInt8], leftOut: [String])>("model cache")
 }

@@ -22,8 +22,8 @@ package enum PlanFingerprint {
       if !step.passed.isEmpty { writer.writeString("in the pass of the \(step.passed.count) before") }
       for model in [step.source, step.destination] {
         writer.writeString(model.name)
-        writer.writeString(ManagedObjectModel.versionHashesDigest(model.versionHashes))
-        try describe(model, &writer)
+        writer.writeString(model.versionHashesDigest)
+        for text in try model.remembered(ModelFacts.fileTexts, make: { try texts(model) }) { writer.writeString(text) }
       }
       for mappingModel in step.mappingModels {
         writer.writeString(mappingModel.name)
@@ -37,7 +37,7 @@ package enum PlanFingerprint {
   }
 
   /// What of a model reaches the file: texts of the schema, default values, identifiers.
-  private static func describe(_ model: ManagedObjectModel, _ writer: inout ByteWriter) throws {
+  private static func texts(_ model: ManagedObjectModel) throws -> [String] {
     let layout = try StoreLayout(model: model, purpose: .reading)
     let indexes = model.entities.map { "\($0.indexes) \($0.uniquenessConstraints) \($0.compoundIndexes)" }
     let defaults = model.entities.flatMap { entity in
@@ -46,7 +46,7 @@ package enum PlanFingerprint {
       }
     }
     let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
-    for text in texts + model.versionIdentifiers { writer.writeString(inOneModule(text)) }
+    return (texts + model.versionIdentifiers).map(inOneModule)
   }
 
   /// A mapping as text that does not depend on the order of dictionaries.
@@ -75,4 +75,8 @@ package enum PlanFingerprint {
     }
     return bytes
   }
+}
+
+extension ModelFacts {
+  fileprivate static let fileTexts = Key<[String]>("texts that reach the file")
 }

@@ -6,18 +6,22 @@ extension VersionAccount {
   func counted(_ tally: ContentTally, _ binding: StoreBinding) throws -> VersionAccount {
     var account = self
     var owners: [RelationshipStorage: String] = [:]
-    for index in lines.indices {
-      account.lines[index] = try Self.counted(lines[index], tally: tally, binding: binding, owners: &owners)
+    var entities: [String: SourceEntity] = [:]
+    for index in lines.indices where lines[index].isCounted {
+      let name = lines[index].entity
+      let entity = try entities[name] ?? SourceEntity(name: name, binding: binding)
+      entities[name] = entity
+      account.lines[index] = Self.counted(
+        lines[index], of: entity, tally: tally, binding: binding, owners: &owners)
     }
     return account
   }
 
   private static func counted(
-    _ line: AccountLine, tally: ContentTally, binding: StoreBinding, owners: inout [RelationshipStorage: String]
-  ) throws -> AccountLine {
+    _ line: AccountLine, of entity: SourceEntity, tally: ContentTally, binding: StoreBinding,
+    owners: inout [RelationshipStorage: String]
+  ) -> AccountLine {
     var line = line
-    guard [.entity, .attribute, .relationship].contains(line.kind), line.countedAs == nil else { return line }
-    let entity = try SourceEntity(name: line.entity, binding: binding)
     switch line.kind {
     case .entity:
       line.count = tally.objects(entity.number)
@@ -54,6 +58,11 @@ extension VersionAccount {
     guard let owner = owners[storage] else { return owners[storage] = line.path }
     (line.countedAs, line.count) = (owner, nil)
   }
+}
+
+extension AccountLine {
+  /// Whether rows say what the line's count is.
+  fileprivate var isCounted: Bool { [.entity, .attribute, .relationship].contains(kind) && countedAs == nil }
 }
 
 extension StoreBinding {

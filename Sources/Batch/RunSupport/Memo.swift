@@ -1,0 +1,21 @@
+import Synchronization
+
+/// Remembers what a function gave that depends on its argument alone. Of more than `limit` results all are forgotten,
+/// so that memory stays bounded.
+package final class Memo<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private let limit: Int
+  private let known = Mutex<[Key: Value]>([:])
+
+  package init(limit: Int) { self.limit = limit }
+
+  /// The value of a key, made at most once by each thread that asks for it. Errors are not remembered.
+  package func value(_ key: Key, make: () throws -> Value) rethrows -> Value {
+    if let value = known.withLock({ $0[key] }) { return value }
+    let value = try make()
+    known.withLock { known in
+      if known.count >= limit { known.removeAll() }
+      known[key] = value
+    }
+    return value
+  }
+}

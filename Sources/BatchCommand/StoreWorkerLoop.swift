@@ -1,0 +1,76 @@
+import Batch
+import Glibc
+import Streams
+
+/// The other side of ``StoreWorker``: runs what it is asked for until nobody asks any longer.
+enum StoreWorkerLoop {
+  /// The only argument of such a process. People never write it.
+  static let word = "--store-worker"
+
+  struct Answer {
+    var code: Int32 = 0
+    var isLast = false
+  }
+
+  /// A process that has grown leaves the next store to a new one: memory is bounded for each store.
+  private static let mostMemory = 56 << 20
+  private static let mostBytes: UInt32 = 16 << 20
+  /// POLLRDHUP, which the C library shows to GNU's programs alone.
+  private static let peerIsGone: Int16 = 0x2000
+
+  /// Never returns: the process ends when its socket does.
+  static func serve(_ run: ([String]) -> Int32) -> Never {
+    let watcher = try? Worker { stopWhenAlone() }
+    while let words = request() {
+      var answer = Answer(code: run(words))
+      fflush(nil)
+      answer.isLast = Console.peakMemory > mostMemory
+      guard withUnsafeBytes(of: answer, { send($0, to: 0) }), !answer.isLast else { break }
+    }
+    withExtendedLifetime(watcher) { exit(0) }
+  }
+
+  private static func request() -> [String]? {
+    var count: UInt32 = 0
+    guard withUnsafeMutableBytes(of: &count, { receive($0, from: 0) }), count > 0, count <= mostBytes else {
+      return nil
+    }
+    var text = [UInt8](repeating: 0, count: Int(count))
+    guard text.withUnsafeMutableBytes({ receive($0, from: 0) }) else { return nil }
+    return text.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+
+  /// Whoever asked is gone: the store at hand is left as after SIGTERM, to be resumed.
+  private static func stopWhenAlone() {
+    var waited = pollfd(fd: 0, events: peerIsGone, revents: 0)
+    while poll(&waited, 1, -1) < 0, errno == EINTR {}
+    kill(getpid(), SIGTERM)
+  }
+
+  /// Whether all bytes could be sent.
+  static func send(_ bytes: UnsafeRawBufferPointer, to socket: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let part = UnsafeRawBufferPointer(rebasing: rest)
+      let sent = write(socket, part.baseAddress, part.count)
+      if sent < 0, errno == EINTR { continue }
+      guard sent > 0 else { return false }
+      rest = rest.dropFirst(sent)
+    }
+    return true
+  }
+
+  /// Whether as many bytes came as there is place for.
+  static func receive(_ bytes: UnsafeMutableRawBufferPointer, from socket: Int32) -> Bool {
+    var place = 0
+    while place < bytes.count {
+      let count = read(socket, bytes.baseAddress?.advanced(by: place), bytes.count - place)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      place += count
+    }
+    return true
+  }
+}
