@@ -32,7 +32,7 @@ public struct GodwitCommand: ParsableCommand {
     do {
       try ProcessSignals.refuseTooFewFiles()
       try lookAtArguments()
-      var command = try parseAsRoot()
+      var command = try CommandWords.parse(Array(CommandLine.arguments.dropFirst()))
       running = command as? any StoreCommand
       try command.run()
       Output.end(0)

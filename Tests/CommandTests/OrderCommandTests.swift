@@ -49,4 +49,23 @@ struct OrderCommandTests {
       "book-migration", ["plan", store, "--versions", "a", "--by-identifier"] + CommandFolder.models)
     #expect(both.code == 64 && both.error.contains("exclude each other"))
   }
+  @Test("Back to an older version: the command that the message names leads there")
+  func back() throws {
+    let folder = try CommandFolder()
+    let store = try folder.sample(rows: 60)
+    let models = ["--models", ExampleFolder.models]
+    let forward = try folder.run("godwit", ["migrate", store, "--to", "Library 2", "--accept-loss"] + models)
+    #expect(forward.code == 0, "\(forward)")
+    let words = ["migrate", store, "--to", "Library 1", "--accept-loss"] + models
+    let refused = try folder.run("godwit", words)
+    #expect(refused.code == 20, "\(refused)")
+    #expect(refused.error.contains("Library 1 comes before Library 2, and inference goes forward only"))
+    #expect(refused.error.contains("Known versions in their order, of Library: Library 1, Library 2, Library 3"))
+    let line = try #require(refused.error.firstMatch(of: /To go back all the same: `godwit (.*?)`/)?.1)
+    #expect(line.contains("--versions 'Library 2,Library 1'"), "\(line)")
+    let script = folder.newPath("line")
+    try "exec \"$@\" \(line)\n".write(toFile: script, atomically: true, encoding: .utf8)
+    let done = try folder.run("godwit", [], launcher: ["/bin/sh", script])
+    #expect(done.code == 0 && done.output.contains("version Library 1"), "\(done)")
+  }
 }

@@ -61,14 +61,19 @@ package struct VersionGraph {
 
   /// Whether a version comes before another in the order, with any number of versions between.
   func precedes(_ earlier: [String: [UInt8]], _ later: [String: [UInt8]]) -> Bool {
-    places(earlier).contains { start in
-      var (place, count) = (next[start], 0)
-      while let found = place, count < versions.count {
-        if hashes[found] == later { return true }
-        (place, count) = (next[found], count + 1)
+    chain(from: earlier, to: later) != nil
+  }
+
+  /// The versions from one to another that comes after it in the order; nil if it does not.
+  func chain(from earlier: [String: [UInt8]], to later: [String: [UInt8]]) -> [Int]? {
+    for start in places(earlier) {
+      var chain = [start]
+      while let found = next[chain[chain.count - 1]], chain.count <= versions.count {
+        chain.append(found)
+        if hashes[found] == later { return chain }
       }
-      return false
     }
+    return nil
   }
 
   /// The steps that inference makes one after the other from here to a target, except for those that have mapping
@@ -137,7 +142,15 @@ package struct VersionGraph {
     let from = mapping.sourceModelName ?? "an unknown version"
     let to = mapping.destinationModelName ?? "an unknown version"
     var differing: [String] = []
-    for (name, known) in [(from, mapping.sourceHashes), (to, mapping.destinationHashes)] {
+    let sides = [
+      (mapping.sourceModelName, mapping.sourceHashes), (mapping.destinationModelName, mapping.destinationHashes),
+    ]
+    for (name, known) in sides {
+      guard let name else {
+        let entities = known.filter { entity, hash in !hashes.contains { $0[entity] == hash } }.keys.sorted()
+        if !entities.isEmpty { differing.append("no version has its hashes of \(entities.joined(separator: ", "))") }
+        continue
+      }
       guard let place = versions.firstIndex(where: { $0.name == name }) else {
         differing.append("\(name) is not known")
         continue
