@@ -7,7 +7,7 @@ import Testing
 @testable import MappingModels
 @testable import RunSupport
 
-@Suite("Compiled mapping models of strangers", EndsWithin(minutes: 3))
+@Suite("Compiled mapping models of strangers", .endsWithin(minutes: 3))
 struct CompiledMappingDamageTests {
   private static func refusal(_ bytes: [UInt8]) -> String? {
     let error = #expect(throws: BatchError.self) { try CompiledMappingTests.read(bytes) }

@@ -46,7 +46,7 @@ struct CompiledMappingTests {
     ]
     book.relationshipMappings = [
       PropertyMapping(
-        name: "all", valueExpression: .destinationInstances(ofMapping: "Gone", source: .keyPath(text: "$source.all"))),
+        name: "all", valueExpression: .destinationInstances(ofMapping: "Books", source: .keyPath(text: "$source.few"))),
       PropertyMapping(
         name: "readers",
         valueExpression: .destinationInstances(ofMapping: "Books", source: .keyPath(text: "$source.others"))),
@@ -108,8 +108,8 @@ struct CompiledMappingTests {
     let compiled = folder.path + "/Step.cdm"
     try CompiledMappingFile(source: old).write(mapping, to: compiled)
     let store = try folder.sample("V1", rows: 200, seed: 7)
-    let outputs = try [compiled, "\(folder.path)/Mappings"].map { path in
-      let output = try folder.place((path as NSString).lastPathComponent)
+    let outputs = try ["a": compiled, "b": "\(folder.path)/Mappings"].map { name, path in
+      let output = try folder.place(name)
       var request = folder.request(store, output: output)
       request.mappings = [path]
       #expect(try folder.job().plan(request).steps.map(\.isInferred) == [false])
@@ -135,7 +135,8 @@ struct CompiledMappingTests {
     let versions = [VersionPathTests.version(1), VersionPathTests.version(2)]
     let mapping = Self.unnamed(VersionPathTests.mapping("Step", versions[0], VersionPathTests.version(3)))
     let check = MappingFileCheck(mapping, library: VersionPathTests.library(versions))
-    #expect(check.problems.first?.hasSuffix("fits no two versions: no version has its hashes of A") == true)
+    let reason = "no version has its destination entities with these hashes: A"
+    #expect(check.problems.first?.hasSuffix(" fits no two versions: \(reason)") == true)
   }
 
   @Test(

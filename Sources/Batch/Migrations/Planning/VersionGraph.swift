@@ -139,26 +139,24 @@ package struct VersionGraph {
   }
 
   private func reason(unused mapping: MappingModel) -> String {
-    let from = mapping.sourceModelName ?? "an unknown version"
-    let to = mapping.destinationModelName ?? "an unknown version"
-    var differing: [String] = []
-    let sides = [
-      (mapping.sourceModelName, mapping.sourceHashes), (mapping.destinationModelName, mapping.destinationHashes),
-    ]
-    for (name, known) in sides {
-      guard let name else {
-        let entities = known.filter { entity, hash in !hashes.contains { $0[entity] == hash } }.keys.sorted()
-        if !entities.isEmpty { differing.append("no version has its hashes of \(entities.joined(separator: ", "))") }
-        continue
-      }
-      guard let place = versions.firstIndex(where: { $0.name == name }) else {
-        differing.append("\(name) is not known")
-        continue
-      }
-      let entities = known.filter { hashes[place][$0.key] != $0.value }.keys.sorted()
-      if !entities.isEmpty { differing.append("\(name) has other hashes for \(entities.joined(separator: ", "))") }
-    }
+    let (from, to) = (mapping.sourceModelName, mapping.destinationModelName)
+    let differing = [
+      misfit(from, mapping.sourceHashes, "source"), misfit(to, mapping.destinationHashes, "destination"),
+    ].compactMap { $0 }
     let why = differing.isEmpty ? "" : ": " + differing.joined(separator: "; ")
-    return "the mapping model \(mapping.name), made for \(from) to \(to), fits no two versions\(why)"
+    let versions = from.flatMap { from in to.map { ", made for \(from) to \($0)," } } ?? ""
+    return "the mapping model \(mapping.name)\(versions) fits no two versions\(why)"
+  }
+
+  /// Why no version is the one that a mapping model knows by its name or, as compiled ones, by hashes alone.
+  private func misfit(_ name: String?, _ known: [String: [UInt8]], _ side: String) -> String? {
+    guard let name else {
+      let entities = known.filter { entity, hash in !hashes.contains { $0[entity] == hash } }.keys.sorted()
+      return entities.isEmpty
+        ? nil : "no version has its \(side) entities with these hashes: \(entities.joined(separator: ", "))"
+    }
+    guard let place = versions.firstIndex(where: { $0.name == name }) else { return "\(name) is not known" }
+    let entities = known.filter { hashes[place][$0.key] != $0.value }.keys.sorted()
+    return entities.isEmpty ? nil : "\(name) has other hashes for \(entities.joined(separator: ", "))"
   }
 }
