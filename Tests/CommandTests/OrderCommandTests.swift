@@ -49,6 +49,7 @@ struct OrderCommandTests {
       "book-migration", ["plan", store, "--versions", "a", "--by-identifier"] + CommandFolder.models)
     #expect(both.code == 64 && both.error.contains("exclude each other"))
   }
+
   /// A bundle whose first version has its name, as Xcode makes it; each later one has an attribute more.
   private func lamps(_ folder: CommandFolder) throws -> String {
     let bundle = folder.newPath("Lamps.xcdatamodeld")
