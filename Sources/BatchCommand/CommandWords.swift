@@ -14,11 +14,11 @@ enum CommandWords {
   /// an option took go to the command itself.
   ///
   /// Throws the parser's error about the line as it is.
-  static func parse(_ words: [String]) throws -> any ParsableCommand {
-    if let unknown = unknownCommand(words) { throw unknown }
-    do { return try GodwitCommand.parseAsRoot(words) } catch {
+  static func parse(_ words: [String], by root: any ParsableCommand.Type) throws -> any ParsableCommand {
+    if let unknown = unknownCommand(words, of: root) { throw unknown }
+    do { return try root.parseAsRoot(words) } catch {
       for line in readings(words) {
-        if let command = try? GodwitCommand.parseAsRoot(line) { return command }
+        if let command = try? root.parseAsRoot(line) { return command }
       }
       throw error
     }
@@ -45,8 +45,10 @@ enum CommandWords {
   }
 
   /// What is wrong with a command that does not exist: the parser would only count the words.
-  private static func unknownCommand(_ words: [String]) -> ValidationError? {
-    var command: any ParsableCommand.Type = GodwitCommand.self
+  private static func unknownCommand(
+    _ words: [String], of root: any ParsableCommand.Type
+  ) -> ValidationError? {
+    var command = root
     for word in words {
       let subcommands = command.configuration.subcommands
       guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }

@@ -32,7 +32,7 @@ public struct GodwitCommand: ParsableCommand {
     do {
       try ProcessSignals.refuseTooFewFiles()
       try lookAtArguments()
-      var command = try CommandWords.parse(Array(CommandLine.arguments.dropFirst()))
+      var command = try CommandWords.parse(Array(CommandLine.arguments.dropFirst()), by: Self.self)
       running = command as? any StoreCommand
       try command.run()
       Output.end(0)
