@@ -7,7 +7,7 @@ extension ArgumentHelp {
   static let models = ArgumentHelp(
     "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, or folders of them.", valueName: "model")
   static let mappings = ArgumentHelp(
-    "Mapping models: .xcmappingmodel, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")
+    "Mapping models: .xcmappingmodel, .cdm, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")
   static let sourceSide = ArgumentHelp("The old version: MODEL, MODEL:VERSION, or a store.", valueName: "source")
   static let destinationSide = ArgumentHelp(
     "The new version: MODEL, MODEL:VERSION, or a store.", valueName: "destination")

@@ -37,8 +37,8 @@ public struct GodwitCommand: ParsableCommand {
     var running: (any StoreCommand)?
     do {
       try ProcessSignals.refuseTooFewFiles()
-      if words == nil { try lookAtArguments() }
-      var command = try parseAsRoot(words)
+if words == nil { try lookAtArguments() }
+      var command = try CommandWords.parse(words ?? Array(CommandLine.arguments.dropFirst()), by: Self.self)
       running = command as? any StoreCommand
       try command.run()
       return 0

@@ -13,8 +13,9 @@ struct Manifest {
 
   init(path: String) throws {
     guard try LocalFileSystem().status(path) != nil else {
-      throw BatchError(
-        .noSuchFile, "there is no such list", hint: "Check the path", effect: .nothingWritten, path: path)
+      var error = NearName.noSuchFile(path, "list")
+      error.effect = .nothingWritten
+      throw error
     }
     try self.init(bytes: try LocalFileSystem().readAll(path, cap: 16 << 20), path: path)
   }

@@ -27,13 +27,14 @@ struct MappingInitCommand: ParsableCommand {
 
 struct MappingConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "convert", abstract: "Prints an Xcode mapping model as a mapping file.",
+    commandName: "convert", abstract: "Prints an Xcode mapping model, compiled or not, as a mapping file.",
     discussion:
       "The file stands for the same mapping model. Policies stay names of classes: register them in Swift, or replace them by rules."
   )
 
   @Argument(
-    help: ArgumentHelp("An .xcmappingmodel.", valueName: "mapping"), completion: .file(extensions: ["xcmappingmodel"]))
+    help: ArgumentHelp("An .xcmappingmodel, or a compiled one (.cdm).", valueName: "mapping"),
+    completion: .file(extensions: ["xcmappingmodel", "cdm"]))
   var path: String
 
   func run() throws {

@@ -61,6 +61,8 @@ struct ModelOptions: ParsableArguments {
 
   /// A migration with these models and mapping models; the rest has its defaults.
   func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
+    // Not before: the parser first has to say that an option such as --model is not known.
+    guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <model> ...'") }
     var request = MigrationJob.Request(
       source: store, output: output, models: models, mappings: mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
@@ -95,7 +97,6 @@ struct ModelOptions: ParsableArguments {
       throw ValidationError("--path goes neither with --stages, which say what is passed, nor with --identity")
     }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
-    guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <model> ...'") }
   }
 }
 

@@ -49,4 +49,43 @@ struct OrderCommandTests {
       "book-migration", ["plan", store, "--versions", "a", "--by-identifier"] + CommandFolder.models)
     #expect(both.code == 64 && both.error.contains("exclude each other"))
   }
+
+  /// A bundle whose first version has its name, as Xcode makes it; each later one has an attribute more.
+  private func lamps(_ folder: CommandFolder) throws -> String {
+    let bundle = folder.newPath("Lamps.xcdatamodeld")
+    let first = (bundle as NSString).lastPathComponent.replacing(".xcdatamodeld", with: "")
+    for (number, name) in [first, "2", "10"].enumerated() {
+      let attributes = (0...number).map {
+        "<attribute name=\"a\($0)\" optional=\"YES\" attributeType=\"Integer 16\"/>"
+      }
+      let path = "\(bundle)/\(name).xcdatamodel"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try """
+      <model type="com.apple.IDECoreDataModeler.DataModel"><entity name="Lamp">\(attributes.joined())</entity></model>
+      """.write(toFile: path + "/contents", atomically: false, encoding: .utf8)
+    }
+    return bundle
+  }
+
+  @Test("Xcode's first version comes first; the command that a message names leads back to it")
+  func back() throws {
+    let folder = try CommandFolder()
+    let (models, store) = (try lamps(folder), folder.file("Lamps.sqlite"))
+    let first = (models as NSString).lastPathComponent.replacing(".xcdatamodeld", with: "")
+    let made = try folder.run(
+      "godwit", ["sample", models, "--version", first, "--rows", "20", "--output", store])
+    #expect(made.code == 0, "\(made)")
+    let forward = try folder.run("godwit", ["migrate", store, "--models", models])
+    #expect(forward.code == 0 && forward.output.contains("version 10,"), "\(forward)")
+    let words = ["migrate", store, "--models", models, "--to", first, "--accept-loss"]
+    let refused = try folder.run("godwit", words)
+    #expect(refused.code == 20 && refused.error.contains("\(first) comes before 10, and inference goes forward only"))
+    #expect(refused.error.contains("Known versions in their order, of \(first): \(first), 2, 10"), "\(refused)")
+    let line = try #require(refused.error.firstMatch(of: /To go back all the same: `godwit (.*?)`/)?.1)
+    #expect(line.hasSuffix("--versions 10,2,\(first)"), "\(line)")
+    let script = folder.newPath("line")
+    try "exec \"$@\" \(line)\n".write(toFile: script, atomically: true, encoding: .utf8)
+    let done = try folder.run("godwit", [], launcher: ["/bin/sh", script])
+    #expect(done.code == 0 && done.output.contains("version \(first),"), "\(done)")
+  }
 }

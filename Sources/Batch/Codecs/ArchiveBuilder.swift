@@ -8,7 +8,7 @@ package struct ArchiveBuilder {
   /// What stands if there is no object.
   package static let null = PropertyListValue.uid(0)
 
-  private var objects: [PropertyListValue] = [.string("$null")]
+  private(set) var objects: [PropertyListValue] = [.string("$null")]
   private var texts: [[UInt8]: Int] = [:]
   private var classes: [String: Int] = [:]
   private var scalars: [PropertyListValue: Int] = [:]

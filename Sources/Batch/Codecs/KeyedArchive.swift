@@ -22,6 +22,22 @@ package struct KeyedArchive: Sendable {
     self.top = top
   }
 
+  /// Throws ``BatchError`` with the code `badModel` when an object refers to one that is not there, which reads as nil.
+  package func checkReferences() throws {
+    guard objects.allSatisfy(isWhole), top.values.allSatisfy(isWhole) else {
+      throw BatchError(.badModel, "the archive refers to objects that it does not hold")
+    }
+  }
+
+  private func isWhole(_ value: PropertyListValue) -> Bool {
+    switch value {
+    case .uid(let number): objects.indices.contains(number)
+    case .array(let members), .set(let members), .orderedSet(let members): members.allSatisfy(isWhole)
+    case .dictionary(let entries): entries.values.allSatisfy(isWhole)
+    default: true
+    }
+  }
+
   /// The archived object; nil when there is none.
   package var root: KeyedObject? { top["root"].flatMap(object) }
 

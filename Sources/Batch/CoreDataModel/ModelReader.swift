@@ -8,7 +8,8 @@ public struct ModelBundle: Sendable, Equatable {
   public var path: String
   /// The folder's name without extension.
   public var name: String
-  /// The versions, by name, numbers compared by value: "Model 2" before "Model 10".
+  /// The versions: first the one that has the bundle's name, as the first that Xcode makes has, then by name, numbers
+  /// compared by value: "Model 2" before "Model 10".
   public var versions: [ManagedObjectModel]
   /// The version that `.xccurrentversion` or `VersionInfo.plist` names, without extension; nil when there is no such
   /// file.
@@ -69,11 +70,10 @@ public enum ModelReader {
       throw BatchError(.badModel, "the model holds no version (.xcdatamodel)", path: path)
     }
     let texts = EntityTexts()
-    let versions = try folders.concurrentMap { try version($0, texts) }.sorted {
-      NaturalOrder.precedes($0.name, $1.name)
-    }
-    return ModelBundle(
-      path: path, name: PackageFolders.stem(path), versions: versions, currentVersion: try currentVersion(path))
+    let name = PackageFolders.stem(path)
+    let versions = NaturalOrder.versions(
+      try folders.concurrentMap { try version($0, texts) }, of: name, name: \.name)
+    return ModelBundle(path: path, name: name, versions: versions, currentVersion: try currentVersion(path))
   }
 
   private static func version(_ path: String, _ texts: EntityTexts? = nil) throws -> ManagedObjectModel {

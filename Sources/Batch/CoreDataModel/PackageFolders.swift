@@ -6,7 +6,7 @@ import RunSupport
 package enum PackageFolders {
   private static let greatestDepth = 32
   /// Extensions of documents that are files.
-  private static let fileExtensions: Set<String> = ["mom", "yaml", "yml", "json"]
+  private static let fileExtensions: Set<String> = ["mom", "cdm", "yaml", "yml", "json"]
 
   /// The path itself or every document below it that has one of the extensions: the files of a folder before its
   /// folders, each sorted. What lies inside a document is its own.
@@ -54,7 +54,7 @@ package enum PackageFolders {
   /// Throws `noSuchFile` if nothing is at the path.
   package static func refuseMissing(_ path: String) throws {
     guard !FileManager.default.fileExists(atPath: path) else { return }
-    throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path", path: path)
+    throw NearName.noSuchFile(path)
   }
 
   package static func isFolder(_ path: String) -> Bool {

@@ -29,8 +29,8 @@ public enum SourceStore {
   ) throws -> StoreReader {
     guard try fileSystem.status(path) != nil else {
       // A run's own source that has gone was not named wrongly.
-      let code = copyFolder == nil ? BatchError.Code.noSuchFile : .badStore
-      throw BatchError(code, "there is no such file", hint: "Check the path of the store", path: path)
+      guard copyFolder != nil else { throw NearName.noSuchFile(path) }
+      throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
     }
     let copy = try RecoveredCopy(of: path, fileSystem, locking: locking, folder: copyFolder)
     do {

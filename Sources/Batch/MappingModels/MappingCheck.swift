@@ -1,4 +1,5 @@
 import CoreDataModel
+import RunSupport
 
 /// Compares the names in a mapping model with the two versions that it leads from and to.
 package struct MappingCheck {
@@ -124,7 +125,6 @@ package struct MappingCheck {
 
   private func unknown(_ kind: String, name: String, known: [String], in owner: String) -> String? {
     guard !known.contains(name) else { return nil }
-    let near = MappingFileObject.nearest(name, in: known).map { ", did you mean \($0)?" } ?? ""
-    return "\(owner) has no \(kind) \(name)\(near)"
+    return "\(owner) has no \(kind) \(name)\(NearName.question(name, in: known))"
   }
 }

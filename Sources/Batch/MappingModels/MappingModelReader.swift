@@ -4,46 +4,59 @@ import Foundation
 import RunSupport
 import Streams
 
-/// Reads mapping models: those that Xcode writes, and those that people write as YAML or JSON.
+/// Reads mapping models: those that Xcode writes and compiles, and those that people write as YAML or JSON.
 ///
 /// Source of the rules: D.1, D.2 and D.4, measured on mapping models of real applications.
 public enum MappingModelReader {
   /// Extensions of mapping models.
-  private static let extensions = MappingFileReader.extensions.union(["xcmappingmodel"])
+  private static let extensions = MappingFileReader.extensions.union([source, compiled])
+  private static let source = "xcmappingmodel"
+  private static let compiled = "cdm"
 
-  /// Reads an `.xcmappingmodel`, its `xcmapping.xml`, a `.yaml`, `.yml` or `.json`, or every mapping model below a
-  /// folder: files before folders, each in sorted order.
+  /// Reads an `.xcmappingmodel`, its `xcmapping.xml`, a `.cdm`, `.yaml`, `.yml` or `.json`, or every mapping model below
+  /// a folder: files before folders, each in sorted order. A `.cdm` that has the name of an `.xcmappingmodel` of the
+  /// same folder is what Xcode made of it, and is left out.
   ///
   /// - Throws: ``BatchError`` with the code `badMapping` when one cannot be read or none is found.
   public static func read(path: String) throws -> [MappingModel] {
     if (path as NSString).lastPathComponent == "xcmapping.xml" {
       let folder = (path as NSString).deletingLastPathComponent
-      let isPackage = (folder as NSString).pathExtension == "xcmappingmodel"
+      let isPackage = (folder as NSString).pathExtension == source
       return [try model(path, name: PackageFolders.stem(isPackage ? folder : path))]
     }
-    if isFile(path), FileManager.default.fileExists(atPath: path) { return [try MappingFileReader.read(path)] }
+    let isFile = extensions.subtracting([source]).contains((path as NSString).pathExtension)
+    if isFile, FileManager.default.fileExists(atPath: path) { return [try document(path)] }
     guard PackageFolders.isFolder(path) else {
       try PackageFolders.refuseMissing(path)
       throw BatchError(
         .badMapping, "there is no mapping model here",
-        hint: "Name an .xcmappingmodel, a .yaml or .json file, or a folder that holds one", path: path)
+        hint: "Name an .xcmappingmodel, a .cdm, .yaml or .json file, or a folder that holds one", path: path)
     }
     let found = try documents(below: path)
     guard !found.isEmpty else {
       throw BatchError(
-        .badMapping, "the folder holds no .xcmappingmodel, .yaml or .json with mappings", hint: "Name another folder",
-        path: path)
+        .badMapping, "the folder holds no .xcmappingmodel or .cdm, and no .yaml or .json with mappings",
+        hint: "Name another folder", path: path)
     }
-    return try found.map {
-      isFile($0) ? try MappingFileReader.read($0) : try model($0 + "/xcmapping.xml", name: PackageFolders.stem($0))
+    return try found.map(document)
+  }
+
+  private static func document(_ path: String) throws -> MappingModel {
+    switch (path as NSString).pathExtension {
+    case compiled: try CompiledMappingReader.read(path)
+    case source: try model(path + "/xcmapping.xml", name: PackageFolders.stem(path))
+    default: try MappingFileReader.read(path)
     }
   }
 
   /// The mapping models of a folder. Folders of projects hold YAML and JSON for many purposes: files without the word
   /// `entities` are none of ours.
   package static func documents(below path: String) throws -> [String] {
-    try PackageFolders.find(extensions, below: path, code: .badMapping).filter {
-      !isFile($0) || MappingDocument.holds("entities", $0)
+    let found = try PackageFolders.find(extensions, below: path, code: .badMapping)
+    let sources = Set(found.filter { ($0 as NSString).pathExtension == source }.map(PackageFolders.stem))
+    return found.filter {
+      if ($0 as NSString).pathExtension == compiled { return $0 == path || !sources.contains(PackageFolders.stem($0)) }
+      return !isFile($0) || MappingDocument.holds("entities", $0)
     }
   }
 
@@ -62,6 +75,7 @@ public enum MappingModelReader {
     isFile(path) ? try MappingFileReader.tableFiles(path) : []
   }
 
+  /// Whether it is one that people write.
   private static func isFile(_ path: String) -> Bool {
     MappingFileReader.extensions.contains((path as NSString).pathExtension)
   }
@@ -115,15 +129,17 @@ public enum MappingModelReader {
     }
     let numbers = objects.map { $0.attributes["mappingnumber"].flatMap { Int(trimmed($0)) } ?? Int.max }
     let sorted = objects.indices.sorted { (numbers[$0], $0) < (numbers[$1], $1) }
-    return try sorted.map { try entityMapping(objects[$0], file) }
+    return try sorted.compactMap { try entityMapping(objects[$0], file) }
   }
 
+  /// Nil for a mapping of nothing to nothing, which Xcode makes by a click and which does nothing.
   private static func entityMapping(
     _ object: MappingXMLReader.Object, _ file: MappingXMLReader
-  ) throws -> EntityMapping {
+  ) throws -> EntityMapping? {
     let source = text(object, "sourcename")
     let destination = text(object, "destinationname")
     guard source != nil || destination != nil else {
+      guard text(object, "migrationpolicyclassname") != nil else { return nil }
       throw BatchError(.badMapping, "an entity mapping names neither a source nor a destination")
     }
     var mapping = EntityMapping(name: text(object, "name"), sourceEntity: source, destinationEntity: destination)
@@ -167,13 +183,8 @@ public enum MappingModelReader {
   }
 
   private static func userInfo(_ base64: String) throws -> [String: String] {
-    guard let bytes = bytes(base64), let entries = try KeyedArchive(bytes).root?.dictionary else {
+    guard let bytes = bytes(base64), let info = try KeyedArchive(bytes).root?.userInfo else {
       throw BatchError(.badMapping, "the user info cannot be read", hint: "Enter it again in Xcode")
-    }
-    var info: [String: String] = [:]
-    for (key, value) in entries {
-      guard let key = key.string else { continue }
-      info[key] = value.string ?? value.integer.map(String.init) ?? value.real.map { String($0) }
     }
     return info
   }
@@ -184,6 +195,16 @@ public enum MappingModelReader {
   }
 
   private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+}
+
+extension KeyedObject {
+  /// The entries of a dictionary that are texts or numbers; nil if it is none.
+  var userInfo: [String: String]? {
+    dictionary?.reduce(into: [:]) { info, entry in
+      guard let key = entry.key.string else { return }
+      info[key] = entry.value.string ?? entry.value.integer.map(String.init) ?? entry.value.real.map { String($0) }
+    }
+  }
 }
 
 extension CoreDataModel.Expression {

@@ -32,7 +32,7 @@ extension MigrationJob {
     makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let folder = try LoadFolder(store: request.source, fileSystem) else {
-      throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: request.source)
+      throw NearName.noSuchFile(request.source)
     }
     try refuseSecondLoad(folder, request)
     let plan = try self.plan(request)

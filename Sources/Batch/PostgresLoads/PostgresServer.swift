@@ -1,5 +1,9 @@
 import MappingModels
 
+#if !PostgreSQL
+  import RunSupport
+#endif
+
 extension PostgresServer {
   func connect() throws -> any PostgresSession {
     #if PostgreSQL

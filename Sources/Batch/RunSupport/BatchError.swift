@@ -116,11 +116,16 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
     if let entity { text += "\(entity)\(key.map { " \($0)" } ?? ""): " }
     text += message
     if let cause, !repeatsCause { text += " (\((cause as? BatchError)?.withoutEffect ?? cause))" }
-    if let hint { text += ". \(hint)" }
-    if let aftermath { return "\(text). \(aftermath)" }
+    if let hint { text = Self.sentences(text, hint) }
+    if let aftermath { return Self.sentences(text, aftermath) }
     guard effect == .nothingWritten else { return text }
-    guard let hint else { return text + ". Nothing was written" }
-    return text + (hint.last == "?" ? " Nothing was written" : "; nothing was written")
+    return hint == nil || hint?.last == "?"
+      ? Self.sentences(text, "Nothing was written") : text + "; nothing was written"
+  }
+
+  /// Two sentences; a question has its mark already.
+  private static func sentences(_ first: String, _ second: String) -> String {
+    first + (first.last == "?" ? " " : ". ") + second
   }
 
   /// The error without what it says of the data, for where that is said in another way.

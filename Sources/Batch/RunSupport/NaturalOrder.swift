@@ -8,6 +8,19 @@ package enum NaturalOrder {
     return left.utf8.lexicographicallyPrecedes(right.utf8)
   }
 
+  /// Names of versions in the order in which Xcode makes them: the first one has the name of its bundle, without a
+  /// number, and the others have numbers.
+  package static func versions<Version>(
+    _ versions: [Version], of bundle: String, name: (Version) -> String
+  ) -> [Version] {
+    // The name of a bundle that ends with a number may be that of any version.
+    let first = bundle.last?.isNumber == false ? bundle : nil
+    return versions.sorted {
+      let (left, right) = (name($0), name($1))
+      return (left == first) != (right == first) ? left == first : precedes(left, right)
+    }
+  }
+
   private enum Piece: Equatable {
     /// Digits without leading zeros: the longer one is the greater one, whatever its length.
     case number([UInt8])

@@ -53,7 +53,8 @@ public struct StoreExport: Sendable {
       self.fileSystem = fileSystem
       if let entity = options.entity, model.entity(entity) == nil {
         throw BatchError(
-          .refused, "the model \(model.name) has no entity \(entity)",
+          .refused,
+          "the model \(model.name) has no entity \(entity)\(NearName.question(entity, in: binding.layout.entityNames))",
           hint: "Its entities are \(binding.layout.entityNames.joined(separator: ", "))", path: reader.path)
       }
       guard options.format == .jsonLines || options.entity != nil else {

@@ -25,7 +25,7 @@ public final class SettledStore: Sendable {
     do {
       (original, self.fileSystem) = (path, fileSystem)
       guard try fileSystem.status(path) != nil else {
-        throw BatchError(.noSuchFile, "there is no such file", hint: "Check the path of the store", path: path)
+        throw NearName.noSuchFile(path)
       }
       recovered = try RecoveredCopy(of: path, fileSystem, locking: .shared, folder: nil)
       if let recovered {

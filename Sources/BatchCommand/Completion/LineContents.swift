@@ -6,7 +6,7 @@ import Streams
 /// none.
 struct LineContents {
   static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
-  static let mappingExtensions = ["xcmappingmodel", "yaml", "yml", "json"]
+  static let mappingExtensions = ["xcmappingmodel", "cdm", "yaml", "yml", "json"]
 
   private let words: [String]
 
@@ -63,8 +63,8 @@ struct LineContents {
     case "xcdatamodel", "mom": return [(stem(path), stem(path))]
     case let kind where inner[kind] != nil:
       let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      return files.filter { ($0 as NSString).pathExtension == inner[kind] }.map(stem)
-        .sorted { $0.compare($1, options: .numeric) == .orderedAscending }.map { (stem(path), $0) }
+      let names = files.filter { ($0 as NSString).pathExtension == inner[kind] }.map(stem)
+      return NaturalOrder.versions(names, of: stem(path)) { $0 }.map { (stem(path), $0) }
     default:
       let bundles = (try? ModelReader.read(path: path)) ?? []
       return bundles.flatMap { bundle in bundle.versions.map { (bundle.name, $0.name) } }

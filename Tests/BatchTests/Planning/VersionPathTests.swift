@@ -130,7 +130,7 @@ struct VersionPathTests {
     #expect(try Self.library(Self.versions, current: "V2").target(named: nil).name == "V2")
     #expect(try Self.library(Self.versions).target(named: "M/V3").name == "V3")
     let error = #expect(throws: BatchError.self) { try Self.library(Self.versions).target(named: "V9") }
-    #expect(error?.code == .noModel && error?.hint == "Known versions of M: V1, V2, V3, V4")
+    #expect(error?.code == .noModel && error?.hint == "Known versions in their order, of M: V1, V2, V3, V4")
   }
 
   @Test(

@@ -3,14 +3,15 @@ import RunSupport
 
 /// What reading an archive may cost: objects can be referred to from many places, so a small file can ask for endless
 /// work.
-final class ArchiveBudget {
+package final class ArchiveBudget {
   private var left: Int
-  init(_ units: Int = 1 << 24) { left = units }
+  package init(_ units: Int = 1 << 24) { left = units }
 
   /// Spends without refusing; the next call of ``spend(_:)`` does.
   func charge(_ units: Int) { left -= min(left, units + 1) }
 
-  func spend(_ units: Int) throws {
+  /// Throws ``BatchError`` when nothing is left.
+  package func spend(_ units: Int) throws {
     charge(units)
     guard left > 0 else { throw BatchError(.badModel, "the archive refers to its objects too often to be read") }
   }

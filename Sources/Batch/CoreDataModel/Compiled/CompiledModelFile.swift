@@ -22,8 +22,9 @@ enum CompiledModelFile {
   static func readBundle(_ path: String) throws -> ModelBundle {
     let files = try PackageFolders.files(in: path, code: .badModel).filter { ($0 as NSString).pathExtension == "mom" }
     guard !files.isEmpty else { throw BatchError(.badModel, "the model holds no version (.mom)", path: path) }
-    let versions = try files.map(read).sorted { NaturalOrder.precedes($0.name, $1.name) }
-    var bundle = ModelBundle(path: path, name: PackageFolders.stem(path), versions: versions)
+    let name = PackageFolders.stem(path)
+    let versions = NaturalOrder.versions(try files.map(read), of: name, name: \.name)
+    var bundle = ModelBundle(path: path, name: name, versions: versions)
     let info = path + "/" + versionInfo
     guard FileManager.default.fileExists(atPath: info) else { return bundle }
     let described = try VersionInfo(info)

@@ -101,13 +101,17 @@ extension CompiledModelReader {
 
   private mutating func readDerivation(_ attribute: inout AttributeDescription, _ fields: inout ArchivedFields) throws {
     if let object = fields.take("NSDerivationExpression") {
-      do { attribute.derivationExpression = try ExpressionArchiveReader.expression(object).description } catch {
+      do {
+        attribute.derivationExpression = try ExpressionArchiveReader.expression(object, budget: budget).description
+      } catch {
         // The version hash depends on it: without it the attribute would seem to be another one.
         throw fields.problem("has a derivation that cannot be read: it \(error)")
       }
     }
     if let object = fields.take("NSFilteringPredicate") {
-      do { attribute.derivationFilter = try ExpressionArchiveReader.predicate(object).description } catch {
+      do {
+        attribute.derivationFilter = try ExpressionArchiveReader.predicate(object, budget: budget).description
+      } catch {
         throw fields.problem("has a derivation filter that cannot be read: it \(error)")
       }
     }
@@ -119,7 +123,7 @@ extension CompiledModelReader {
       try budget.spend(100)
       // Other implementations of Core Data archive a predicate's text.
       if let text = object.string { return try PredicateParser.predicate(text) }
-      return try ExpressionArchiveReader.predicate(object)
+      return try ExpressionArchiveReader.predicate(object, budget: budget)
     } catch {
       fields.leave("\(key) (\(error))")
       return nil

@@ -1,7 +1,8 @@
 import Codecs
 import Streams
 
-/// Reads NSExpression and NSPredicate from keyed archives. Throws ``ExpressionDamage``.
+/// Reads NSExpression and NSPredicate from keyed archives. Throws ``ExpressionDamage``, and ``BatchError`` when the budget
+/// is spent.
 ///
 /// Source of the shapes: value expressions of mapping models (D.3) and validation predicates of model caches; kinds
 /// that occur in neither follow NSPredicate's public constants.
@@ -9,23 +10,29 @@ package struct ExpressionArchiveReader {
   private static let greatestDepth = 64
   private static let mostParts = 10_000
   private static let mostBytes = 1 << 20
+  /// What a part costs of the budget that all expressions of an archive share.
+  private static let cost = 40
 
+  private let budget: ArchiveBudget
   private var parts = 0
   private var bytes = 0
 
-  package static func expression(_ object: KeyedObject) throws -> Expression {
-    var reader = ExpressionArchiveReader()
+  package static func expression(
+    _ object: KeyedObject, budget: ArchiveBudget = ArchiveBudget()
+  ) throws -> Expression {
+    var reader = ExpressionArchiveReader(budget: budget)
     return try reader.expression(object, depth: 0)
   }
 
-  static func predicate(_ object: KeyedObject) throws -> Predicate {
-    var reader = ExpressionArchiveReader()
+  static func predicate(_ object: KeyedObject, budget: ArchiveBudget = ArchiveBudget()) throws -> Predicate {
+    var reader = ExpressionArchiveReader(budget: budget)
     return try reader.predicate(object, depth: 0)
   }
 
   /// An archive can refer to one object from many places: depth and number of parts are limited, not the bytes alone.
   private mutating func enter(_ depth: Int) throws {
     parts += 1
+    try budget.spend(Self.cost)
     guard depth < Self.greatestDepth, parts <= Self.mostParts else {
       throw ExpressionDamage("holds itself or too many parts")
     }
@@ -33,6 +40,7 @@ package struct ExpressionArchiveReader {
 
   private mutating func note(_ text: String) throws -> String {
     bytes += text.utf8.count
+    try budget.spend(text.utf8.count)
     guard bytes <= Self.mostBytes else { throw ExpressionDamage("holds more than \(Self.mostBytes) bytes of text") }
     return text
   }
@@ -97,12 +105,12 @@ package struct ExpressionArchiveReader {
   }
 
   private mutating func fetch(_ object: KeyedObject, depth: Int) throws -> Expression {
-    guard let request = object["NSFetchRequest"], let context = object["NSManagedObjectContext"] else {
+    guard let request = object["NSFRExpression"], let context = object["NSMOCExpression"] else {
       throw unreadable(object, "a fetch without request or context")
     }
     return .fetch(
       request: try expression(request, depth: depth + 1), context: try expression(context, depth: depth + 1),
-      isCountOnly: object["NSCountOnly"]?.integer == 1)
+      isCountOnly: object["NSCountOnlyFlag"]?.integer == 1)
   }
 
   private func list(_ object: KeyedObject?, depth: Int) throws -> [KeyedObject] {

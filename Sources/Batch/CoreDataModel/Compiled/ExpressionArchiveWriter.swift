@@ -53,8 +53,8 @@ extension ArchiveBuilder {
       return part(
         "NSFetchRequestExpression", type: 50,
         [
-          "NSFetchRequest": self.expression(request), "NSManagedObjectContext": self.expression(context),
-          "NSCountOnly": .integer(isCountOnly ? 1 : 0),
+          "NSFRExpression": self.expression(request), "NSMOCExpression": self.expression(context),
+          "NSCountOnlyFlag": .boolean(isCountOnly),
         ])
     default: return self.expression(expression)
     }

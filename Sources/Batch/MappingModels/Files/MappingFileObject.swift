@@ -43,28 +43,4 @@ package struct MappingFileObject {
     ])
 
   static let all = [file, destination, version, table, entity, object, target, value]
-
-  /// The key that is written most like a name; nil when none comes near.
-  package static func nearest(_ name: String, in keys: [String]) -> String? {
-    let limit = max(1, min(name.count, 12) / 3 + 1)
-    let found = keys.map { ($0, distance(Array(name.lowercased().prefix(40)), Array($0.lowercased()))) }.min {
-      $0.1 < $1.1
-    }
-    return found.flatMap { $0.1 <= limit ? $0.0 : nil }
-  }
-
-  /// How many letters have to be changed, added or removed.
-  private static func distance(_ first: [Character], _ second: [Character]) -> Int {
-    var row = Array(0...second.count)
-    for (index, letter) in first.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
-      for (column, other) in second.enumerated() {
-        let above = row[column + 1]
-        row[column + 1] = letter == other ? diagonal : 1 + min(diagonal, above, row[column])
-        diagonal = above
-      }
-    }
-    return row[second.count]
-  }
 }

@@ -37,7 +37,7 @@ package struct MappingNode {
     var found: [String: MappingNode] = [:]
     for (name, node) in entries {
       guard object.keys.contains(name) else {
-        let near = MappingFileObject.nearest(name, in: object.keys).map { ", did you mean \($0)?" } ?? ""
+        let near = NearName.question(name, in: object.keys)
         throw node.failure("\(object.title) has no key \(name)\(near)", object.allowed)
       }
       found[name] = node

@@ -54,8 +54,13 @@ extension MigrationJob {
     defer { source.close() }
     let seen = try StoreSighting(source, fileSystem)
     let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))
-    var plan = try planner(request, library: library, mappings: mappings).plan(
-      source, target: request.target, countsRows: countsRows)
+    let planner = planner(request, library: library, mappings: mappings)
+    var plan: MigrationPlan
+    do { plan = try planner.plan(source, target: request.target, countsRows: countsRows) } catch let error as BatchError
+      where error.code == .noPath
+    {
+      throw planner.orderAdvice(source, target: request.target).map { order($0, in: error, request) } ?? error
+    }
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
@@ -110,6 +115,26 @@ extension MigrationJob {
       library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
       fuses: request.makesOnePass, parts: request.parts, inference: request.inference)
   }
+
+  /// The error with the whole command that names the order of the versions.
+  private func order(_ advice: OrderAdvice, in error: BatchError, _ request: Request) -> BatchError {
+    let words = ReplayCommand.words(
+      request.arguments, source: absolute(request.source), output: request.output.map(absolute),
+      order: advice.versions)
+    guard let command = words.map(ProgramName.command) else { return error }
+    let sentence =
+      switch advice.reason {
+      case .back: "To go back all the same: \(command)"
+      case .identifiers: "By their identifiers they have another order: \(command)"
+      case .unknown: "If they have another order, name it: \(command)"
+      }
+    var error = error
+    error.hint = [error.hint, sentence].compactMap { $0 }.joined(separator: ". ")
+    if advice.reason != .unknown { error.next = [command.line] }
+    return error
+  }
+
+  private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
   private func mappings(_ request: Request) throws -> [PlanJudge.Mappings] {
     try request.mappings.map { PlanJudge.Mappings(path: $0, models: try MappingModelReader.read(path: $0)) }

@@ -33,7 +33,7 @@ public final class Migration: Sendable {
     policies: [any EntityMigrationPolicy.Type] = []
   ) throws {
     guard try LocalFileSystem().status(store) != nil else {
-      throw BatchError(.noSuchFile, "there is no store here", hint: "Check the path", path: store)
+      throw NearName.noSuchFile(store)
     }
     let request = MigrationJob.Request(source: store, output: output, models: models, mappings: mappings)
     self.init(request, job: MigrationJob(policies: PolicyRegistry(policies)))

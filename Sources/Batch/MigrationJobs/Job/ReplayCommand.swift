@@ -36,6 +36,16 @@ package enum ReplayCommand {
     return ["migrate", source] + arguments + (output.map { ["--output", $0] } ?? []) + (restarts ? ["--restart"] : [])
   }
 
+  /// The words that ask for a migration over these versions in their order. Nil as above, and if the name of a version
+  /// does not fit into the list.
+  static func words(_ arguments: [String], source: String, output: String?, order: [String]) -> [String]? {
+    guard order.allSatisfy({ !$0.contains(",") }) else { return nil }
+    let others = without(["--versions", "--by-identifier"], arguments)
+    return words(others, source: source, output: output, restarts: false).map {
+      $0 + ["--versions", order.joined(separator: ",")]
+    }
+  }
+
   private static func hasOnly(_ allowed: Set<String>, _ arguments: [String]) -> Bool {
     arguments.allSatisfy { !$0.hasPrefix("-") || allowed.contains($0) }
   }

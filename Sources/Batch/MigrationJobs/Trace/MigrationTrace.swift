@@ -55,9 +55,11 @@ extension MigrationJob {
     let store = try TracedStore(source, model: plan.sourceVersion, files: tracer.files("source"))
     defer { store.graph.forgetObjects() }
     guard store.graph.entities[entity] != nil else {
+      let known = plan.sourceVersion.entities.map(\.name).sorted()
       throw BatchError(
-        .refused, "the version \(plan.sourceVersion.name) has no entity \(entity)",
-        hint: "Its entities are \(plan.sourceVersion.entities.map(\.name).sorted().joined(separator: ", "))",
+        .refused,
+        "the version \(plan.sourceVersion.name) has no entity \(entity)\(NearName.question(entity, in: known))",
+        hint: "Its entities are \(known.joined(separator: ", "))",
         path: source.path)
     }
     guard let object = try store.object(entity, key: key) else {

@@ -149,6 +149,15 @@ public struct MigrationPlanner: Sendable {
     return named.first?.destination
   }
 
+  /// What a person can do about the order if no path leads to the target; nil if that is not the trouble.
+  package func orderAdvice(_ reader: StoreReader, target: MigrationTarget) -> OrderAdvice? {
+    guard order.stages == nil, target != .identity, let source = try? StoreModel.find(of: reader, in: library),
+      let destination = try? destination(target, from: source)
+    else { return nil }
+    let successors = try? order.successors(in: library)
+    return OrderAdvice(from: source, to: destination, library: library, mappings: mappings, successors: successors)
+  }
+
   private func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {
     switch target {
     case .current: try current(from: source)

@@ -1,8 +1,11 @@
 import CoreDataModel
+import Foundation
 import RunSupport
 
 /// All versions of the data models that a run knows.
 public struct ModelLibrary: Sendable {
+  private static let mostListed = 20
+
   /// The bundles, in the order of their paths.
   public let bundles: [ModelBundle]
   /// All versions: bundle after bundle, each in the order of its versions.
@@ -37,10 +40,11 @@ public struct ModelLibrary: Sendable {
     self.hashes.firstIndex(of: hashes).map { versions[$0] }
   }
 
-  /// The version of that name: `Version`, or `Bundle/Version` where several bundles have one of that name.
+  /// The version of that name: `Version`, or `Bundle/Version` where several bundles have one of that name. A name that
+  /// no version has may be a model identifier, as Xcode's inspector sets it.
   public func version(named name: String) -> ManagedObjectModel? { positions(named: name).first.map { versions[$0] } }
 
-  /// The version that a migration leads to: the one named, else the current version of the bundle that holds `source`,
+  /// The version that a migration leads to: the one named, by its name or its identifier, else the current version of the bundle that holds `source`,
   /// else the last version of that bundle.
   ///
   /// - Throws: ``BatchError`` with the code `noModel` that names the known versions when there is no such version, or
@@ -49,8 +53,7 @@ public struct ModelLibrary: Sendable {
     if let name {
       let found = positions(named: name)
       guard found.count == 1 else {
-        let count = found.isEmpty ? "no version is" : "\(found.count) versions are"
-        throw BatchError(.noModel, "\(count) named \(name)", hint: knownVersions)
+        throw BatchError(.noModel, found.isEmpty ? unknown(name) : ambiguous(name, found), hint: knownVersions)
       }
       return versions[found[0]]
     }
@@ -118,12 +121,35 @@ public struct ModelLibrary: Sendable {
     versions.firstIndex(of: model).map { checksums[$0] } ?? model.versionChecksum
   }
 
-  /// Positions of the versions of that name, also as `Bundle/Version`.
+  /// Positions of the versions of that name, also as `Bundle/Version`, or else of that identifier.
   private func positions(named name: String) -> [Int] {
-    let owners = bundles.flatMap { bundle in bundle.versions.map { _ in bundle.name } }
-    return versions.indices.filter {
-      versions[$0].name == name || "\(owners[$0])/\(versions[$0].name)" == name
+    let (file, full) = (name as NSString, fullNames)
+    let isFile = ["xcdatamodel", "mom"].contains(file.pathExtension)
+    for name in isFile ? [name, file.deletingPathExtension] : [name] {
+      let found = versions.indices.filter { versions[$0].name == name || full[$0] == name }
+      if !found.isEmpty { return found }
     }
+    return versions.indices.filter { versions[$0].versionIdentifiers.contains(name) }
+  }
+
+  private var fullNames: [String] {
+    bundles.flatMap { bundle in bundle.versions.map { "\(bundle.name)/\($0.name)" } }
+  }
+
+  /// What `--to` and `--versions` take for each version: its name, with its bundle if several have it.
+  package var names: [String] {
+    let counts = versions.reduce(into: [:]) { $0[$1.name, default: 0] += 1 }
+    return zip(versions, fullNames).map { counts[$0.name] == 1 ? $0.name : $1 }
+  }
+
+  private func unknown(_ name: String) -> String {
+    "no version is named \(name)\(NearName.question(name, in: names + versions.flatMap(\.versionIdentifiers)))"
+  }
+
+  private func ambiguous(_ name: String, _ found: [Int]) -> String {
+    let isName = found.contains { versions[$0].name == name }
+    let list = found.map { fullNames[$0] }.joined(separator: ", ")
+    return "\(found.count) versions \(isName ? "are named" : "have the identifier") \(name): \(list)"
   }
 
   private func targetBundle(from source: ManagedObjectModel?) throws -> ModelBundle {
@@ -139,8 +165,16 @@ public struct ModelLibrary: Sendable {
   }
 
   var knownVersions: String {
-    let lists = bundles.map { "\($0.name): \($0.versions.map(\.name).joined(separator: ", "))" }
-    return lists.isEmpty ? "No version is known" : "Known versions of " + lists.joined(separator: "; ")
+    let lists = bundles.map { "\($0.name): \(Self.list($0.versions.map(\.name)))" }
+    guard !lists.isEmpty else { return "No version is known" }
+    return "Known versions in their order, of " + lists.joined(separator: "; of ")
+  }
+
+  /// Some of many: nobody reads a hundred names in an error.
+  static func list(_ names: [String]) -> String {
+    guard names.count > mostListed else { return names.joined(separator: ", ") }
+    let ends = [names.prefix(3), names.suffix(3)].map { $0.joined(separator: ", ") }
+    return "\(ends[0]), … \(names.count - 6) more …, \(ends[1])"
   }
 }
 

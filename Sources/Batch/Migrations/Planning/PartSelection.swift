@@ -35,7 +35,7 @@ public struct PartSelection: Sendable, Equatable, Codable {
     }
     guard let name = unknown.sorted().first else { return marked }
     throw BatchError(
-      .refused, "no part of the migration is named \(name)",
+      .refused, "no part of the migration is named \(name)\(NearName.question(name, in: names))",
       hint: "The names are \(names.sorted().joined(separator: ", "))\(Self.advice(steps))", effect: .nothingWritten)
   }
 

@@ -61,14 +61,19 @@ package struct VersionGraph {
 
   /// Whether a version comes before another in the order, with any number of versions between.
   func precedes(_ earlier: [String: [UInt8]], _ later: [String: [UInt8]]) -> Bool {
-    places(earlier).contains { start in
-      var (place, count) = (next[start], 0)
-      while let found = place, count < versions.count {
-        if hashes[found] == later { return true }
-        (place, count) = (next[found], count + 1)
+    chain(from: earlier, to: later) != nil
+  }
+
+  /// The versions from one to another that comes after it in the order; nil if it does not.
+  func chain(from earlier: [String: [UInt8]], to later: [String: [UInt8]]) -> [Int]? {
+    for start in places(earlier) {
+      var chain = [start]
+      while let found = next[chain[chain.count - 1]], chain.count <= versions.count {
+        chain.append(found)
+        if hashes[found] == later { return chain }
       }
-      return false
     }
+    return nil
   }
 
   /// The steps that inference makes one after the other from here to a target, except for those that have mapping
@@ -134,18 +139,24 @@ package struct VersionGraph {
   }
 
   private func reason(unused mapping: MappingModel) -> String {
-    let from = mapping.sourceModelName ?? "an unknown version"
-    let to = mapping.destinationModelName ?? "an unknown version"
-    var differing: [String] = []
-    for (name, known) in [(from, mapping.sourceHashes), (to, mapping.destinationHashes)] {
-      guard let place = versions.firstIndex(where: { $0.name == name }) else {
-        differing.append("\(name) is not known")
-        continue
-      }
-      let entities = known.filter { hashes[place][$0.key] != $0.value }.keys.sorted()
-      if !entities.isEmpty { differing.append("\(name) has other hashes for \(entities.joined(separator: ", "))") }
-    }
+    let (from, to) = (mapping.sourceModelName, mapping.destinationModelName)
+    let differing = [
+      misfit(from, mapping.sourceHashes, "source"), misfit(to, mapping.destinationHashes, "destination"),
+    ].compactMap { $0 }
     let why = differing.isEmpty ? "" : ": " + differing.joined(separator: "; ")
-    return "the mapping model \(mapping.name), made for \(from) to \(to), fits no two versions\(why)"
+    let versions = from.flatMap { from in to.map { ", made for \(from) to \($0)," } } ?? ""
+    return "the mapping model \(mapping.name)\(versions) fits no two versions\(why)"
+  }
+
+  /// Why no version is the one that a mapping model knows by its name or, as compiled ones, by hashes alone.
+  private func misfit(_ name: String?, _ known: [String: [UInt8]], _ side: String) -> String? {
+    guard let name else {
+      let entities = known.filter { entity, hash in !hashes.contains { $0[entity] == hash } }.keys.sorted()
+      return entities.isEmpty
+        ? nil : "no version has its \(side) entities with these hashes: \(entities.joined(separator: ", "))"
+    }
+    guard let place = versions.firstIndex(where: { $0.name == name }) else { return "\(name) is not known" }
+    let entities = known.filter { hashes[place][$0.key] != $0.value }.keys.sorted()
+    return entities.isEmpty ? nil : "\(name) has other hashes for \(entities.joined(separator: ", "))"
   }
 }

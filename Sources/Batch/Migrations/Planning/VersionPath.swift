@@ -27,7 +27,8 @@ public enum VersionPath {
     graph.add(mappings)
     var search = PathSearch(graph: graph, targets: graph.places(end))
     guard let steps = search.run(from: graph.places(start)) else {
-      throw search.failure(from: source, to: destination, known: library.knownVersions)
+      throw search.failure(
+        from: source, to: destination, isBack: graph.precedes(end, start), known: library.knownVersions)
     }
     _ = try ([source] + steps.map(\.destination)).concurrentMap { try $0.validate() }
     return steps
@@ -128,9 +129,13 @@ private struct PathSearch {
       graph.hashes[pair.destination], reason: "no mapping model fits this step, and it can be inferred")
   }
 
-  func failure(from source: ManagedObjectModel, to destination: ManagedObjectModel, known: String) -> BatchError {
+  func failure(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, isBack: Bool, known: String
+  ) -> BatchError {
     var lines = brokenMappings + impossible
-    if lines.isEmpty {
+    if isBack {
+      lines.insert("\(destination.name) comes before \(source.name), and inference goes forward only", at: 0)
+    } else if lines.isEmpty {
       lines.append("no mapping model leads there, and inference goes from a version to the next one only")
     }
     let message = "no path leads from \(source.name) to \(destination.name):\n"

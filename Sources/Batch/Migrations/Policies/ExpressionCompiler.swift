@@ -1,6 +1,7 @@
 import CoreDataModel
 import CoreDataStore
 import MappingModels
+import RunSupport
 import Streams
 
 /// Understands expressions and predicates of one entity mapping. Throws ``ExpressionDamage`` that names what is not
@@ -160,7 +161,7 @@ struct ExpressionCompiler {
     if let attribute = owner.attributes[key] { return (.attribute(attribute), .value) }
     guard let relationship = owner.relationships[key], let target = graph.entities[relationship.destination] else {
       let known = owner.attributes.names + owner.relationships.names
-      let near = MappingFileObject.nearest(key, in: known).map { ", did you mean \($0)?" } ?? ""
+      let near = NearName.question(key, in: known)
       throw ExpressionDamage(
         "reads \(key), which the source's \(owner.name) does not have\(near)",
         hint: "\(owner.name) has \(known.joined(separator: ", "))")

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+/// What the words of a line mean where the argument parser would take them for something else.
+enum CommandWords {
+  /// Options that take all words up to the next option. Of paths the extensions are known.
+  private static let options: [String: [String]] = [
+    "--models": LineContents.modelExtensions, "--mappings": LineContents.mappingExtensions, "--drop": [], "--only": [],
+    "--skip": [],
+  ]
+
+  /// The command of a line. A store after `--models A B` is none of the models: if the line lacks one, words that such
+  /// an option took go to the command itself.
+  ///
+  /// Throws the parser's error about the line as it is.
+  static func parse(_ words: [String], by root: any ParsableCommand.Type) throws -> any ParsableCommand {
+    if let unknown = unknownCommand(words, of: root) { throw unknown }
+    do { return try root.parseAsRoot(words) } catch {
+      for line in readings(words) {
+        if let command = try? root.parseAsRoot(line) { return command }
+      }
+      throw error
+    }
+  }
+
+  /// The line with the last words of an option set apart, for each place from which they may be the command's own.
+  static func readings(_ words: [String]) -> [[String]] {
+    guard !words.contains("--") else { return [] }
+    return words.indices.flatMap { start -> [[String]] in
+      guard let extensions = options[words[start]] else { return [] }
+      let end = words[(start + 1)...].firstIndex { $0.hasPrefix("-") } ?? words.count
+      // The first word is the option's.
+      return (start + 1..<end).dropFirst().filter { isOther(words[$0], extensions) }.map {
+        words[..<$0] + words[end...] + ["--"] + words[$0..<end]
+      }
+    }
+  }
+
+  /// Whether a word is no model or mapping model. Among names, a store is what is there as a file.
+  private static func isOther(_ word: String, _ extensions: [String]) -> Bool {
+    let isFolder = PackageFolders.isFolder(word)
+    guard !extensions.isEmpty else { return !isFolder && FileManager.default.fileExists(atPath: word) }
+    return !isFolder && !extensions.contains((word as NSString).pathExtension)
+  }
+
+  /// What is wrong with a command that does not exist: the parser would only count the words.
+  private static func unknownCommand(
+    _ words: [String], of root: any ParsableCommand.Type
+  ) -> ValidationError? {
+    var command = root
+    for word in words {
+      let subcommands = command.configuration.subcommands
+      guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+      guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+        let near = NearName.question(word, in: subcommands.compactMap { $0.configuration.commandName })
+        return ValidationError("There is no command \(word)\(near)")
+      }
+      command = next
+    }
+    return nil
+  }
+}
