@@ -37,7 +37,7 @@ public struct GodwitCommand: ParsableCommand {
     var running: (any StoreCommand)?
     do {
       try ProcessSignals.refuseTooFewFiles()
-if words == nil { try lookAtArguments() }
+      if words == nil { try lookAtArguments() }
       var command = try CommandWords.parse(words ?? Array(CommandLine.arguments.dropFirst()), by: Self.self)
       running = command as? any StoreCommand
       try command.run()
