@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import BatchCommand
+@testable import MigrationJobs
 @testable import RunSupport
 
 @Suite("Many stores", .serialized)
@@ -45,6 +46,53 @@ struct ManifestTests {
     #expect(
       again.code == 30 && again.output.contains("2 of 4 stores were migrated") && again.error.contains("[4/4]"),
       "\(again)")
+  }
+
+  /// Processes that a process has started.
+  private static func children(of parent: Int32) throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init).filter { pid in
+      let status = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+      return status.split(separator: ")").last?.split(separator: " ").dropFirst().first == "\(parent)"
+    }
+  }
+
+  /// A list at work on the first of three stores, which takes seconds.
+  private static func atWork(_ folder: CommandFolder) throws -> (
+    process: CommandProcess, stores: [String], child: Int32
+  ) {
+    let stores = try [6000, 20, 20].enumerated().map { try folder.sample("S\($0).sqlite", rows: $1, seed: 3) }
+    let list = folder.file("stores.txt")
+    try stores.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+    let process = try CommandProcess(
+      "book-migration",
+      ["migrate", "--manifest", list, "--throttle", "2krows/s", "--json"] + CommandFolder.models, in: folder)
+    let job = try JobDirectory(destination: stores[0])
+    while process.isRunning, CommandFolder.checkpoints(job.path).isEmpty { usleep(2000) }
+    return (process, stores, try #require(try children(of: process.pid).first))
+  }
+
+  @Test("A process that dies takes its store with it and no other: the next ones are migrated, and it can be resumed")
+  func death() throws {
+    let folder = try CommandFolder()
+    let (process, stores, child) = try Self.atWork(folder)
+    kill(child, SIGKILL)
+    let outcome = try process.wait()
+    let summary = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8))
+    #expect(summary.stores.map(\.exitCode) == [137, 0, 0], "\(outcome)")
+    #expect(try folder.run("book-migration", ["resume", stores[0], "--quiet"]).code == 0)
+  }
+
+  @Test("Where the list's own process is killed, the store at work is left in good order")
+  func orphan() throws {
+    let folder = try CommandFolder()
+    let (process, stores, child) = try Self.atWork(folder)
+    process.send(SIGKILL)
+    _ = try process.wait()
+    for _ in 0..<500 where kill(child, 0) == 0 { usleep(10_000) }
+    #expect(kill(child, 0) != 0, "the process goes on alone")
+    let status = try folder.run("book-migration", ["status", stores[0], "--json"])
+    #expect(status.output.contains("interrupted"), "\(status)")
+    #expect(try folder.run("book-migration", ["resume", stores[0], "--quiet"]).code == 0)
   }
 
   @Test(

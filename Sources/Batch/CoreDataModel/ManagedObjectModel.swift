@@ -29,7 +29,7 @@ public struct ManagedObjectModel: Sendable {
   private var sorted: [EntityDescription] = []
   private var positions: [String: Int] = [:]
   /// What was derived from the model as it is now.
-  private var facts = ModelFacts()
+  private(set) var facts = ModelFacts()
 
   /// Makes a model; entities are sorted by name. Nothing is checked: see ``validate()``.
   public init(name: String = "", entities: [EntityDescription], versionIdentifiers: [String] = []) {

@@ -38,7 +38,10 @@ public enum ModelReader {
   /// Nothing is validated beyond the file format: see ``ManagedObjectModel/validate()``.
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when a model cannot be read or none is found.
-  public static func read(path: String) throws -> [ModelBundle] {
+  public static func read(path: String) throws -> [ModelBundle] { try documents(below: path).map(bundle) }
+
+  /// The paths of the models that ``read(path:)`` reads.
+  package static func documents(below path: String) throws -> [String] {
     let isFile = (path as NSString).pathExtension == "mom" && FileManager.default.fileExists(atPath: path)
     guard PackageFolders.isFolder(path) || isFile else {
       try PackageFolders.refuseMissing(path)
@@ -52,7 +55,7 @@ public enum ModelReader {
         .badModel, "the folder holds no .xcdatamodeld, .xcdatamodel, .momd or .mom", hint: "Name another folder",
         path: path)
     }
-    return try documents.map(bundle)
+    return documents
   }
 
   private static func bundle(_ path: String) throws -> ModelBundle {

@@ -82,7 +82,7 @@ public enum OpenMode: Sendable {
 }
 
 /// Size, times and identity of a file.
-public struct FileStatus: Sendable, Equatable {
+public struct FileStatus: Sendable, Hashable {
   /// Bytes.
   public var size: UInt64
   /// Last change of the contents, nanoseconds since 1970.

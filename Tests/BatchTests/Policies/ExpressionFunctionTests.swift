@@ -24,7 +24,7 @@ struct ExpressionFunctionTests {
     ] {
       #expect(try !holds(comparison, .null, .text("a")) && !holds(comparison, .text("a"), .null))
     }
-    #expect(try Arithmetic.apply("add:to:", .null, .integer(1)) == .null)
+    #expect(try Arithmetic.apply("add:to:", to: .null, .integer(1)) == .null)
     #expect(try TextFunction.apply("uppercase:", .null) == .null && TextFunction.cast(.null, to: "NSNumber") == .null)
   }
 
@@ -55,16 +55,16 @@ struct ExpressionFunctionTests {
 
   @Test("Integers stay integers, and what does not fit is an error")
   func arithmetic() throws {
-    #expect(try Arithmetic.apply("divide:by:", .integer(7), .integer(2)) == .integer(3))
-    #expect(try Arithmetic.apply("divide:by:", .real(7), .integer(2)) == .real(3.5))
-    #expect(try Arithmetic.apply("raise:toPower:", .integer(2), .integer(10)) == .real(1024))
+    #expect(try Arithmetic.apply("divide:by:", to: .integer(7), .integer(2)) == .integer(3))
+    #expect(try Arithmetic.apply("divide:by:", to: .real(7), .integer(2)) == .real(3.5))
+    #expect(try Arithmetic.apply("raise:toPower:", to: .integer(2), .integer(10)) == .real(1024))
     for (name, left, right) in [
       ("add:to:", Value.integer(.max), Value.integer(1)), ("divide:by:", .integer(1), .integer(0)),
       ("modulus:by:", .integer(1), .integer(0)), ("multiply:by:", .text("a"), .integer(1)),
       ("divide:by:", .real(1), .real(0)),
       ("divide:by:", .integer(.min), .integer(-1)),
     ] {
-      #expect(throws: ExpressionDamage.self, "\(name)") { try Arithmetic.apply(name, left, right) }
+      #expect(throws: ExpressionDamage.self, "\(name)") { try Arithmetic.apply(name, to: left, right) }
     }
     #expect(throws: ExpressionDamage.self) { try Arithmetic.apply("abs:", .integer(.min)) }
     #expect(throws: ExpressionDamage.self) { try Arithmetic.apply("sqrt:", .integer(-1)) }

@@ -19,6 +19,27 @@ struct StoreSchemaTests {
     return try StoreSchema(rows: rows, path: "store.sqlite")
   }
 
+  @Test("Texts that were parsed before lie at their own pages")
+  func samePages() throws {
+    func rows(_ first: UInt32) -> [SchemaRow] {
+      [
+        SchemaRow(
+          type: "table", name: "ZA", tableName: "ZA", rootPage: first,
+          sql: "CREATE TABLE ZA (Z_PK INTEGER PRIMARY KEY, X)"),
+        SchemaRow(type: "index", name: "I", tableName: "ZA", rootPage: first + 1, sql: "CREATE INDEX I ON ZA (X)"),
+        SchemaRow(type: "view", name: "V", tableName: "V", rootPage: first + 2, sql: "CREATE VIEW V AS SELECT 1"),
+        SchemaRow(
+          type: "table", name: "ZA", tableName: "ZA", rootPage: first + 3,
+          sql: "CREATE TABLE ZA (Z_PK INTEGER PRIMARY KEY, X)"),
+      ]
+    }
+    for first: UInt32 in [2, 70] {
+      let schema = try StoreSchema(rows: rows(first), path: nil)
+      #expect(schema.tables.map(\.rootPage) == [first] && schema.indexes.map(\.rootPage) == [first + 1])
+      #expect(schema.foreign.map(\.row.rootPage) == [first + 3] && schema.rows == rows(first))
+    }
+  }
+
   @Test("Columns keep their physical order, types, affinities and the rowid's alias")
   func columns() throws {
     let schema = try schema([

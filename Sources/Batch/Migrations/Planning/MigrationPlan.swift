@@ -179,20 +179,30 @@ public struct MigrationPlanner: Sendable {
     _ successors: [String: String]?
   ) throws -> RunInference {
     guard target == .identity else {
-      do {
-        let order = successors.map { .successors($0) } ?? order
-        let steps = try VersionPath.find(
-          from: source, to: destination, library: library, mappings: mappings, order: order)
-        return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
-      } catch let error as BatchError where error.code == .noPath {
-        guard let step = past(from: source, to: destination, successors) else { throw error }
-        return RunInference(steps: [step], notes: ["\(source.name) to \(destination.name) is \(step.reason)"])
-      }
+      guard mappings.isEmpty, order.stages == nil, let start = library.versions.firstIndex(of: source),
+        let end = library.versions.firstIndex(of: destination)
+      else { return try path(from: source, to: destination, successors) }
+      let key = ModelLibrary.PathKey(source: start, destination: end, successors: successors, way: inference)
+      return try library.paths.value(key) { try path(from: source, to: destination, successors) }
     }
     let step = MigrationStep(
       source: source, destination: source, mappingModels: [.identity(of: source)], isInferred: true,
       reason: "every row is written again under the same model")
     return RunInference(steps: [step])
+  }
+
+  private func path(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
+  ) throws -> RunInference {
+    do {
+      let order = successors.map { .successors($0) } ?? order
+      let steps = try VersionPath.find(
+        from: source, to: destination, library: library, mappings: mappings, order: order)
+      return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
+    } catch let error as BatchError where error.code == .noPath {
+      guard let step = past(from: source, to: destination, successors) else { throw error }
+      return RunInference(steps: [step], notes: ["\(source.name) to \(destination.name) is \(step.reason)"])
+    }
   }
 
   /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil

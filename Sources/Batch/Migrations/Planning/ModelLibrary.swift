@@ -15,6 +15,18 @@ public struct ModelLibrary: Sendable {
   /// Checksums of every version (A.6), in the order of ``versions``.
   let checksums: [String]
 
+  /// Paths by inference alone that were found before.
+  let paths = Memo<PathKey, RunInference>(limit: 16)
+
+  /// What a path by inference alone depends on, apart from the library.
+  struct PathKey: Hashable {
+    /// Positions in ``versions``.
+    var source: Int
+    var destination: Int
+    var successors: [String: String]?
+    var way: InferencePath?
+  }
+
   /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them.
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read.

@@ -141,7 +141,8 @@ package struct VersionGraph {
   private func reason(unused mapping: MappingModel) -> String {
     let (from, to) = (mapping.sourceModelName, mapping.destinationModelName)
     let differing = [
-      misfit(from, mapping.sourceHashes, "source"), misfit(to, mapping.destinationHashes, "destination"),
+      misfit(from, mapping.sourceHashes, side: "source"),
+      misfit(to, mapping.destinationHashes, side: "destination"),
     ].compactMap { $0 }
     let why = differing.isEmpty ? "" : ": " + differing.joined(separator: "; ")
     let versions = from.flatMap { from in to.map { ", made for \(from) to \($0)," } } ?? ""
@@ -149,7 +150,7 @@ package struct VersionGraph {
   }
 
   /// Why no version is the one that a mapping model knows by its name or, as compiled ones, by hashes alone.
-  private func misfit(_ name: String?, _ known: [String: [UInt8]], _ side: String) -> String? {
+  private func misfit(_ name: String?, _ known: [String: [UInt8]], side: String) -> String? {
     guard let name else {
       let entities = known.filter { entity, hash in !hashes.contains { $0[entity] == hash } }.keys.sorted()
       return entities.isEmpty
