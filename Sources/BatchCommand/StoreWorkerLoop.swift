@@ -13,7 +13,7 @@ enum StoreWorkerLoop {
   }
 
   /// A process that has grown leaves the next store to a new one: memory is bounded for each store.
-  private static let mostMemory = 60 << 20
+  private static let mostMemory = MemoryBudget.standard.total - (4 << 20)
   private static let mostBytes: UInt32 = 16 << 20
   /// POLLRDHUP, which the C library shows to GNU's programs alone.
   private static let peerIsGone: Int16 = 0x2000
