@@ -1,4 +1,5 @@
 import MappingModels
+import RunSupport
 
 extension PostgresServer {
   func connect() throws -> any PostgresSession {
