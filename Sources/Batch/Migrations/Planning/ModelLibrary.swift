@@ -12,11 +12,12 @@ public struct ModelLibrary: Sendable {
   /// Checksums of every version (A.6), in the order of ``versions``.
   let checksums: [String]
 
-  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them.
+  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them, and what the registered
+  /// ``ModelFormat`` reads.
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read.
   public init(paths: [String]) throws {
-    self.init(bundles: try paths.flatMap { try ModelReader.read(path: $0) })
+    self.init(bundles: try ModelReader.read(paths: paths))
   }
 
   /// Makes a library of bundles that were read before.

@@ -1,0 +1,4 @@
+/// TODO
+enum NestingScan {
+  static func check(_ text: SourceText) throws {}
+}
