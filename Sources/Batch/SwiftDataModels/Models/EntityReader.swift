@@ -120,7 +120,7 @@ struct EntityReader {
       throw place.error("\(macro) has an argument that no store was seen with")
     }
     return try paths.map { path in
-      guard case .keyPath(_, let names) = path, names.count == 1 else {
+      guard case .keyPath(let root, let names) = path, names.count == 1, try isOwn(root, place) else {
         throw place.error("\(macro) names something else than a property of \(type.declaration.name)")
       }
       guard type.declaration.properties.contains(where: { $0.name == names[0] && !$0.isStatic && !$0.isComputed }) else {
@@ -128,5 +128,11 @@ struct EntityReader {
       }
       return names[0]
     }
+  }
+
+  /// Whether the root of a key path is this class.
+  private func isOwn(_ root: [String], _ place: SourcePlace) throws -> Bool {
+    try root.isEmpty
+      || resolver.index.find(root, in: position, at: place).flatMap { try resolver.index.followed($0, at: place) } == position
   }
 }

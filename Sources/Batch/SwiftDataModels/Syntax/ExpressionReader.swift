@@ -66,7 +66,9 @@
       }
       guard let root = node.root else { return .keyPath(root: [], names: names) }
       guard case .named(let type) = TypeReader.name(root) else { return nil }
-      return .keyPath(root: type, names: names)
+      // `\A.B.c`: which names are those of types the parser cannot know. The last one is a property's.
+      let all = type + names
+      return .keyPath(root: all.dropLast(), names: all.suffix(1))
     }
 
     private func negative(_ node: PrefixOperatorExprSyntax, depth: Int) -> SourceExpression? {
