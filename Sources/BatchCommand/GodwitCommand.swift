@@ -28,6 +28,7 @@ public struct GodwitCommand: ParsableCommand {
   public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
     ProcessSignals.begin()
     Program.register(policies)
+    if let reader = try? SwiftDataReader() { ModelFormats.register(reader) }
     var running: (any StoreCommand)?
     do {
       try ProcessSignals.refuseTooFewFiles()

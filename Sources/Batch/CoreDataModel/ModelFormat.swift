@@ -1,3 +1,4 @@
+import Foundation
 import RunSupport
 import Synchronization
 
@@ -23,6 +24,11 @@ public enum ModelFormats {
   package static func format(of path: String) -> (any ModelFormat)? {
     guard let format = registered.withLock({ $0 }), format.reads(path) else { return nil }
     return format
+  }
+
+  /// Whether a path names a model that is no file: one in a commit, which stays as it is.
+  package static func isInCommit(_ path: String) -> Bool {
+    format(of: path) != nil && !FileManager.default.fileExists(atPath: path)
   }
 }
 

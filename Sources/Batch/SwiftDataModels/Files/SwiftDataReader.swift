@@ -38,7 +38,8 @@ public struct SwiftDataReader: ModelFormat {
       }
       history.add(found.versions, revision: revision)
     }
-    let name = PackageFolders.stem(sources.first { $0.revision == nil }?.path ?? sources[0].path)
+    let main = sources.first { $0.revision == nil } ?? sources[0]
+    let name = PackageFolders.stem(URL(fileURLWithPath: main.path).standardizedFileURL.path)
     return [
       ModelBundle(path: paths[0], name: name, versions: history.versions, currentVersion: history.current)
     ]

@@ -37,7 +37,8 @@ struct VersionHistory {
       return entry.model
     }
     var model = entry.model
-    model.name += "@\(revision)"
+    // The name may become one of a file.
+    model.name += "@\(revision.replacing("/", with: "-"))"
     return model
   }
 }

@@ -4,18 +4,15 @@ import Streams
 
 /// The values that attributes begin with, as far as sources write them down.
 enum DefaultReader {
-  /// The entry of user info that names a default which SwiftData evaluates anew with each build of the schema.
-  static let evaluated = "godwit.default"
-
   /// Puts the value into the attribute. A value that is no literal leaves it without one.
   static func read(_ value: SourceExpression, into attribute: inout AttributeDescription) {
     switch (attribute.type, value) {
     case (.uuid, .call(let function, let arguments)) where arguments.isEmpty && makes("UUID", function):
-      attribute.userInfo[evaluated] = "UUID()"
+      attribute.userInfo[AttributeDescription.evaluatedDefault] = "UUID()"
     case (.date, .call(let function, let arguments)) where arguments.isEmpty && makes("Date", function):
-      attribute.userInfo[evaluated] = "Date()"
+      attribute.userInfo[AttributeDescription.evaluatedDefault] = "Date()"
     case (.date, .member(let base, "now")) where base == nil || base?.names?.last == "Date":
-      attribute.userInfo[evaluated] = "Date()"
+      attribute.userInfo[AttributeDescription.evaluatedDefault] = "Date()"
     default: attribute.defaultValue = literal(value, attribute.type)
     }
   }
