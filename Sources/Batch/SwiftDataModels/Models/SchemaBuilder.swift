@@ -31,12 +31,12 @@ struct SchemaBuilder {
       waiting += draft.relationships.map(\.destination)
       drafts.append(draft)
     }
-    return drafts
+    return drafts.sorted { $0.position < $1.position }
   }
 
   private func refuseRepeated(_ drafts: [EntityDraft]) throws {
     var known: [String: Int] = [:]
-    for draft in drafts.sorted(by: { $0.position < $1.position }) {
+    for draft in drafts {
       guard let other = known.updateValue(draft.position, forKey: draft.entity.name) else { continue }
       throw resolver.index.types[draft.position].place.error(
         "the schema has two classes named \(draft.entity.name); the other is at \(resolver.index.types[other].place)",

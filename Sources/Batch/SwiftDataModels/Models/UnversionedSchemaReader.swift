@@ -5,7 +5,7 @@ import RunSupport
 /// with `@Model`.
 struct UnversionedSchemaReader {
   private static let advice =
-    "Write the classes down in a file of your own, as Schema([A.self, B.self]), and name it with the sources"
+    "Put a file of your own with Schema([A.self, B.self]) beside the sources"
 
   let builder: SchemaBuilder
   let values: StaticValues
