@@ -12,7 +12,8 @@ struct SwiftOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("define"), .customShort("D", allowingJoined: true)],
-    help: ArgumentHelp("What is true in #if of Swift sources: a name, or 'os(iOS)'. Repeat it.", valueName: "condition"))
+    help: ArgumentHelp("What is true in #if of Swift sources: a name, or 'os(iOS)'. Repeat it.", valueName: "condition")
+  )
   var defines: [String] = []
 
   /// Whatever the command reads afterwards is read by them.

@@ -4,7 +4,8 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Options, constraints, indexes and defaults are read", .enabled(if: SourceParser.isThere, "built without SwiftData"))
+@Suite(
+  "Options, constraints, indexes and defaults are read", .enabled(if: SourceParser.isThere, "built without SwiftData"))
 struct SwiftAttributeTests {
   @Test("Every option of @Attribute has its place in the model")
   func options() throws {
@@ -60,7 +61,8 @@ struct SwiftAttributeTests {
       entity.attributes.map { $0.userInfo["godwit.default"] } == [
         nil, nil, nil, nil, nil, "UUID()", "Date()", "Date()", "UUID()", nil, nil, nil,
       ])
-    let plain = "var a: String; var b: Int; var c: Bool; var d: Double; var e: Decimal; var f: UUID; var g: Date; "
+    let plain =
+      "var a: String; var b: Int; var c: Bool; var d: Double; var e: Decimal; var f: UUID; var g: Date; "
       + "var h: Date; var i: UUID; var j: Int16; var k: String; var l: Int?"
     #expect(try SwiftText.members(text).model().versionHashes == SwiftText.members(plain).model().versionHashes)
   }

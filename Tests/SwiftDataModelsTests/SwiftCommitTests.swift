@@ -5,11 +5,13 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Sources of a commit are read by git's own command, without a checkout",
-  .enabled(if: SourceParser.isThere && SwiftCommitTests.hasGit, "built without SwiftData, or no git"))
-struct SwiftCommitTests {
-  static let hasGit = (try? GitCommand.run(["--version"], input: ""))?.code == 0
+/// Whether there is a git to test with.
+private let hasGit = (try? GitCommand.run(["--version"], input: ""))?.code == 0
 
+@Suite(
+  "Sources of a commit are read by git's own command, without a checkout",
+  .enabled(if: SourceParser.isThere && hasGit, "built without SwiftData, or no git"))
+struct SwiftCommitTests {
   private struct Repository {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("git-\(UUID().uuidString)").path
 
@@ -19,7 +21,9 @@ struct SwiftCommitTests {
     }
 
     func git(_ words: String...) throws {
-      let identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false"]
+      let identity = [
+        "-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false",
+      ]
       let answer = try GitCommand.run(["-C", path] + identity + words, input: "")
       guard answer.code == 0 else { throw BatchError(.failed, answer.error) }
     }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Version hashes of SwiftData's stores follow from their sources",
+@Suite(
+  "Version hashes of SwiftData's stores follow from their sources",
   .enabled(if: SwiftDataCorpus.isPresent, "\(SwiftDataCorpus.missing)"))
 struct SwiftDataHashCorpusTests {
   @Test("The hashes of all entities of a store", arguments: SwiftDataCorpus.entries)

@@ -9,7 +9,8 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Tables and indexes of SwiftData's stores follow from their sources",
+@Suite(
+  "Tables and indexes of SwiftData's stores follow from their sources",
   .enabled(if: SwiftDataCorpus.isPresent, "\(SwiftDataCorpus.missing)"))
 struct SwiftDataLayoutCorpusTests {
   /// The schema of a copy of the store, its log included.

@@ -4,7 +4,9 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Mutated sources end in a model or in an error with file and line", .enabled(if: SourceParser.isThere, "built without SwiftData"))
+@Suite(
+  "Mutated sources end in a model or in an error with file and line",
+  .enabled(if: SourceParser.isThere, "built without SwiftData"))
 struct SwiftFuzzTests {
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
@@ -43,14 +45,19 @@ struct SwiftFuzzTests {
 
   /// Small files of the corpus with classes, if it is there.
   private static func seeds() -> [[UInt8]] {
-    let files = Set(SwiftDataCorpus.entries.map(\.sources)).sorted().flatMap { (try? SourceFolder.files(below: $0)) ?? [] }
+    let files = Set(SwiftDataCorpus.entries.map(\.sources)).sorted().flatMap {
+      (try? SourceFolder.files(below: $0)) ?? []
+    }
     let texts = files.compactMap { FileManager.default.contents(atPath: $0) }.map { Array($0) }
-    return [Array(own.utf8)] + texts.filter { $0.count < 6000 && String(decoding: $0, as: UTF8.self).contains("@Model") }
+    return [Array(own.utf8)]
+      + texts.filter { $0.count < 6000 && String(decoding: $0, as: UTF8.self).contains("@Model") }
   }
 
   private static let words = [
-    "{", "}", "(", ")", "\"", "\\(", "#if ", "#endif\n", "@Model ", "class ", "enum ", "var ", "?", "[", "]", "<", ">", ": ",
-    "inverse: \\", ".self", "\u{0}", "é", "/*", "*/", "\"\"\"", "extension ", "typealias Trip = ", "= ", ", ", "-> ", "try ",
+    "{", "}", "(", ")", "\"", "\\(", "#if ", "#endif\n", "@Model ", "class ", "enum ", "var ", "?", "[", "]", "<", ">",
+    ": ",
+    "inverse: \\", ".self", "\u{0}", "é", "/*", "*/", "\"\"\"", "extension ", "typealias Trip = ", "= ", ", ", "-> ",
+    "try ",
   ]
 
   private static func mutated(_ seed: [UInt8], _ other: [UInt8], _ random: inout Generator) -> [UInt8] {

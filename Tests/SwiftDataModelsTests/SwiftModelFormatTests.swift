@@ -5,7 +5,9 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Swift sources are models wherever a model is named", .serialized, .enabled(if: SourceParser.isThere, "built without SwiftData"))
+@Suite(
+  "Swift sources are models wherever a model is named", .serialized,
+  .enabled(if: SourceParser.isThere, "built without SwiftData"))
 struct SwiftModelFormatTests {
   private static func folder(_ files: [String: String]) throws -> String {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("format-\(UUID().uuidString)").path
@@ -33,20 +35,23 @@ struct SwiftModelFormatTests {
     // A folder with a model of Xcode is that.
     #expect(ModelFormats.format(of: folder) == nil)
     #expect(ModelFormats.format(of: folder + "/One") != nil && ModelFormats.format(of: folder + "/One@1") != nil)
-    #expect(ModelFormats.format(of: folder + "/App.xcdatamodel") == nil && ModelFormats.format(of: folder + "/None") == nil)
+    #expect(
+      ModelFormats.format(of: folder + "/App.xcdatamodel") == nil && ModelFormats.format(of: folder + "/None") == nil)
   }
 
-  @Test("A model of Xcode's that is written of sources has their hashes, tables and defaults", arguments: [
-    """
-    @Model class A { var a: Place?; var b: Kind; var c: [String]; var d = UUID(); var e: Decimal = 2
-      @Attribute(.transformable(by: T.self)) var f: NSObject?; var g: Raw?; var h: [B] = [] }
-    @Model class B { #Index<B>([\\.n]); @Attribute(.unique) var n: String = "x"; var a: A? }
-    struct Place: Codable { var x: Double; var inner: Inner }
-    struct Inner: Codable { var x: Float?; var kind: Kind }
-    enum Kind: Codable { case one, two }
-    enum Raw: String, Codable { case a }
-    """
-  ])
+  @Test(
+    "A model of Xcode's that is written of sources has their hashes, tables and defaults",
+    arguments: [
+      """
+      @Model class A { var a: Place?; var b: Kind; var c: [String]; var d = UUID(); var e: Decimal = 2
+        @Attribute(.transformable(by: T.self)) var f: NSObject?; var g: Raw?; var h: [B] = [] }
+      @Model class B { #Index<B>([\\.n]); @Attribute(.unique) var n: String = "x"; var a: A? }
+      struct Place: Codable { var x: Double; var inner: Inner }
+      struct Inner: Codable { var x: Float?; var kind: Kind }
+      enum Kind: Codable { case one, two }
+      enum Raw: String, Codable { case a }
+      """
+    ])
   func written(_ text: String) throws {
     let model = try SwiftText(text).model()
     let folder = try Self.folder([:])
@@ -58,7 +63,9 @@ struct SwiftModelFormatTests {
     #expect(read.name == model.name && read.versionIdentifiers == model.versionIdentifiers)
     #expect(read.versionHashes == model.versionHashes)
     #expect(read.entities.map(\.indexes) == model.entities.map(\.indexes))
-    #expect(read.entities.map { $0.attributes.map(\.defaultValue) } == model.entities.map { $0.attributes.map(\.defaultValue) })
+    #expect(
+      read.entities.map { $0.attributes.map(\.defaultValue) }
+        == model.entities.map { $0.attributes.map(\.defaultValue) })
     #expect(read.entities.map { $0.attributes.map(\.userInfo) } == model.entities.map { $0.attributes.map(\.userInfo) })
     #expect(read.problems.filter { $0.severity == .error } == [])
   }
@@ -69,7 +76,8 @@ struct SwiftModelFormatTests {
       "enum V\(name): VersionedSchema { static let versionIdentifier = Schema.Version(\(name), 0, 0)\n"
         + "static var models: [any PersistentModel.Type] { [V\(name).A.self] }\n@Model class A { \(properties) } }\n"
     }
-    let text = version("1", "var a: Int") + version("2", "var a: Int; var b: Int?") + version("3", "var c: Int?")
+    let text =
+      version("1", "var a: Int") + version("2", "var a: Int; var b: Int?") + version("3", "var c: Int?")
       + "enum P: SchemaMigrationPlan { static var schemas: [any VersionedSchema.Type] { [V2.self, V1.self, V3.self] }\n"
       + "static var stages: [MigrationStage] { [] } }"
     let folder = try Self.folder(["A.swift": text])

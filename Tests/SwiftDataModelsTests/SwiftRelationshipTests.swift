@@ -3,7 +3,9 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Relationships and their inverses are those of SwiftData", .enabled(if: SourceParser.isThere, "built without SwiftData"))
+@Suite(
+  "Relationships and their inverses are those of SwiftData",
+  .enabled(if: SourceParser.isThere, "built without SwiftData"))
 struct SwiftRelationshipTests {
   private func relationships(_ text: String) throws -> [String] {
     try SwiftText(text).model().entities.flatMap { entity in
@@ -40,7 +42,8 @@ struct SwiftRelationshipTests {
         "A.b? 0...1 B.a Nullify", "B.a 0...0 A.b Nullify",
       ])
     #expect(
-      try relationships("@Model class A { @Relationship(deleteRule: .cascade) var b: B? }\n@Model class B { var a: [A] }")
+      try relationships(
+        "@Model class A { @Relationship(deleteRule: .cascade) var b: B? }\n@Model class B { var a: [A] }")
         == ["A.b? 0...1 B.- Cascade", "B.a 0...0 A.- Nullify"])
   }
 
@@ -63,21 +66,33 @@ struct SwiftRelationshipTests {
   @Test(
     "Inverses that do not exist, lead elsewhere, or could be several are refused",
     arguments: [
-      ("@Model class A { @Relationship(inverse: \\B.x) var b: B? }\n@Model class B { var n: Int }",
-        "Models.swift:1: the inverse of A.b, B.x, does not exist"),
-      ("@Model class A { @Relationship(inverse: \\B.c) var b: B? }\n@Model class B { var c: C? }\n@Model class C { var n: Int }",
-        "Models.swift:1: the inverse of A.b, B.c, leads to C"),
-      ("@Model class A { @Relationship(inverse: \\C.a) var b: B? }\n@Model class B { var n: Int }\n@Model class C { var a: A? }",
-        "Models.swift:1: A.b leads to B, but its inverse is one of C"),
-      ("@Model class A { var b: B?; var c: B? }\n@Model class B { var a: A? }",
-        "the inverse of A.b is not clear: it may be A.c, B.a"),
-      ("@Model class A { @Relationship(inverse: \\B.a) var b: B?; @Relationship(inverse: \\B.a) var c: B? }\n@Model class B { var a: A? }",
-        "Models.swift:2: a is the inverse of two relationships"),
+      (
+        "@Model class A { @Relationship(inverse: \\B.x) var b: B? }\n@Model class B { var n: Int }",
+        "Models.swift:1: the inverse of A.b, B.x, does not exist"
+      ),
+      (
+        "@Model class A { @Relationship(inverse: \\B.c) var b: B? }\n@Model class B { var c: C? }\n@Model class C { var n: Int }",
+        "Models.swift:1: the inverse of A.b, B.c, leads to C"
+      ),
+      (
+        "@Model class A { @Relationship(inverse: \\C.a) var b: B? }\n@Model class B { var n: Int }\n@Model class C { var a: A? }",
+        "Models.swift:1: A.b leads to B, but its inverse is one of C"
+      ),
+      (
+        "@Model class A { var b: B?; var c: B? }\n@Model class B { var a: A? }",
+        "the inverse of A.b is not clear: it may be A.c, B.a"
+      ),
+      (
+        "@Model class A { @Relationship(inverse: \\B.a) var b: B?; @Relationship(inverse: \\B.a) var c: B? }\n@Model class B { var a: A? }",
+        "Models.swift:2: a is the inverse of two relationships"
+      ),
       ("@Model class A { var b: Bird? }", "Models.swift:1: A.b has the type Bird, which these sources do not declare"),
       ("@Model class A { @Relationship(deleteRule: .explode) var b: A? }", "has the delete rule .explode"),
       ("@Model class A { var n: Int }\n@Model class B: A { var m: Int }", "the model B is a subclass of A"),
-      ("@Model class A { var n: Int }\nenum X { @Model class A { var n: Int } }",
-        "the schema has two classes named A; the other is at Models.swift:1"),
+      (
+        "@Model class A { var n: Int }\nenum X { @Model class A { var n: Int } }",
+        "the schema has two classes named A; the other is at Models.swift:1"
+      ),
       ("@Model class A<T> { var n: Int }", "the model A is generic"),
       ("@Magic @Model class A { var n: Int }", "the model A has the attribute @Magic"),
     ])

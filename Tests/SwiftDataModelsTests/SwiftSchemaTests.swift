@@ -53,7 +53,10 @@ struct SwiftSchemaTests {
     let found = try SwiftText(text).schema()
     #expect(found.versions.map(\.name) == ["2.0.0", "1.0.0", "10.0.0"])
     let stages = try #require(try found.plan?.stages.get())
-    #expect(stages.map { "\($0.from) \($0.to) \($0.hasCode)" } == ["2.0.0 1.0.0 false", "1.0.0 10.0.0 false", "1.0.0 2.0.0 true"])
+    #expect(
+      stages.map { "\($0.from) \($0.to) \($0.hasCode)" } == [
+        "2.0.0 1.0.0 false", "1.0.0 10.0.0 false", "1.0.0 2.0.0 true",
+      ])
     #expect(found.plan?.name == "Plan" && stages[0].place.description == "Models.swift:20")
     let broken = try SwiftText(text.replacing("[first,", with: "make() + [")).schema()
     #expect(throws: (any Error).self) { try broken.plan?.stages.get() }
@@ -64,11 +67,17 @@ struct SwiftSchemaTests {
     let classes = "@Model class A { var n: Int }\n@Model class B { var n: Int }\n@Model class C { var n: Int }\n"
     func names(_ rest: String) throws -> [String] { try SwiftText(classes + rest).model().entities.map(\.name) }
     #expect(try names("") == ["A", "B", "C"])
-    #expect(try names("let a = Schema([A.self])\nlet b = Schema([A.self, B.self], version: Schema.Version(1, 2, 3))") == ["A", "B"])
-    #expect(try names("func f() throws { let c = try ModelContainer(for: A.self, B.self, configurations: x) }") == ["A", "B"])
+    #expect(
+      try names("let a = Schema([A.self])\nlet b = Schema([A.self, B.self], version: Schema.Version(1, 2, 3))") == [
+        "A", "B",
+      ])
+    #expect(
+      try names("func f() throws { let c = try ModelContainer(for: A.self, B.self, configurations: x) }") == ["A", "B"])
     #expect(try names("var x: some Scene { WindowGroup {}.modelContainer(for: [C.self, A.self]) }") == ["A", "C"])
     #expect(try names("var x: some View { Text(\"\").modelContainer(for: B.self, inMemory: true) }") == ["B"])
-    #expect(try names("enum All { static let models: [any PersistentModel.Type] = [C.self] }\nlet s = Schema(All.models)") == ["C"])
+    #expect(
+      try names("enum All { static let models: [any PersistentModel.Type] = [C.self] }\nlet s = Schema(All.models)")
+        == ["C"])
     let version = try SwiftText(classes + "let b = Schema([A.self], version: Schema.Version(1, 2, 3))").model()
     #expect(version.versionIdentifiers == ["1.2.3"])
     #expect(
@@ -104,25 +113,36 @@ struct SwiftSchemaTests {
     #expect(try names(["os( Linux )"]) == ["a", "d"])
     #expect(try names(["BETA", "OLD", "os(macOS)"]) == ["a", "c"])
     let problem = try #require(SwiftText(text).problem)
-    #expect(problem.contains("Models.swift:6: A.c depends on #if os(iOS) || os(macOS), which is not decided"), "\(problem)")
+    #expect(
+      problem.contains("Models.swift:6: A.c depends on #if os(iOS) || os(macOS), which is not decided"), "\(problem)")
   }
 
   @Test(
     "Schemas that contradict themselves are refused",
     arguments: [
       ("enum V: VersionedSchema { static var models: [any PersistentModel.Type] { [] } }", "has no versionIdentifier"),
-      ("enum V: VersionedSchema { static let versionIdentifier = make()\nstatic var models: [X] { [] } }",
-        "Models.swift:1: the versionIdentifier of V is no Schema.Version(1, 0, 0)"),
-      ("enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0)\nstatic var models: [X] { all() } }",
-        "the models of V cannot be read"),
-      ("enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0)\nstatic var models: [X] { [B.self] } }",
-        "Models.swift:2: the class B is not declared in these sources"),
-      ("enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0)\nstatic var models: [X] { [B.self] } }\nstruct B {}",
-        "Models.swift:2: B (Models.swift:3) is no class with @Model"),
-      ("""
-      enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0); static var models: [X] { [] } }
-      enum W: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0); static var models: [X] { [] } }
-      """, "Models.swift:2: W has the versionIdentifier 1.0.0 of V (Models.swift:1)"),
+      (
+        "enum V: VersionedSchema { static let versionIdentifier = make()\nstatic var models: [X] { [] } }",
+        "Models.swift:1: the versionIdentifier of V is no Schema.Version(1, 0, 0)"
+      ),
+      (
+        "enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0)\nstatic var models: [X] { all() } }",
+        "the models of V cannot be read"
+      ),
+      (
+        "enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0)\nstatic var models: [X] { [B.self] } }",
+        "Models.swift:2: the class B is not declared in these sources"
+      ),
+      (
+        "enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0)\nstatic var models: [X] { [B.self] } }\nstruct B {}",
+        "Models.swift:2: B (Models.swift:3) is no class with @Model"
+      ),
+      (
+        """
+        enum V: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0); static var models: [X] { [] } }
+        enum W: VersionedSchema { static let versionIdentifier = Schema.Version(1, 0, 0); static var models: [X] { [] } }
+        """, "Models.swift:2: W has the versionIdentifier 1.0.0 of V (Models.swift:1)"
+      ),
     ])
   func refused(_ text: String, _ wanted: String) throws {
     let problem = try #require(SwiftText(text).problem)

@@ -3,7 +3,9 @@ import Testing
 
 @testable import SwiftDataModels
 
-@Suite("Swift types become attributes as SwiftData makes them", .enabled(if: SourceParser.isThere, "built without SwiftData"))
+@Suite(
+  "Swift types become attributes as SwiftData makes them", .enabled(if: SourceParser.isThere, "built without SwiftData")
+)
 struct SwiftTypeTests {
   @Test("Types of Swift and Foundation, each with its own kind of attribute")
   func plain() throws {
@@ -13,7 +15,8 @@ struct SwiftTypeTests {
       ("Int64", .integer64), ("UInt64", .integer64), ("Int32", .integer32), ("UInt32", .integer32),
       ("Int16", .integer16), ("UInt8", .integer16), ("Foundation.Date", .date), ("Swift.String", .string),
     ]
-    let text = types.enumerated().map { "var p\($0): \($1.0)\nprivate(set) var q\($0): \($1.0)?" }.joined(separator: "\n")
+    let text = types.enumerated().map { "var p\($0): \($1.0)\nprivate(set) var q\($0): \($1.0)?" }.joined(
+      separator: "\n")
     let wanted = types.enumerated().flatMap { ["p\($0) \($1.1)", "q\($0) \($1.1)?"] }
     #expect(try SwiftText.members(text).attributes() == wanted)
   }
@@ -50,11 +53,13 @@ struct SwiftTypeTests {
 
   @Test("Arrays of values are transformable, dictionaries binary")
   func collections() throws {
-    let entity = try SwiftText.members("var a: [String]\nvar b: [Data]?\nvar c: [String: Bird]\nvar d: Array<Int>").entity(
-      "A")
-    #expect(entity.attributes.map(SwiftText.text) == [
-      "a transformable", "b transformable?", "c binaryData", "d transformable",
-    ])
+    let entity = try SwiftText.members("var a: [String]\nvar b: [Data]?\nvar c: [String: Bird]\nvar d: Array<Int>")
+      .entity(
+        "A")
+    #expect(
+      entity.attributes.map(SwiftText.text) == [
+        "a transformable", "b transformable?", "c binaryData", "d transformable",
+      ])
     #expect(entity.attributes[0].attributeValueClassName == "Array<String>")
     #expect(entity.attributes[0].valueTransformerName == "NSSecureUnarchiveFromData")
   }
@@ -109,7 +114,8 @@ struct SwiftTypeTests {
   func stated() throws {
     let text = "var a: Color.Resolved\nvar b: Money?\nvar c: Point\nvar d: [Tag]\nvar e: SwiftUI.Color.Resolved"
     var source = SwiftText.members(text)
-    #expect(source.problem?.contains("Models.swift:4: A.b has the type Money, which these sources do not declare") == true)
+    #expect(
+      source.problem?.contains("Models.swift:4: A.b has the type Money, which these sources do not declare") == true)
     source.types = ["Money = Decimal", "Point={x: Double, y: {z: Int?}}", "[Tag]=Data"]
     let color = "linearRed float, linearGreen float, linearBlue float, opacity float"
     #expect(
@@ -126,9 +132,11 @@ struct SwiftTypeTests {
   @Test("Names are found as the compiler finds them: inside out, through type aliases, extensions and files")
   func names() throws {
     let source = SwiftText(files: [
-      "A.swift": "@Model class A { var a: Kind; var b: Shared; var c: Outside.Deep; var d: Text; enum Kind: Int, Codable { case x } }",
+      "A.swift":
+        "@Model class A { var a: Kind; var b: Shared; var c: Outside.Deep; var d: Text; enum Kind: Int, Codable { case x } }",
       "B.swift": "enum Kind: String, Codable { case y }\nextension A { struct Shared: Codable { var s: Kind } }",
-      "C.swift": "extension Outside { struct Deep: Codable { var t: Text } }\nenum Outside {}\ntypealias Text = Words\ntypealias Words = String",
+      "C.swift":
+        "extension Outside { struct Deep: Codable { var t: Text } }\nenum Outside {}\ntypealias Text = Words\ntypealias Words = String",
     ])
     #expect(
       try source.attributes() == [
@@ -144,7 +152,10 @@ struct SwiftTypeTests {
       ("var x: Box<Int>", "struct Box<T>: Codable { var a: T }", "has the type Box<Int>, which cannot be read"),
       ("var x: Box", "struct Box<T>: Codable { var a: T }", "which is generic"),
       ("var x: Own", "struct Own: Codable { var a: Int; init(from d: Decoder) throws {} }", "encodes itself"),
-      ("var x: Own", "struct Own: Codable { var a: Int; enum CodingKeys: String, CodingKey { case a = \"b\" } }", "encodes itself"),
+      (
+        "var x: Own", "struct Own: Codable { var a: Int; enum CodingKeys: String, CodingKey { case a = \"b\" } }",
+        "encodes itself"
+      ),
       ("var x: Set<String>", "", "has the type Set<String>, which cannot be read"),
       ("var x: (Int, Int)", "", "which cannot be read"),
       ("var x: any Bird", "", "which cannot be read"),

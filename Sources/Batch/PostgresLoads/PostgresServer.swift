@@ -8,7 +8,8 @@ extension PostgresServer {
     #else
       throw BatchError(
         .refused, "this program was built without PostgreSQL",
-        hint: "Build it with --traits default,PostgreSQL, which takes libpq (Debian: libpq-dev)", effect: .nothingWritten)
+        hint: "Build it with --traits default,PostgreSQL, which takes libpq (Debian: libpq-dev)",
+        effect: .nothingWritten)
     #endif
   }
 }

@@ -8,6 +8,8 @@ struct NestingScan {
   /// Brackets, `#if`, or values in strings in each other.
   private static let greatestDepth = 200
   private static let greatestStringDepth = 16
+  /// Square brackets: for each of them the parser tries twice what is inside.
+  private static let greatestSquareDepth = 10
   /// Words that each begin an expression or a type, one after the other.
   private static let greatestRun = 64
   private static let greatestChain = 1000
@@ -16,9 +18,14 @@ struct NestingScan {
     "throw", "return", "then", "yield", "discard", "is", "as", "isolated", "sending", "nonisolated",
   ]
 
+  private static let statements: Set<String> = [
+    "func", "var", "let", "case", "init", "if", "guard", "return", "for", "while", "switch", "struct", "class", "enum",
+  ]
+
   private let text: SourceText
   private var tokens: SourceTokens
   private var depth = 0
+  private var squares = 0
   private var conditions = 0
   /// `else` after `else` at each depth of brackets.
   private var chains = [0]
@@ -37,14 +44,17 @@ struct NestingScan {
   private mutating func take(_ token: SourceTokens.Token) throws {
     guard tokens.greatestStringDepth <= Self.greatestStringDepth else { throw tooDeep("strings inside strings") }
     switch token {
-    case .open:
+    case .open(let isSquare):
       depth += 1
+      squares += isSquare ? 1 : 0
+      guard squares <= Self.greatestSquareDepth else { throw tooDeep("square brackets") }
       if chains.count <= depth { chains.append(0) }
       chains[depth] = 0
       guard depth <= Self.greatestDepth else { throw tooDeep("brackets") }
       run = 0
-    case .close(let isBrace):
+    case .close(let isBrace, let isSquare):
       depth = max(0, depth - 1)
+      squares = isSquare ? max(0, squares - 1) : squares
       run = 0
       if isBrace, !tokens.isFollowedByElse() { chains[depth] = 0 }
     case .word(let word): try take(word: word)
@@ -70,6 +80,8 @@ struct NestingScan {
       chains[depth] += 1
       guard chains[depth] <= Self.greatestChain else { throw tooDeep("else after else") }
     }
+    // None of these is inside generic arguments.
+    if Self.statements.contains(word) { angles = 0 }
     if ["func", "var", "let", "case", "init", "subscript", "typealias"].contains(word) { arrows = 0 }
     run = Self.prefixes.contains(word) ? run + 1 : 0
     guard run <= Self.greatestRun else { throw tooDeep("the word \(word)") }

@@ -1,8 +1,8 @@
 /// The tokens of Swift as far as nesting goes, without comments and texts.
 struct SourceTokens {
   enum Token {
-    case open
-    case close(isBrace: Bool)
+    case open(isSquare: Bool)
+    case close(isBrace: Bool, isSquare: Bool)
     case word(String)
     case arrow, less, greater
     /// Ends an expression: `;`, `=`, `,`.
@@ -38,9 +38,8 @@ struct SourceTokens {
     if Self.isLetter(byte) { return .word(word()) }
     place += 1
     switch byte {
-    case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): return opened()
-    case UInt8(ascii: ")"), UInt8(ascii: "]"): return closed(isBrace: false)
-    case UInt8(ascii: "}"): return closed(isBrace: true)
+    case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): return opened(byte)
+    case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"): return closed(byte)
     case UInt8(ascii: "-") where at(place) == UInt8(ascii: ">"):
       place += 1
       return .arrow
@@ -61,7 +60,8 @@ struct SourceTokens {
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
-    (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z") || byte == UInt8(ascii: "_") || byte >= 0x80
+    (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z") || byte == UInt8(ascii: "_")
+      || byte >= 0x80
       || byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 
@@ -144,7 +144,7 @@ struct SourceTokens {
         place += text.hashes + 1
         guard at(place - 1) == UInt8(ascii: "(") else { continue }
         values.append(0)
-        return .open
+        return .open(isSquare: false)
       } else if byte == UInt8(ascii: "\"") {
         let marks = text.isLong ? 2 : 0
         guard !text.isLong || (at(place) == byte && at(place + 1) == byte), hasHashes(text.hashes, at: place + marks)
@@ -161,16 +161,16 @@ struct SourceTokens {
     (0..<count).allSatisfy { at(start + $0) == UInt8(ascii: "#") }
   }
 
-  private mutating func opened() -> Token {
+  private mutating func opened(_ bracket: UInt8) -> Token {
     if !values.isEmpty { values[values.count - 1] += 1 }
-    return .open
+    return .open(isSquare: bracket == UInt8(ascii: "["))
   }
 
   /// The bracket that ends a value leads back into its text.
-  private mutating func closed(isBrace: Bool) -> Token {
+  private mutating func closed(_ bracket: UInt8) -> Token {
     if let open = values.last {
       if open == 0 { values.removeLast() } else { values[values.count - 1] = open - 1 }
     }
-    return .close(isBrace: isBrace)
+    return .close(isBrace: bracket == UInt8(ascii: "}"), isSquare: bracket == UInt8(ascii: "]"))
   }
 }

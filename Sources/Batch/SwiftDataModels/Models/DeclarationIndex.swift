@@ -125,6 +125,7 @@ struct DeclarationIndex: Sendable {
     }
     let places = found.map { types[$0].place.description }.joined(separator: " and ")
     throw place.error(
-      "\(name) is declared \(found.count) times, in \(places)", hint: "Name the files or the folder of one target alone")
+      "\(name) is declared \(found.count) times, in \(places)", hint: "Name the files or the folder of one target alone"
+    )
   }
 }

@@ -16,9 +16,10 @@ struct DeclaredType: Sendable {
 
   /// Its own properties and those of its extensions, which are none of stored ones.
   var properties: [(property: SourceProperty, path: String)] {
-    declaration.properties.map { ($0, path) } + extensions.flatMap { part in
-      part.declaration.properties.map { ($0, part.path) }
-    }
+    declaration.properties.map { ($0, path) }
+      + extensions.flatMap { part in
+        part.declaration.properties.map { ($0, part.path) }
+      }
   }
 
   /// What it inherits from and conforms to, its extensions included.

@@ -5,6 +5,8 @@ enum DoubtError {
   static func make(_ doubt: SourceDoubt, _ what: String, _ place: SourcePlace) -> BatchError {
     place.error(
       "\(what) depends on #if \(doubt.condition), which is not decided",
-      hint: "If it is true, add -D '\(doubt.condition.filter { !$0.isWhitespace })'; otherwise name another system or the files without it")
+      hint:
+        "If it is true, add -D '\(doubt.condition.filter { !$0.isWhitespace })'; otherwise name another system or the files without it"
+    )
   }
 }

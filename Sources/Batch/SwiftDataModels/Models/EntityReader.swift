@@ -30,7 +30,8 @@ struct EntityReader {
     try refuseUnknown()
     for property in type.declaration.properties where !property.isStatic {
       let place = SourcePlace(path: type.path, line: property.line)
-      let context = TypeResolver.Context(what: "\(type.declaration.name).\(property.name)", place: place, scope: position)
+      let context = TypeResolver.Context(
+        what: "\(type.declaration.name).\(property.name)", place: place, scope: position)
       if let doubt = property.doubt { throw DoubtError.make(doubt, context.what, place) }
       guard !property.isComputed, !property.uses.contains(where: { $0.name == "Transient" }) else { continue }
       try read(property, context)
@@ -123,7 +124,8 @@ struct EntityReader {
       guard case .keyPath(let root, let names) = path, names.count == 1, try isOwn(root, place) else {
         throw place.error("\(macro) names something else than a property of \(type.declaration.name)")
       }
-      guard type.declaration.properties.contains(where: { $0.name == names[0] && !$0.isStatic && !$0.isComputed }) else {
+      guard type.declaration.properties.contains(where: { $0.name == names[0] && !$0.isStatic && !$0.isComputed })
+      else {
         throw place.error("\(macro) names \(names[0]), which \(type.declaration.name) does not store")
       }
       return names[0]
@@ -133,6 +135,7 @@ struct EntityReader {
   /// Whether the root of a key path is this class.
   private func isOwn(_ root: [String], _ place: SourcePlace) throws -> Bool {
     try root.isEmpty
-      || resolver.index.find(root, in: position, at: place).flatMap { try resolver.index.followed($0, at: place) } == position
+      || resolver.index.find(root, in: position, at: place).flatMap { try resolver.index.followed($0, at: place) }
+        == position
   }
 }

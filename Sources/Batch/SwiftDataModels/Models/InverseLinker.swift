@@ -35,10 +35,13 @@ struct InverseLinker {
     guard let (root, name) = draft.inverse else { return }
     let what = "\(index.types[draft.owner].declaration.name).\(draft.name)"
     if !root.isEmpty {
-      let found = try index.find(root, in: draft.owner, at: draft.place).flatMap { try index.followed($0, at: draft.place) }
+      let found = try index.find(root, in: draft.owner, at: draft.place).flatMap {
+        try index.followed($0, at: draft.place)
+      }
       guard found == draft.destination else {
         throw draft.place.error(
-          "\(what) leads to \(draft.description.destinationEntity), but its inverse is one of \(root.joined(separator: "."))")
+          "\(what) leads to \(draft.description.destinationEntity), but its inverse is one of \(root.joined(separator: "."))"
+        )
       }
     }
     guard let inverse = positions[Key(owner: draft.destination, name: name)] else {
@@ -46,7 +49,8 @@ struct InverseLinker {
     }
     guard drafts[inverse].destination == draft.owner else {
       throw draft.place.error(
-        "the inverse of \(what), \(draft.description.destinationEntity).\(name), leads to \(drafts[inverse].description.destinationEntity)")
+        "the inverse of \(what), \(draft.description.destinationEntity).\(name), leads to \(drafts[inverse].description.destinationEntity)"
+      )
     }
     for (one, other) in [(position, inverse), (inverse, position)] {
       guard inverses[one, default: other] == other else {

@@ -25,7 +25,8 @@ struct VersionedSchemaReader {
       throw type.place.error("the models of \(type.declaration.name) cannot be read: write them as [A.self, B.self]")
     }
     for found in classes where !index.types[found].declaration.isModel {
-      throw models.place.error("\(index.types[found].declaration.name) (\(index.types[found].place)) is no class with @Model")
+      throw models.place.error(
+        "\(index.types[found].declaration.name) (\(index.types[found].place)) is no class with @Model")
     }
     return SchemaVersion(
       position: position, numbers: identifier,
@@ -50,7 +51,8 @@ struct VersionedSchemaReader {
 
   static func isVersion(_ function: SourceExpression) -> Bool {
     if case .member(nil, "init") = function { return true }
-    return function.names.map { ($0.last == "init" ? $0.dropLast() : $0[...]).suffix(2) == ["Schema", "Version"] } ?? false
+    return function.names.map { ($0.last == "init" ? $0.dropLast() : $0[...]).suffix(2) == ["Schema", "Version"] }
+      ?? false
   }
 }
 

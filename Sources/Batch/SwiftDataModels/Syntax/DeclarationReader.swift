@@ -26,7 +26,9 @@
       case .macroExpansionDecl(let node): members.macros.append(macro(node, doubt))
       case .ifConfigDecl(let node): syntax.add(node, doubt, to: &members)
       case .initializerDecl(let node):
-        if node.signature.parameterClause.parameters.first?.firstName.text == "from" { members.coding = syntax.line(node) }
+        if node.signature.parameterClause.parameters.first?.firstName.text == "from" {
+          members.coding = syntax.line(node)
+        }
       case .functionDecl(let node):
         let label = node.signature.parameterClause.parameters.first?.firstName.text
         if node.name.text == "encode", label == "to" { members.coding = syntax.line(node) }

@@ -32,7 +32,9 @@
       case .prefixOperatorExpr(let prefix): return negative(prefix, depth: depth) ?? written(node)
       case .sequenceExpr(let sequence): return self.sequence(Array(sequence.elements), depth: depth) ?? written(node)
       case .tupleExpr(let tuple):
-        guard tuple.elements.count == 1, let only = tuple.elements.first, only.label == nil else { return written(node) }
+        guard tuple.elements.count == 1, let only = tuple.elements.first, only.label == nil else {
+          return written(node)
+        }
         return expression(only.expression, depth: depth + 1)
       case .closureExpr: return .closure
       default: return written(node)
@@ -82,10 +84,14 @@
 
     /// Sums, and `value as Type`.
     private func sequence(_ elements: [ExprSyntax], depth: Int) -> SourceExpression? {
-      if elements.count == 3, elements[1].is(UnresolvedAsExprSyntax.self), let type = elements[2].as(TypeExprSyntax.self) {
+      if elements.count == 3, elements[1].is(UnresolvedAsExprSyntax.self),
+        let type = elements[2].as(TypeExprSyntax.self)
+      {
         return .typed(TypeReader.name(type.type))
       }
-      guard elements.count < 1000, var sum = elements.first.map({ expression($0, depth: depth + 1) }) else { return nil }
+      guard elements.count < 1000, var sum = elements.first.map({ expression($0, depth: depth + 1) }) else {
+        return nil
+      }
       for place in stride(from: 1, to: elements.count - 1, by: 2) {
         guard elements[place].as(BinaryOperatorExprSyntax.self)?.operator.text == "+" else { return nil }
         sum = .sum(sum, expression(elements[place + 1], depth: depth + 1))

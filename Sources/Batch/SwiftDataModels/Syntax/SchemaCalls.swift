@@ -37,7 +37,8 @@
         if let call = node.as(FunctionCallExprSyntax.self), let name = name(of: call) {
           found.append(
             SourceUse(
-              name: name, line: reader.line(call), arguments: ExpressionReader().arguments(call.arguments), doubt: doubt))
+              name: name, line: reader.line(call), arguments: ExpressionReader().arguments(call.arguments), doubt: doubt
+            ))
         }
         stack += node.children(viewMode: .sourceAccurate).map { ($0, doubt) }
       }
