@@ -60,7 +60,7 @@ struct SwiftBadInputTests {
 
   @Test("Depth that the scan allows, the parser reads")
   func allowed() throws {
-    for text in Self.deep(60) where !text.contains("\\") && !text.contains("[[") {
+    for text in Self.deep(30) where !text.contains("\\") && !text.contains("[[") {
       let problem = SwiftText("@Model class A { var n: Int }\n" + text).problem
       #expect(
         problem == nil || problem?.contains("no Swift that can be read") == true, "\(text.prefix(40)) \(problem ?? "")")

@@ -44,14 +44,7 @@ struct NestingScan {
   private mutating func take(_ token: SourceTokens.Token) throws {
     guard tokens.greatestStringDepth <= Self.greatestStringDepth else { throw tooDeep("strings inside strings") }
     switch token {
-    case .open(let isSquare):
-      depth += 1
-      squares += isSquare ? 1 : 0
-      guard squares <= Self.greatestSquareDepth else { throw tooDeep("square brackets") }
-      if chains.count <= depth { chains.append(0) }
-      chains[depth] = 0
-      guard depth <= Self.greatestDepth else { throw tooDeep("brackets") }
-      run = 0
+    case .open(let isSquare): try open(isSquare: isSquare)
     case .close(let isBrace, let isSquare):
       depth = max(0, depth - 1)
       squares = isSquare ? max(0, squares - 1) : squares
@@ -73,6 +66,15 @@ struct NestingScan {
       guard conditions <= Self.greatestDepth else { throw tooDeep("#if") }
     case .conditionEnds: conditions = max(0, conditions - 1)
     }
+  }
+
+  private mutating func open(isSquare: Bool) throws {
+    depth += 1
+    squares += isSquare ? 1 : 0
+    guard squares <= Self.greatestSquareDepth else { throw tooDeep("square brackets") }
+    guard depth <= Self.greatestDepth else { throw tooDeep("brackets") }
+    if chains.count <= depth { chains.append(0) }
+    (chains[depth], run) = (0, 0)
   }
 
   private mutating func take(word: String) throws {
