@@ -25,6 +25,9 @@ enum GitCommand {
     (process.standardInput, process.standardOutput, process.standardError) = (given, output, error)
     try given.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try given.fileHandleForWriting.close()
+    // To wait until it exits would look twenty times a second.
+    let end = DispatchSemaphore(value: 0)
+    process.terminationHandler = { _ in end.signal() }
     do { try process.run() } catch { return Answer(code: 127, output: [], error: "\(error)") }
     let said = Mutex(Data())
     let group = DispatchGroup()
@@ -34,7 +37,7 @@ enum GitCommand {
     }
     let data = try output.fileHandleForReading.readToEnd() ?? Data()
     group.wait()
-    process.waitUntilExit()
+    end.wait()
     let text = said.withLock { String(decoding: $0.prefix(1000), as: UTF8.self) }
     return Answer(code: process.terminationStatus, output: Array(data), error: text)
   }
