@@ -110,7 +110,8 @@ let package = Package(
     .testTarget(
       name: "SwiftDataModelsTests",
       dependencies: [
-        "RunSupport", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "SwiftDataModels", "Streams", grdb,
+        "RunSupport", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "SwiftDataModels", "Streams",
+        grdb,
       ],
       swiftSettings: strict),
     .testTarget(

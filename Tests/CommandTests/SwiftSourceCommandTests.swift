@@ -66,7 +66,7 @@ struct SwiftSourceCommandTests {
     let sources = try sources(folder)
     let refused = try folder.run("godwit", ["hash", sources])
     #expect(
-      refused.code == 20 && refused.error.contains("\(sources)/Schema.swift:11: Trip.price has the type Money"),
+      refused.code == 20 && refused.error.contains("\(sources)/Schema.swift:12: Trip.price has the type Money"),
       "\(refused)")
     #expect(refused.error.contains("--swift-types 'Money=String'"))
     let hash = try folder.run("godwit", ["hash", "--json", sources] + Self.types)
