@@ -35,6 +35,7 @@ public struct GodwitCommand: ParsableCommand {
       try lookAtArguments()
       var command = try parseAsRoot()
       running = command as? any StoreCommand
+      ProgramPages.release()
       try command.run()
       Output.end(0)
     } catch let code as ExitCode {

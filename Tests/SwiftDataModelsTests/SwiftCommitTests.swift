@@ -1,4 +1,3 @@
-import CoreDataModel
 import Foundation
 import RunSupport
 import Testing

@@ -1,4 +1,3 @@
-import CoreDataModel
 import CoreDataStore
 import Foundation
 import GRDB

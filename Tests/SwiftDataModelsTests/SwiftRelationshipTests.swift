@@ -1,4 +1,3 @@
-import CoreDataModel
 import Testing
 
 @testable import SwiftDataModels

@@ -1,5 +1,3 @@
-import CoreDataModel
-import Foundation
 import Testing
 
 @testable import SwiftDataModels

@@ -1,5 +1,4 @@
 import CoreDataModel
-import Foundation
 import RunSupport
 
 @testable import SwiftDataModels

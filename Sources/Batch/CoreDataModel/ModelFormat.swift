@@ -1,5 +1,4 @@
 import Foundation
-import RunSupport
 import Synchronization
 
 /// Models in a form that is not Xcode's. A program registers one, and every path of a model may be of it.

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import RunSupport
 import Synchronization
 
 /// Runs git, which only reads.

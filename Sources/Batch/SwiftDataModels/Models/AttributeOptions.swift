@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// What `@Attribute(…)` says.
 struct AttributeOptions {

@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// Makes an entity of a class marked with `@Model`.
 struct EntityReader {

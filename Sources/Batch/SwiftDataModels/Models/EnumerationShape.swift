@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// An enumeration: with a raw value one element of its type, else an optional text for each case.
 struct EnumerationShape {

@@ -1,6 +1,3 @@
-import CoreDataModel
-import RunSupport
-
 /// Gives relationships their inverses: those that sources name, and those that SwiftData finds itself.
 struct InverseLinker {
   private struct Key: Hashable {

@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// Types that sources do not declare: those of Swift, Foundation and SwiftUI that were seen in stores, and those that a
 /// person names.

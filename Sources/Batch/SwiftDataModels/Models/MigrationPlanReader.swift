@@ -1,4 +1,3 @@
-import CoreDataModel
 import RunSupport
 
 /// Reads the type that conforms to `SchemaMigrationPlan`.

@@ -1,6 +1,3 @@
-import CoreDataModel
-import RunSupport
-
 /// The type of a property: as written, or that of the value that it begins with.
 struct PropertyType {
   private static let dates = ["now", "distantPast", "distantFuture"]

@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// Reads a property whose type is a model.
 struct RelationshipReader {

@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// Makes a model of the classes of a schema and those that they lead to.
 struct SchemaBuilder {

@@ -1,4 +1,3 @@
-import CoreDataModel
 import RunSupport
 
 /// Makes the versions of a model of source files.

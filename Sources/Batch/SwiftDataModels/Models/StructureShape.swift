@@ -1,6 +1,3 @@
-import CoreDataModel
-import RunSupport
-
 /// A Codable structure as a composite: an element for each stored property.
 struct StructureShape {
   let resolver: TypeResolver

@@ -1,4 +1,3 @@
-import CoreDataModel
 import RunSupport
 
 /// Reads what `--swift-types` says of a type: `Money=Decimal`, `[Tag]=Data`, `Point={x: Double, y: Double?}`.

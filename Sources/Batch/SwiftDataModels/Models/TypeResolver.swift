@@ -1,4 +1,3 @@
-import CoreDataModel
 import RunSupport
 
 /// Says what becomes of Swift types in a model. What no store was seen with is refused by name.

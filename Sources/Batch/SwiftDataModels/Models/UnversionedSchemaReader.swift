@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// Reads the schema of sources without `VersionedSchema`: what `Schema([…])` or a model container names, or all classes
 /// with `@Model`.

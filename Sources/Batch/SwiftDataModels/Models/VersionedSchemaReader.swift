@@ -1,5 +1,4 @@
 import CoreDataModel
-import RunSupport
 
 /// Reads the types that conform to `VersionedSchema`.
 struct VersionedSchemaReader {
