@@ -75,7 +75,7 @@ struct SwiftBadInputTests {
     #expect(FileManager.default.createFile(atPath: file, contents: nil))
     try #require(FileHandle(forWritingAtPath: file)).truncate(atOffset: 50 << 20)
     let problem = #expect(throws: BatchError.self) { try SwiftDataReader().read([folder.path]) }
-    #expect(problem?.path == file && problem?.message.contains("larger than 4 MiB") == true)
+    #expect(problem?.path == file && problem?.message.contains("larger than 1 MiB") == true)
     #expect(throws: BatchError.self) { try SourceText.checkTotal(257 << 20) }
   }
 

@@ -5,8 +5,8 @@ import RunSupport
 struct SourceText: Sendable {
   /// Files that are read at most.
   static let mostFiles = 20_000
-  /// The bytes of a file at most. A tree takes many times as many.
-  static let mostBytes = 4 << 20
+  /// The bytes of a file at most. A tree takes 260 times as many.
+  static let mostBytes = 1 << 20
   /// The bytes of all files at most.
   static let mostBytesInAll = 256 << 20
 
