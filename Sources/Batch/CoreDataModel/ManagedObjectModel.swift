@@ -1,5 +1,5 @@
 /// A version of a data model, as NSManagedObjectModel describes it: values, not objects, tied together by names.
-public struct ManagedObjectModel: Sendable {
+public struct ManagedObjectModel: Sendable, Equatable {
   /// The version's name: the file's name without extension, or empty for a model made in code.
   public var name: String { didSet { facts = ModelFacts() } }
   /// All entities; they are kept sorted by name in code-unit order.
@@ -116,32 +116,30 @@ public struct ManagedObjectModel: Sendable {
 
   /// The relationship of that name, own or inherited.
   public func relationship(_ name: String, of entity: String) -> RelationshipDescription? {
-    var position = positions[entity]
-    for _ in sorted.indices {
-      guard let here = position else { return nil }
-      for place in sorted[here].relationships.indices where sorted[here].relationships[place].name == name {
-        return sorted[here].relationships[place]
-      }
-      position = parent(of: here)
+    nearest(entity) { here in
+      sorted[here].relationships.firstIndex { $0.name == name }.map { sorted[here].relationships[$0] }
     }
-    return nil
   }
 
   /// The attribute of that name, own or inherited.
   public func attribute(_ name: String, of entity: String) -> AttributeDescription? {
+    nearest(entity) { here in
+      sorted[here].attributes.firstIndex { $0.name == name }.map { sorted[here].attributes[$0] }
+    }
+  }
+
+  /// What the entity has, or the nearest of its parents that has it; `find` gets positions of entities. Descriptions are
+  /// large: only what is found is copied.
+  private func nearest<Property>(_ entity: String, _ find: (Int) -> Property?) -> Property? {
     var position = positions[entity]
+    // Parents may form a circle.
     for _ in sorted.indices {
       guard let here = position else { return nil }
-      for place in sorted[here].attributes.indices where sorted[here].attributes[place].name == name {
-        return sorted[here].attributes[place]
-      }
-      position = parent(of: here)
+      if let found = find(here) { return found }
+      position = sorted[here].superentity.flatMap { positions[$0] }
     }
     return nil
   }
-
-  // Descriptions are large: names and positions are looked at, and only what was found is copied.
-  private func parent(of position: Int) -> Int? { sorted[position].superentity.flatMap { positions[$0] } }
 }
 
 extension ManagedObjectModel {
@@ -150,23 +148,10 @@ extension ManagedObjectModel {
     try facts.value(key, make: make)
   }
 
-  /// The same model, for a fact that holds it.
+  /// The same model, for a fact that holds it: a fact must not hold itself.
   package var forFacts: ManagedObjectModel {
     var model = self
-    model.facts = ModelFacts(apartFrom: facts)
+    model.facts = ModelFacts()
     return model
-  }
-}
-
-extension ManagedObjectModel: Equatable {
-  /// Whether two models say the same. Copies of one model are known to.
-  public static func == (left: ManagedObjectModel, right: ManagedObjectModel) -> Bool {
-    left.facts.subject === right.facts.subject
-      || left.name == right.name && left.sorted == right.sorted && left.versionIdentifiers == right.versionIdentifiers
-        && left.configurations == right.configurations && left.cloudKitConfigurations == right.cloudKitConfigurations
-        && left.fetchRequestTemplates == right.fetchRequestTemplates && left.composites == right.composites
-        && left.isUsedWithCloudKit == right.isUsedWithCloudKit
-        && left.isUsedWithSwiftData == right.isUsedWithSwiftData && left.unknown == right.unknown
-        && left.unknownElements == right.unknownElements
   }
 }

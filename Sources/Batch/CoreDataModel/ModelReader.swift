@@ -58,7 +58,8 @@ public enum ModelReader {
     return documents
   }
 
-  private static func bundle(_ path: String) throws -> ModelBundle {
+  /// Reads the model at a path that ``documents(below:)`` gives.
+  package static func bundle(_ path: String) throws -> ModelBundle {
     switch (path as NSString).pathExtension {
     case "xcdatamodel":
       return ModelBundle(path: path, name: PackageFolders.stem(path), versions: [try version(path)])

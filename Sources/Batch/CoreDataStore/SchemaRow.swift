@@ -7,7 +7,7 @@ public struct SchemaRow: Sendable, Hashable {
   /// The table that it belongs to.
   public let tableName: String
   /// The root page; 0 for what has none.
-  public let rootPage: UInt32
+  public internal(set) var rootPage: UInt32
   /// The text that made it; nil for the index of a PRIMARY KEY or UNIQUE clause.
   public let sql: String?
 

@@ -50,7 +50,7 @@ public struct TableSchema: Sendable, Hashable {
   /// The name as the text has it.
   public let name: String
   /// The root page.
-  public let rootPage: UInt32
+  public internal(set) var rootPage: UInt32
   /// The columns in their physical order.
   public let columns: [ColumnSchema]
   /// Whether it is kept as an index, in the order of its primary key.
@@ -82,7 +82,7 @@ public struct IndexSchema: Sendable, Hashable {
   /// The table's name.
   public let table: String
   /// The root page.
-  public let rootPage: UInt32
+  public internal(set) var rootPage: UInt32
   /// Whether it keeps values unique.
   public let isUnique: Bool
   /// The declared keys, without the rowid that ends every entry.

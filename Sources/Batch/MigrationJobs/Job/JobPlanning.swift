@@ -53,7 +53,7 @@ extension MigrationJob {
     let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     let seen = try StoreSighting(source, fileSystem)
-    let (library, mappings) = (try ModelLibrary.known(paths: request.models), try mappings(request))
+    let (library, mappings) = (try ModelLibrary(paths: request.models), try mappings(request))
     let planner = planner(request, library: library, mappings: mappings)
     var plan: MigrationPlan
     do { plan = try planner.plan(source, target: request.target, countsRows: countsRows) } catch let error as BatchError
@@ -105,7 +105,7 @@ extension MigrationJob {
   }
 
   func planner(_ request: Request) throws -> MigrationPlanner {
-    planner(request, library: try ModelLibrary.known(paths: request.models), mappings: try mappings(request))
+    planner(request, library: try ModelLibrary(paths: request.models), mappings: try mappings(request))
   }
 
   private func planner(_ request: Request, library: ModelLibrary, mappings: [PlanJudge.Mappings])

@@ -16,7 +16,7 @@ public struct ModelLibrary: Sendable {
   let checksums: [String]
 
   /// Paths by inference alone that were found before.
-  let paths = Memo<PathKey, RunInference>(limit: 16)
+  let paths: Memo<PathKey, RunInference>
 
   /// What a path by inference alone depends on, apart from the library.
   struct PathKey: Hashable {
@@ -27,11 +27,12 @@ public struct ModelLibrary: Sendable {
     var way: InferencePath?
   }
 
-  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them.
+  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them. What the process has read
+  /// before, and what has not changed since, is not read again.
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read.
   public init(paths: [String]) throws {
-    self.init(bundles: try paths.flatMap { try ModelReader.read(path: $0) })
+    self = try KnownLibraries.library(paths.flatMap { try ModelReader.documents(below: $0) })
   }
 
   /// Makes a library of bundles that were read before.
@@ -43,6 +44,7 @@ public struct ModelLibrary: Sendable {
   init(bundles: [ModelBundle], hashes: [[String: [UInt8]]]) {
     self.bundles = bundles
     self.hashes = hashes
+    paths = Memo(limit: 16)
     checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
   }
@@ -56,8 +58,8 @@ public struct ModelLibrary: Sendable {
   /// no version has may be a model identifier, as Xcode's inspector sets it.
   public func version(named name: String) -> ManagedObjectModel? { positions(named: name).first.map { versions[$0] } }
 
-  /// The version that a migration leads to: the one named, by its name or its identifier, else the current version of the bundle that holds `source`,
-  /// else the last version of that bundle.
+  /// The version that a migration leads to: the one named, by its name or its identifier, else the current version of
+  /// the bundle that holds `source`, else the last version of that bundle.
   ///
   /// - Throws: ``BatchError`` with the code `noModel` that names the known versions when there is no such version, or
   ///   when several could be meant.
