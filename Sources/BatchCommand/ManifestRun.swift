@@ -59,7 +59,7 @@ final class ManifestRun: Sendable {
       defer { state.next += 1 }
       return state.next < entries.count ? state.next : nil
     }) {
-      let result = migrate(entries[place])
+      let result = migrate(entries[place], place)
       let count = state.withLock { state in
         state.results[place] = result
         return state.results.count
@@ -71,7 +71,7 @@ final class ManifestRun: Sendable {
     }
   }
 
-  private func migrate(_ entry: Manifest.Entry) -> ManifestResult {
+  private func migrate(_ entry: Manifest.Entry, _ place: Int) -> ManifestResult {
     let started = ContinuousClock.now
     let target = entry.output ?? entry.store
     let status = try? MigrationJob(policies: Program.policies).status(target)
@@ -82,13 +82,13 @@ final class ManifestRun: Sendable {
       let command = StoreCommandWords(
         store: entry.store, output: entry.output,
         options: Array(CommandLine.arguments.dropFirst().drop { $0 != "migrate" }.dropFirst()), deadline: deadline)
-      let outcome = try workers.run(isResumed ? command.resume(target) : command.migrate, deadline: deadline)
+      let outcome = try workers.run(isResumed ? command.resume(target) : command.migrate, place, deadline: deadline)
       result.exitCode = outcome.code
       result.error = outcome.error.isEmpty ? nil : outcome.error
       (result.effect, result.next) = (outcome.failure?.effect, outcome.failure?.next)
       result.summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
     } catch {
-      result.error = "\(error)"
+      (result.error, result.exitCode) = ("\(error)", ExitCodes.code(of: error))
     }
     result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
     return result

@@ -47,18 +47,27 @@ enum Output {
     return 0
   }
 
-  /// Ends the process. With a code of 0 it has written all that it said.
-  static func end(_ code: Int32) -> Never {
+  /// The exit code of a command that has ended: not 0 if something that it said could not be written, which is told.
+  static func settled(_ code: Int32) -> Int32 {
     fflush(nil)
-    let state = state.withLock { $0 }
-    if state.failure == EPIPE {
-      signal(SIGPIPE, SIG_DFL)
-      raise(SIGPIPE)
+    let state = state.withLock { state in
+      defer { state = State() }
+      return state
     }
-    guard state.failure != 0 else { exit(code) }
+    guard state.failure != 0 else { return code }
     let reason = String(cString: strerror(state.failure))
     let done = state.done.map { "; \($0)" } ?? ""
     Console.error("\(Program.name): standard output cannot be written: \(reason)\(done)")
-    exit(code == 0 ? 1 : code)
+    return code == 0 ? 1 : code
+  }
+
+  /// Ends the process. With a code of 0 it has written all that it said.
+  static func end(_ code: Int32) -> Never {
+    if state.withLock({ $0.failure == EPIPE }) {
+      fflush(nil)
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
+    exit(settled(code))
   }
 }

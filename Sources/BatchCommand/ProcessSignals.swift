@@ -22,15 +22,20 @@ enum ProcessSignals {
     for number in [SIGPIPE, SIGXFSZ] where action(number) != ignored { signal(number) { _ in } }
   }
 
-  /// Does something at SIGINT, SIGTERM and SIGHUP as long as the body works; a SIGHUP that was ignored stays so.
+  /// Does something at each signal of that number until the source is cancelled; nil for a SIGHUP that was ignored when
+  /// the process began, which stays so.
+  static func handler(_ number: Int32, _ action: @escaping @Sendable () -> Void) -> (any DispatchSourceSignal)? {
+    guard number != SIGHUP || !ignoresHangUp else { return nil }
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setEventHandler(handler: action)
+    source.resume()
+    return source
+  }
+
+  /// Does something at SIGINT, SIGTERM and SIGHUP as long as the body works.
   static func whenAskedToStop(_ stop: @escaping @Sendable () -> Void, _ body: () throws -> Void) rethrows {
-    let signals = ([SIGINT, SIGTERM] + (ignoresHangUp ? [] : [SIGHUP])).map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler(handler: stop)
-      source.resume()
-      return source
-    }
+    let signals = [SIGINT, SIGTERM, SIGHUP].compactMap { handler($0, stop) }
     defer { for source in signals { source.cancel() } }
     try body()
   }

@@ -23,13 +23,7 @@ final class StopSignals: Sendable {
       (SIGUSR1, { Console.error(ProgressText(monitor.progressNow).line) }),
       (SIGUSR2, { monitor.pause(!monitor.isPaused) }),
     ]
-    sources = actions.filter { $0.0 != SIGHUP || !ProcessSignals.ignoresHangUp }.map { number, action in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler(handler: action)
-      source.resume()
-      return source
-    }
+    sources = actions.compactMap { ProcessSignals.handler($0, $1) }
   }
 
   deinit { for source in sources { source.cancel() } }

@@ -1,5 +1,4 @@
 import Batch
-@preconcurrency import Dispatch
 import Foundation
 import Streams
 import Synchronization
@@ -16,12 +15,7 @@ final class StoreProcesses: Sendable {
     var failure: FailureDocument.Body? { (try? JSONDecoder().decode(FailureDocument.self, from: output))?.error }
   }
 
-  private struct State {
-    var isStopped = false
-    var running: [Int: Process] = [:]
-  }
-
-  private let state = Mutex(State())
+  private let running = RunningProcesses()
   private let program: String
 
   /// The path of this program.
@@ -30,25 +24,14 @@ final class StoreProcesses: Sendable {
   /// Of this program, where no other path is given.
   init(program: String = StoreProcesses.thisProgram) { self.program = program }
 
-  var isStopped: Bool { state.withLock(\.isStopped) }
-
-  /// Stops all in good order; no further one begins.
-  func stop() {
-    let isAtWork = state.withLock { state in
-      state.isStopped = true
-      for process in state.running.values { process.terminate() }
-      return !state.running.isEmpty
-    }
-    // One that is only just beginning does not hear it.
-    if isAtWork { DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [self] in stop() } }
-  }
+  var isStopped: Bool { running.isStopped }
 
   /// Stops one in good order.
-  func stop(_ place: Int) { state.withLock { $0.running[place]?.terminate() } }
+  func stop(_ place: Int) { running.stop(place) }
 
   /// Stops them at SIGINT, SIGTERM and SIGHUP as long as the body works.
   func withStopSignals(_ body: () throws -> Void) rethrows {
-    try ProcessSignals.whenAskedToStop({ [self] in stop() }, body)
+    try ProcessSignals.whenAskedToStop({ [running] in running.stop() }, body)
   }
 
   /// Runs a command to its end; `place` is a number of the caller's. What it says on standard error is among the
@@ -62,10 +45,9 @@ final class StoreProcesses: Sendable {
     (process.standardInput, process.standardOutput, process.standardError) = (
       FileHandle.nullDevice, output, log ?? error
     )
-    try state.withLock { state in
-      guard !state.isStopped else { throw BatchError(.stopped, "not begun") }
+    try running.add(place) {
       try process.run()
-      state.running[place] = process
+      return process
     }
     // Both at once: a process waits until what it says is read.
     let said = Mutex(Data())
@@ -76,14 +58,14 @@ final class StoreProcesses: Sendable {
       // Nobody would hear what it says.
       process.terminate()
       process.waitUntilExit()
-      state.withLock { $0.running[place] = nil }
+      running.remove(place)
       throw error
     }
     let found = output.fileHandleForReading.readDataToEndOfFile()
     _ = reader?.join()
     let text = String(decoding: said.withLock { $0 }, as: UTF8.self)
     process.waitUntilExit()
-    state.withLock { $0.running[place] = nil }
+    running.remove(place)
     let isSignal = process.terminationReason == .uncaughtSignal
     return Outcome(
       code: process.terminationStatus + (isSignal ? 128 : 0), output: found,

@@ -28,7 +28,7 @@ final class StoreWorker: Sendable {
     process.standardOutput = FileHandle(fileDescriptor: output)
     process.standardError = FileHandle(fileDescriptor: error)
     defer { close(pair[1]) }
-    guard output >= 0, error >= 0 else { throw Self.failure() }
+    guard output >= 0, error >= 0 else { throw Self.noFile() }
     try process.run()
   }
 
@@ -45,6 +45,13 @@ final class StoreWorker: Sendable {
     return file
   }
 
+  private static func noFile() -> BatchError {
+    BatchError(
+      .failed, "no temporary file can be created: \(String(cString: strerror(errno)))",
+      hint: "Set TMPDIR to a folder that can be written, and start again", effect: .nothingWritten,
+      path: NSTemporaryDirectory())
+  }
+
   private static func failure() -> BatchError {
     BatchError(
       .failed, "a process for stores cannot be started: \(String(cString: strerror(errno)))",
@@ -53,7 +60,10 @@ final class StoreWorker: Sendable {
 
   /// Runs a command to its end. Nothing else may be asked meanwhile. `isLast`: ask another process for the next one.
   func run(_ words: [String]) -> (outcome: StoreProcesses.Outcome, isLast: Bool) {
-    for file in [output, error] where ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0 { break }
+    for file in [output, error] {
+      ftruncate(file, 0)
+      lseek(file, 0, SEEK_SET)
+    }
     var answer = StoreWorkerLoop.Answer()
     let text = Array(words.map { Array($0.utf8) + [0] }.joined())
     let isAnswered =

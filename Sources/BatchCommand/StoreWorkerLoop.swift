@@ -20,33 +20,46 @@ enum StoreWorkerLoop {
 
   /// Never returns: the process ends when its socket does.
   static func serve(_ run: ([String]) -> Int32) -> Never {
-    let watcher = try? Worker { stopWhenAlone() }
-    while let words = request() {
-      var answer = Answer(code: run(words))
-      fflush(nil)
+    let socket = takeSocket()
+    let watcher = try? Worker { stopWhenAlone(socket) }
+    while let words = request(socket) {
+      var answer = Answer(code: Output.settled(run(words)))
       answer.isLast = Console.peakMemory > mostMemory
-      guard withUnsafeBytes(of: answer, { send($0, to: 0) }), !answer.isLast else { break }
+      guard withUnsafeBytes(of: answer, { send($0, to: socket) }), !answer.isLast else { break }
     }
     withExtendedLifetime(watcher) { exit(0) }
   }
 
-  private static func request() -> [String]? {
+  /// The socket came as standard input. Commands, and what they start, are to find nothing there.
+  private static func takeSocket() -> Int32 {
+    let (socket, nothing) = (dup(0), open("/dev/null", O_RDONLY | O_CLOEXEC))
+    _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+    dup2(nothing, 0)
+    close(nothing)
+    return socket
+  }
+
+  private static func request(_ socket: Int32) -> [String]? {
     var count: UInt32 = 0
-    guard withUnsafeMutableBytes(of: &count, { receive($0, from: 0) }), count > 0, count <= mostBytes else {
+    guard withUnsafeMutableBytes(of: &count, { receive($0, from: socket) }), count > 0, count <= mostBytes else {
       return nil
     }
     var text = [UInt8](repeating: 0, count: Int(count))
-    guard text.withUnsafeMutableBytes({ receive($0, from: 0) }) else { return nil }
+    guard text.withUnsafeMutableBytes({ receive($0, from: socket) }) else { return nil }
     return text.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
       String(decoding: $0, as: UTF8.self)
     }
   }
 
   /// Whoever asked is gone: the store at hand is left as after SIGTERM, to be resumed.
-  private static func stopWhenAlone() {
-    var waited = pollfd(fd: 0, events: peerIsGone, revents: 0)
+  private static func stopWhenAlone(_ socket: Int32) {
+    var waited = pollfd(fd: socket, events: peerIsGone, revents: 0)
     while poll(&waited, 1, -1) < 0, errno == EINTR {}
-    kill(getpid(), SIGTERM)
+    // A command that is only just beginning does not hear it.
+    while true {
+      kill(getpid(), SIGTERM)
+      sleep(1)
+    }
   }
 
   /// Whether all bytes could be sent.

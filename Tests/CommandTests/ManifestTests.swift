@@ -82,6 +82,30 @@ struct ManifestTests {
     #expect(try folder.run("book-migration", ["resume", stores[0], "--quiet"]).code == 0)
   }
 
+  @Test("A command at a store's end finds nothing on its standard input, and the next stores are migrated")
+  func hooks() throws {
+    let folder = try CommandFolder()
+    let stores = try (1...3).map { try folder.sample("S\($0).sqlite", rows: 20, seed: UInt64($0)) }
+    let list = folder.file("stores.txt")
+    try stores.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+    let words = ["migrate", "--manifest", list, "--on-success", "cat", "--quiet"] + CommandFolder.models
+    #expect(try folder.run("book-migration", words).code == 0)
+  }
+
+  @Test("Without a place for temporary files no store is begun; with one, as the message says, all are migrated")
+  func temporaryFiles() throws {
+    let folder = try CommandFolder()
+    let store = try folder.sample("S.sqlite", rows: 20)
+    let list = folder.file("stores.txt")
+    try store.write(toFile: list, atomically: true, encoding: .utf8)
+    let words = ["migrate", "--manifest", list] + CommandFolder.models
+    let refused = try folder.run(
+      "book-migration", words, launcher: ["/usr/bin/env", "TMPDIR=\(folder.file("nowhere"))"])
+    #expect(refused.code == 1 && refused.error.contains("Set TMPDIR"), "\(refused)")
+    let done = try folder.run("book-migration", words, launcher: ["/usr/bin/env", "TMPDIR=\(folder.path)"])
+    #expect(done.code == 0, "\(done)")
+  }
+
   @Test("Where the list's own process is killed, the store at work is left in good order")
   func orphan() throws {
     let folder = try CommandFolder()
