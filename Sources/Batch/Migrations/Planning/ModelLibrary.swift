@@ -17,6 +17,8 @@ public struct ModelLibrary: Sendable {
 
   /// Paths by inference alone that were found before.
   let paths: Memo<PathKey, RunInference>
+  /// Such paths, prepared for tables that stores had.
+  let prepared: Memo<PreparedPath.Key, PreparedPath>
 
   /// What a path by inference alone depends on, apart from the library.
   struct PathKey: Hashable {
@@ -44,9 +46,14 @@ public struct ModelLibrary: Sendable {
   init(bundles: [ModelBundle], hashes: [[String: [UInt8]]]) {
     self.bundles = bundles
     self.hashes = hashes
-    paths = Memo(limit: 16)
+    (paths, prepared) = (Memo(limit: 16), Memo(limit: 16))
     checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
+  }
+
+  /// Where in ``versions`` a model is; nil for one that is not among them.
+  func position(of model: ManagedObjectModel) -> Int? {
+    versions.indices.first { versions[$0].name == model.name && versions[$0] == model }
   }
 
   /// The version whose entity names and hashes are all equal to those given (A.6); the first of several.
