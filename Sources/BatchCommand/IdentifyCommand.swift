@@ -13,6 +13,7 @@ struct IdentifyCommand: StoreCommand {
 
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String]
+  @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }

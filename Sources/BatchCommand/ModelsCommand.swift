@@ -10,6 +10,7 @@ struct ModelsCommand: ParsableCommand {
       """)
 
   @Argument(help: .models, completion: .models) var paths: [String]
+  @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   private struct Found: Encodable {

@@ -7,9 +7,8 @@ extension ManagedObjectModel {
   /// Source of the rule: measured on real stores (A.1 to A.5). Rings of parents are cut, missing parents left out;
   /// such a model does not pass ``validate()``.
   ///
-  /// No store was seen that could prove these, which follow the pattern of the rest: composites inside composites,
-  /// derivation filters, derivations other than key paths and `@count`, several constraints on one entity, names
-  /// outside ASCII, and attributes of the type ``AttributeType/objectID``.
+  /// No store was seen that could prove these, which follow the pattern of the rest: derivation filters, derivations
+  /// other than key paths and `@count`, names outside ASCII, and attributes of the type ``AttributeType/objectID``.
   public var versionHashes: [String: [UInt8]] {
     remembered(ModelFacts.versionHashes) {
       var hasher = VersionHasher(model: self)

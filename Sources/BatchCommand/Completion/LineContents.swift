@@ -5,7 +5,7 @@ import Streams
 /// The models, mapping models and stores that a command line names, and the names in them. What cannot be read has
 /// none.
 struct LineContents {
-  static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+  static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom", "swift"]
   static let mappingExtensions = ["xcmappingmodel", "cdm", "yaml", "yml", "json"]
 
   private let words: [String]
@@ -46,7 +46,7 @@ struct LineContents {
   }
 
   private var models: [ManagedObjectModel] {
-    modelPaths.flatMap { (try? ModelReader.read(path: $0)) ?? [] }.flatMap(\.versions)
+    ((try? ModelReader.read(paths: modelPaths)) ?? []).flatMap(\.versions)
   }
 
   private var modelPaths: [String] {
@@ -66,7 +66,7 @@ struct LineContents {
       let names = files.filter { ($0 as NSString).pathExtension == inner[kind] }.map(stem)
       return NaturalOrder.versions(names, of: stem(path)) { $0 }.map { (stem(path), $0) }
     default:
-      let bundles = (try? ModelReader.read(path: path)) ?? []
+      let bundles = (try? ModelReader.read(paths: [path])) ?? []
       return bundles.flatMap { bundle in bundle.versions.map { (bundle.name, $0.name) } }
     }
   }

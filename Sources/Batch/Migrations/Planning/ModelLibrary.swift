@@ -29,12 +29,12 @@ public struct ModelLibrary: Sendable {
     var way: InferencePath?
   }
 
-  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them. What the process has read
-  /// before, and what has not changed since, is not read again.
+  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them, and what the registered
+  /// ``ModelFormat`` reads. What the process has read before, and what has not changed since, is not read again.
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read.
   public init(paths: [String]) throws {
-    self = try KnownLibraries.library(paths.flatMap { try ModelReader.documents(below: $0) })
+    self = try KnownLibraries.library(ModelReader.sources(paths))
   }
 
   /// Makes a library of bundles that were read before.

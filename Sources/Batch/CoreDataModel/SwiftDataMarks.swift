@@ -1,0 +1,13 @@
+/// How models of SwiftData are known.
+extension ManagedObjectModel {
+  /// Whether SwiftData made the model: sources say so, and models that stores carry have a configuration that Xcode does
+  /// not write.
+  package var isOfSwiftData: Bool {
+    isUsedWithSwiftData || (!entities.isEmpty && configurations["default"]?.count == entities.count)
+  }
+}
+
+extension AttributeDescription {
+  /// The entry of user info that names a default which SwiftData evaluates anew with each build of the schema.
+  package static let evaluatedDefault = "godwit.default"
+}
