@@ -46,7 +46,9 @@ package enum PlanFingerprint {
       }
     }
     let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
-    return (texts + model.versionIdentifiers).map(inOneModule)
+    // Runs of releases that made these indexes twice are not resumed.
+    let repeated = model.entities.filter(\.repeatsIndexes).map { "\($0.name) repeats indexes" }
+    return (texts + model.versionIdentifiers + repeated).map(inOneModule)
   }
 
   /// A mapping as text that does not depend on the order of dictionaries.

@@ -7,6 +7,8 @@ import Streams
 struct CachedModel {
   /// The model, if its hashes are those of the store's metadata, or if no metadata can be read.
   private(set) var model: ManagedObjectModel?
+  /// The packed model, whether it can be used or not.
+  private(set) var content: [UInt8]?
   /// `none`, `usable`, or why the cache cannot be used.
   private(set) var state = "none"
 
@@ -15,7 +17,8 @@ struct CachedModel {
       return
     }
     do {
-      guard let content = try Self.content(reader, table: table, position: position) else { return }
+      content = try Self.content(reader, table: table, position: position)
+      guard let content else { return }
       // The cache holds no version's name.
       let found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
       guard reader.metadataProblem == nil else {

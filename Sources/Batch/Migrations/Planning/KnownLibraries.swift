@@ -16,14 +16,19 @@ enum KnownLibraries {
   /// change and inode. Throws ``BatchError`` as the readers of models do.
   static func library(_ documents: [String]) throws -> ModelLibrary {
     try known.value(try documents.flatMap { try seen($0, depth: 0) }) {
-      ModelLibrary(bundles: try documents.map(ModelReader.bundle))
+      ModelLibrary(
+        bundles: try documents.map { try StoreDocument.isStore($0) ? StoreDocument.bundle($0) : ModelReader.bundle($0) })
     }
   }
 
   private static func seen(_ path: String, depth: Int) throws -> [Seen] {
     let disk = LocalFileSystem()
     let status = try disk.status(path)
-    guard status?.isDirectory == true, depth < deepest else { return [Seen(path: path, status: status)] }
+    guard status?.isDirectory == true, depth < deepest else {
+      // What a store says may be in its log.
+      let files = try depth == 0 && StoreDocument.isStore(path) ? ["", "-wal", "-journal"] : [""]
+      return try files.map { Seen(path: path + $0, status: try disk.status(path + $0)) }
+    }
     return try disk.list(path).flatMap { try seen(FilePaths.join(path, $0), depth: depth + 1) }
   }
 }

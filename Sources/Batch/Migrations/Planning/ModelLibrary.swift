@@ -27,12 +27,14 @@ public struct ModelLibrary: Sendable {
     var way: InferencePath?
   }
 
-  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them. What the process has read
-  /// before, and what has not changed since, is not read again.
+  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, compiled ones, folders of them, or stores, whose
+  /// own model is a bundle of one version. What the process has read before, and what has not changed since, is not
+  /// read again.
   ///
-  /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read.
+  /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read, and `noModel` for a store without one.
   public init(paths: [String]) throws {
-    self = try KnownLibraries.library(paths.flatMap { try ModelReader.documents(below: $0) })
+    self = try KnownLibraries.library(
+      paths.flatMap { try StoreDocument.isStore($0) ? [$0] : ModelReader.documents(below: $0) })
   }
 
   /// Makes a library of bundles that were read before.
