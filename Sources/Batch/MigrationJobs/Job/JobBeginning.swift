@@ -138,6 +138,7 @@ extension MigrationJob {
       RejectPlan(limit: limit.count(rows: plan.rows.reduce(0) { $0 + $1.rows }), withValues: limit.withValues)
     }
     run.inference = request.inference
+    if request.fromTables { run.fromTables = true }
     if request.validation != .all { run.validation = request.validation }
     if request.consent != LossConsent() { run.consent = request.consent }
     if !request.arguments.isEmpty { run.arguments = request.arguments }

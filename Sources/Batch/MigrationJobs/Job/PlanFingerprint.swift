@@ -19,6 +19,8 @@ package enum PlanFingerprint {
     writer.writeString(extras.history.rawValue)
     writer.writeBool(extras.allowsCloudKit)
     for step in steps.flatMap({ $0.passed + [$0] }) {
+      // Earlier releases left out indexes that a store lacked.
+      if step.isIdentity { writer.writeString("with missing indexes") }
       if !step.passed.isEmpty { writer.writeString("in the pass of the \(step.passed.count) before") }
       for model in [step.source, step.destination] {
         writer.writeString(model.name)

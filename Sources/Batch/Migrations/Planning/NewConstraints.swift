@@ -30,11 +30,13 @@ struct NewConstraints {
       written.contains(step.destination.name)
         && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
     }
-    guard let last = path.lastIndex(where: { !$0.isIdentity && adds($0) }) else { return }
+    guard let last = path.lastIndex(where: adds) else { return }
     var composition = MappingComposition(source)
-    for (step, layout) in zip(path[...last], layouts) where !step.isIdentity {
+    for (step, layout) in zip(path[...last], layouts) {
       // What objects look like after a step that cannot be composed is not known before it is made.
-      guard (try? composition.append(step.mappingModels.flatMap(\.entityMappings), to: layout)) != nil else { return }
+      if !step.isIdentity {
+        guard (try? composition.append(step.mappingModels.flatMap(\.entityMappings), to: layout)) != nil else { return }
+      }
       guard adds(step) else { continue }
       for entity in step.destination.entities {
         for properties in entity.uniquenessConstraints {
