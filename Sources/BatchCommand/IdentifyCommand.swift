@@ -8,11 +8,13 @@ struct IdentifyCommand: StoreCommand {
     discussion: """
       The version is found by its hashes. If none fits, the nearest version is shown, and what differs: entities by their \
       hashes, and in them the properties for which the store has no column, or a column of another type. The exit code is 0 \
-      if a version fits, and 20 if none does, as with plan and migrate.
+      if a version fits, and 20 if none does, as with plan and migrate. With --by-tables the versions are shown whose tables \
+      the store has, whatever its metadata say; the code is 20 if there is none.
       """)
 
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String]
+  @Flag(name: .long, help: "Compare the tables, not the version hashes in the metadata.") var byTables = false
   @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
@@ -23,9 +25,36 @@ struct IdentifyCommand: StoreCommand {
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     defer { reader.close() }
     Console.tellRecovery(reader)
+    if byTables { return try identifyByTables(reader, library) }
     let found = StoreIdentification(reader, in: library)
     Console.print(json ? try JSONOutput.document(found) : Self.text(found))
     if found.versions.isEmpty { throw ExitCode(ExitCodes.refused) }
+  }
+
+  private struct ByTables: Encodable {
+    var path: String
+    /// What the metadata say; missing if they name no version that is known.
+    var claimed: String?
+    /// What the tables fit.
+    var versions: [String]
+  }
+
+  private func identifyByTables(_ reader: StoreReader, _ library: ModelLibrary) throws {
+    let fit = TableFit(reader, in: library)
+    let found = ByTables(path: reader.path, claimed: fit.claimed?.name, versions: fit.versions.map(\.name))
+    Console.print(json ? try JSONOutput.document(found) : text(found, isConsistent: fit.isConsistent))
+    if found.versions.isEmpty { throw ExitCode(ExitCodes.refused) }
+  }
+
+  private func text(_ found: ByTables, isConsistent: Bool) -> String {
+    var lines = found.versions.map { "\(found.path): the tables are those of \($0)" }
+    if lines.isEmpty { lines.append("\(found.path): the tables are those of no version") }
+    lines.append("  the metadata say \(found.claimed ?? "a version that is not known")")
+    if !isConsistent, found.versions.count == 1 {
+      let command = ProgramName.command(["plan", store, "--from-tables", "--models"] + models)
+      lines.append("  to migrate from there, look at the plan first: \(command.line)")
+    }
+    return lines.joined(separator: "\n")
   }
 
   private static func text(_ found: StoreIdentification) -> String {

@@ -40,6 +40,11 @@ struct ModelOptions: ParsableArguments {
   var identity = false
 
   @Flag(
+    name: .long,
+    help: "Begin at the version that the store's tables fit, where its metadata contradict them. See identify --by-tables.")
+  var fromTables = false
+
+  @Flag(
     name: .long, help: "Make each step in a pass of its own. Otherwise steps share a pass if the result is the same.")
   var noFuse = false
 
@@ -69,6 +74,7 @@ struct ModelOptions: ParsableArguments {
       source: store, output: output, models: models, mappings: mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
     (request.consent, request.validation, request.inference) = (consent.consent, validation, inference)
+    request.fromTables = fromTables
     return request
   }
 
@@ -86,7 +92,7 @@ struct ModelOptions: ParsableArguments {
     return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
       + option("--stages", stages.map { [absolute($0)] } ?? [])
-      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
+      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--from-tables", fromTables), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
       + option("--path", inference.map { [$0.rawValue] } ?? [])
       + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments + swift.arguments
   }
@@ -97,6 +103,9 @@ struct ModelOptions: ParsableArguments {
     }
     guard inference == nil || (stages == nil && !identity) else {
       throw ValidationError("--path goes neither with --stages, which say what is passed, nor with --identity")
+    }
+    guard !identity || !fromTables else {
+      throw ValidationError("--identity keeps the metadata, which --from-tables does not believe: name a version with --to")
     }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
   }

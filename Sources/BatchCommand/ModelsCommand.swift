@@ -6,20 +6,31 @@ struct ModelsCommand: ParsableCommand {
     commandName: "models", abstract: "Lists models, their versions, and which steps between them can be inferred.",
     discussion: """
       Versions are listed in order; * marks the current one. A staged migration names a version by its checksum. A step that \
-      cannot be inferred needs a mapping model.
+      cannot be inferred needs a mapping model. A store is a model of one version: the one that it carries.
       """)
 
   @Argument(help: .models, completion: .models) var paths: [String]
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Write every version as an .xcdatamodel: into this folder, or as the package of this name. Overwrites nothing.",
+      valueName: "folder"),
+    completion: .directory)
+  var extract: String?
   @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   private struct Found: Encodable {
     var models: [ModelInspection]
+    var extracted: [ModelExtraction.Package]?
   }
 
   func run() throws {
-    let models = try ModelLibrary(paths: paths).bundles.map(ModelInspection.init)
-    Console.print(json ? try JSONOutput.document(Found(models: models)) : models.map(Self.text).joined(separator: "\n"))
+    let bundles = try ModelLibrary(paths: paths).bundles
+    let written = try extract.map { try ModelExtraction(bundles, to: $0).packages }
+    let found = Found(models: bundles.map(ModelInspection.init), extracted: written)
+    let lines = found.models.map(Self.text) + (written ?? []).map(\.text)
+    Console.print(json ? try JSONOutput.document(found) : lines.joined(separator: "\n"))
   }
 
   private static func text(_ model: ModelInspection) -> String {

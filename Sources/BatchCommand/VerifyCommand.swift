@@ -67,6 +67,12 @@ struct VerifyCommand: StoreCommand {
       settled.path, of: model, with: request, monitor: RunMonitor(interval: request.interval))
   }
 
+  /// The command that makes missing indexes.
+  private var repair: String {
+    let models = models.isEmpty ? [] : ["--models"] + models
+    return ProgramName.command(["migrate", store, "--identity"] + models).line
+  }
+
   private func text(_ report: VerificationReport, _ comparison: StoreComparison?) -> String {
     let rows = report.tables.reduce(0) { $0 + $1.rows }
     var lines = ["\(store): \(Console.count(rows)) rows in \(report.tables.count) tables"]
@@ -76,6 +82,7 @@ struct VerifyCommand: StoreCommand {
     }
     if let note = report.note { lines.append("note: \(note)") }
     lines += report.violations.map { "wrong: \($0.description)" } + report.warnings.map { "note: \($0.description)" }
+    if report.warnings.contains(where: { $0.kind == .missingIndex }) { lines.append("to make what is missing: \(repair)") }
     for difference in comparison?.differences ?? [] {
       let first = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(
         separator: " ")

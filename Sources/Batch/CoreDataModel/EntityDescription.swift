@@ -38,6 +38,12 @@ public struct EntityDescription: Sendable, Equatable {
       self.name = name
       self.elements = elements
     }
+
+    /// Whether it is what an old-style index over these properties would be.
+    func stands(for properties: [String]) -> Bool {
+      elements.map(\.property) == properties && partialPredicate == nil
+        && elements.allSatisfy { $0.expression == nil && $0.isAscending && $0.type == "Binary" }
+    }
   }
 
   /// The name, unique in the model.
@@ -85,5 +91,21 @@ public struct EntityDescription: Sendable, Equatable {
     self.isAbstract = isAbstract
     self.attributes = attributes
     self.relationships = relationships
+  }
+}
+
+extension EntityDescription {
+  /// Old-style indexes that stand for themselves: each a list of property names. SwiftData says every index twice, as an
+  /// old-style one and as a fetch index; its stores have the latter.
+  package var ownOldIndexes: [[String]] {
+    let single = attributes.filter(\.isIndexed).map { [$0.name] }.sorted {
+      $0[0].utf8.lexicographicallyPrecedes($1[0].utf8)
+    }
+    return (single + compoundIndexes).filter { properties in !indexes.contains { $0.stands(for: properties) } }
+  }
+
+  /// Whether there are old-style indexes that only repeat fetch indexes.
+  package var repeatsIndexes: Bool {
+    ownOldIndexes.count < attributes.count(where: \.isIndexed) + compoundIndexes.count
   }
 }

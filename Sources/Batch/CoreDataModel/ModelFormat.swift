@@ -42,13 +42,13 @@ extension ModelReader {
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when a model cannot be read or none is found.
   public static func read(paths: [String]) throws -> [ModelBundle] {
-    try sources(paths).flatMap { try $0.bundles() }
+    try sources(paths).flatMap { try $0.flatMap { try $0.bundles() } }
   }
 
-  /// What ``read(paths:)`` reads, in its order.
-  package static func sources(_ paths: [String]) throws -> [ModelSource] {
+  /// What ``read(paths:)`` reads at each path: nothing where it was read with a path before.
+  package static func sources(_ paths: [String]) throws -> [[ModelSource]] {
     let others = paths.filter { ModelFormats.format(of: $0) != nil }
-    return try paths.flatMap { path in
+    return try paths.map { path in
       guard let format = ModelFormats.format(of: path) else {
         return try documents(below: path).map(ModelSource.document)
       }

@@ -47,7 +47,8 @@ public enum ModelReader {
       try PackageFolders.refuseMissing(path)
       throw BatchError(
         .badModel, "there is no data model here",
-        hint: "Name an .xcdatamodeld, a .momd, a .mom or a folder that holds one", path: path)
+        hint: "Name an .xcdatamodeld, a .momd, a .mom, a folder that holds one, or a store that carries its model",
+        path: path)
     }
     let documents = try PackageFolders.find(extensions, below: path, code: .badModel)
     guard !documents.isEmpty else {

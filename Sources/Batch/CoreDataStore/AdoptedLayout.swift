@@ -23,8 +23,25 @@ extension StoreLayout {
         .refused, "the join table \(strange.table) has the column \(strange.column), which Core Data never makes",
         effect: .nothingWritten)
     }
+    let indexes = Self.indexes(schema, tables: tables, joins: joined)
+    let directory = PropertyDirectory(model: model, tables: tables, joins: joins)
     return StoreLayout(
-      self, tables: tables, joins: joins, indexes: Self.indexes(schema, tables: tables, joins: joined), schema: schema)
+      self, tables: tables, joins: joins, indexes: indexes + missing(tables, directory, schema), schema: schema)
+  }
+
+  /// Indexes and constraints that the model declares and the store lacks: SwiftData gives a store that exists none of
+  /// those that a model has got since. They have no text yet.
+  private func missing(_ tables: [EntityTable], _ directory: PropertyDirectory, _ schema: StoreSchema) -> [IndexLayout] {
+    // A model whose indexes cannot be planned leaves the store as it is.
+    guard let numbering = try? EntityNumbering(model: model) else { return [] }
+    var planner = IndexPlanner(
+      model: model, numbering: numbering, hasRTrees: true, columnName: directory.indexable)
+    guard (try? tables.forEach({ try planner.add($0, joins: []) })) != nil else { return [] }
+    let names = Set(schema.rows.filter { $0.type == "index" }.map { NameOrder.folded($0.name) })
+    return planner.indexes.filter { wanted in
+      wanted.isDeclared && !names.contains(NameOrder.folded(wanted.name))
+        && !schema.indexes.contains { wanted.isMade(by: $0) }
+    }
   }
 
   private static func adopted(_ bound: StoreBinding.Table) throws -> EntityTable {

@@ -24,6 +24,18 @@ public struct IndexLayout: Sendable, Hashable {
 
   /// The text of an index that exists already.
   var text: String?
+  /// In a layout that is a real store's: whether the store lacks it.
+  package var isMissing: Bool { text == nil }
+
+  /// Whether the model declares it. The others Core Data makes for its own keys.
+  var isDeclared: Bool { columns.contains { $0.collation != nil } }
+
+  /// Whether an index of a store does the same, whatever its name.
+  func isMade(by index: IndexSchema) -> Bool {
+    NameOrder.folded(index.table) == NameOrder.folded(table) && (index.isUnique || !isUnique)
+      && index.columns.map { [$0.column.map(NameOrder.folded) ?? "z_pk", "\($0.isDescending)"] }
+        == columns.map { [NameOrder.folded($0.name), "\($0.isDescending)"] }
+  }
 
   /// The text of its CREATE INDEX: that of the store, or one in Core Data's spacing.
   public var sql: String {

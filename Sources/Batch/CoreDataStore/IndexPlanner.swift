@@ -45,11 +45,10 @@ struct IndexPlanner {
     }
   }
 
-  /// Old-style indexes are what today's framework makes of them: fetch indexes named after their properties.
+  /// Old-style indexes are what today's framework makes of them: fetch indexes named after their properties (B.7).
   private mutating func addFetchIndexes(of entity: EntityDescription, table: EntityTable) throws {
     typealias Fetch = EntityDescription.FetchIndex
-    let single = entity.attributes.filter(\.isIndexed).map(\.name).sorted(by: NameOrder.codeUnits)
-    let old = (single.map { [$0] } + entity.compoundIndexes).map { properties in
+    let old = entity.ownOldIndexes.map { properties in
       Fetch(name: properties.joined(separator: "_"), elements: properties.map { .init(property: $0) })
     }
     for index in old + entity.indexes {

@@ -1,4 +1,5 @@
 import Codecs
+import Migrations
 import RunSupport
 import Streams
 
@@ -25,7 +26,9 @@ public enum FleetInputs {
             try add(FilePaths.join(path, inner), as: name + "/" + inner, depth: depth + 1)
           }
         } else {
-          let bytes = try fileSystem.readAll(path, cap: left)
+          // Objects in a store that is named for its model are none of the fleet's business.
+          let isStore = try depth == 0 && StoreDocument.isStore(path)
+          let bytes = try isStore ? StoreDocument.compiled(path) : fileSystem.readAll(path, cap: left)
           left -= bytes.count
           hash.update(Array("\(name)\n\(bytes.count)\n".utf8))
           hash.update(bytes)

@@ -29,7 +29,7 @@ struct SchemaCheck {
       }
     }
     for join in binding.joins { check(join, into: &findings) }
-    if isNew { checkIndexes(into: &findings) }
+    if isNew { checkIndexes(into: &findings) } else { nameMissing(into: &findings) }
     return findings
   }
 
@@ -81,6 +81,22 @@ struct SchemaCheck {
     for index in wanted where !found.contains(Shape(index.table, index.columns.map { ($0.name, $0.isDescending) })) {
       findings.add(fault("index \(index.name) is missing", table: index.table, entity: nil), asWarning: true)
     }
+    nameMissingTrees(into: &findings)
+  }
+
+  /// What the model declares and a store lacks that others wrote.
+  private func nameMissing(into findings: inout CheckFindings) {
+    for index in (try? layout.adopting(binding, schema: schema))?.indexes ?? [] where index.isMissing {
+      let what = index.isUnique ? "the uniqueness constraint" : "the index"
+      findings.add(
+        Violation(
+          kind: .missingIndex, table: index.table, message: "\(what) \(index.name) of the model is missing"),
+        asWarning: true)
+    }
+    nameMissingTrees(into: &findings)
+  }
+
+  private func nameMissingTrees(into findings: inout CheckFindings) {
     for (tree, isThere) in rtrees where !isThere {
       findings.add(fault("the R-tree \(tree.name) is missing", table: tree.table, entity: tree.entity), asWarning: true)
     }

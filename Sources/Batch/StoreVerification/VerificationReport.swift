@@ -79,6 +79,9 @@ public struct Violation: Sendable, Codable, Equatable, CustomStringConvertible {
     public static let metadata = Kind("metadata")
     /// A table, a column or an index is missing or too many.
     public static let schema = Kind("schema")
+    /// An index or a uniqueness constraint that the model declares is not there (a warning). A migration makes it, an
+    /// identity migration, too.
+    public static let missingIndex = Kind("missing-index")
     /// Z_PRIMARYKEY differs from the model, or its maximum is below a key in use.
     public static let primaryKeys = Kind("primary-keys")
     /// A table has more or fewer rows than expected.

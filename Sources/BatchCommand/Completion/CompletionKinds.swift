@@ -5,7 +5,7 @@ import Foundation
 /// What values of arguments are completed with.
 extension CompletionKind {
   static var store: CompletionKind { .file() }
-  static var models: CompletionKind { .file(extensions: LineContents.modelExtensions) }
+  static var models: CompletionKind { .file(extensions: LineContents.modelExtensions + LineContents.storeExtensions) }
   static var mappings: CompletionKind { .file(extensions: LineContents.mappingExtensions) }
   static var documents: CompletionKind { .file(extensions: ["yaml", "yml", "json"]) }
 

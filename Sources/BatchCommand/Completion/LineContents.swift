@@ -6,6 +6,7 @@ import Streams
 /// none.
 struct LineContents {
   static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom", "swift"]
+  static let storeExtensions = ["store", "sqlite"]
   static let mappingExtensions = ["xcmappingmodel", "cdm", "yaml", "yml", "json"]
 
   private let words: [String]
@@ -17,7 +18,9 @@ struct LineContents {
 
   /// In their order; those of several models with one name as `Model/Version`.
   var versions: [String] {
-    let found = modelPaths.flatMap(Self.versions)
+    // A store is a model to commands that take one.
+    let paths = modelPaths.isEmpty ? words.dropFirst().map(Self.path).filter(Self.isDatabase) : modelPaths
+    let found = paths.flatMap(Self.versions)
     return found.map { version in
       found.count { $0.name == version.name } > 1 ? "\(version.model)/\(version.name)" : version.name
     }
@@ -46,7 +49,7 @@ struct LineContents {
   }
 
   private var models: [ManagedObjectModel] {
-    ((try? ModelReader.read(paths: modelPaths)) ?? []).flatMap(\.versions)
+    Self.bundles(modelPaths).flatMap(\.versions)
   }
 
   private var modelPaths: [String] {
@@ -66,10 +69,11 @@ struct LineContents {
       let names = files.filter { ($0 as NSString).pathExtension == inner[kind] }.map(stem)
       return NaturalOrder.versions(names, of: stem(path)) { $0 }.map { (stem(path), $0) }
     default:
-      let bundles = (try? ModelReader.read(paths: [path])) ?? []
-      return bundles.flatMap { bundle in bundle.versions.map { (bundle.name, $0.name) } }
+      return bundles([path]).flatMap { bundle in bundle.versions.map { (bundle.name, $0.name) } }
     }
   }
+
+  private static func bundles(_ paths: [String]) -> [ModelBundle] { (try? ModelLibrary(paths: paths))?.bundles ?? [] }
 
   /// The entities of the first store on the line. One with a rollback journal would have to be recovered first.
   private var stored: [String] {

@@ -13,19 +13,26 @@ public enum ModelCache {
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when it is cut off, damaged or no model.
   public static func decode(_ content: [UInt8], name: String = "") throws -> ManagedObjectModel {
-    let hint = "The store can still be migrated with its model file"
+    let archive = try archive(content)
+    do { return try CompiledModelReader.read(archive, name: name) } catch let error as BatchError {
+      throw BatchError(.badModel, "the model cache (Z_MODELCACHE) cannot be read", hint: hint, cause: error)
+    }
+  }
+
+  private static let hint = "The store can still be migrated with its model file"
+
+  /// The compiled model in a cache, as a `.mom` has it.
+  ///
+  /// - Throws: ``BatchError`` with the code `badModel` when it is cut off or damaged.
+  package static func archive(_ content: [UInt8]) throws -> [UInt8] {
     guard !content.isEmpty else { throw BatchError(.badModel, "the model cache (Z_MODELCACHE) is empty", hint: hint) }
     guard content.count <= largestContent else {
       throw BatchError(.badModel, "the model cache (Z_MODELCACHE) has \(content.count) bytes, more than any store's")
     }
-    do {
-      return try CompiledModelReader.read(Inflate.decode(content, limit: largestArchive), name: name)
-    } catch let damage as InflateDamage {
+    do { return try Inflate.decode(content, limit: largestArchive) } catch let damage as InflateDamage {
       throw BatchError(
         .badModel, "the model cache (Z_MODELCACHE) cannot be unpacked after \(damage.output.count) bytes", hint: hint,
         cause: damage)
-    } catch let error as BatchError {
-      throw BatchError(.badModel, "the model cache (Z_MODELCACHE) cannot be read", hint: hint, cause: error)
     }
   }
 

@@ -136,6 +136,7 @@ extension MigrationJob {
       RejectPlan(limit: limit.count(rows: plan.rows.reduce(0) { $0 + $1.rows }), withValues: limit.withValues)
     }
     run.inference = request.inference
+    if request.fromTables { run.fromTables = true }
     if request.validation != .all { run.validation = request.validation }
     if request.consent != LossConsent() { run.consent = request.consent }
     if !request.arguments.isEmpty { run.arguments = request.arguments }
@@ -192,14 +193,24 @@ extension MigrationJob {
   ) throws -> [String] {
     var packages: [String] = []
     for path in paths {
+      // The name says which version a file is; a link has its own.
+      if try StoreDocument.isStore(path) {
+        packages.append(path)
+        continue
+      }
       let path = try JobDirectory.resolve(path)
       // A file is named by itself: a mapping model's xcmapping.xml.
       packages += PackageFolders.isFolder(path) ? try find(path) : [path]
     }
     let copies = try packages.enumerated().map { index, package in
-      let relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
+      var relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
       try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
-      try copy(package, to: job.file(relative), depth: 8)
+      if try StoreDocument.isStore(package) {
+        relative = "\(folder)/\(index)/\(PackageFolders.stem(package)).mom"
+        try fileSystem.writeDurably(try StoreDocument.compiled(package), to: job.file(relative))
+      } else {
+        try copy(package, to: job.file(relative), depth: 8)
+      }
       for table in try MappingModelReader.tableFiles(of: package) {
         try copy(
           FilePaths.join(FilePaths.directory(of: package), table), to: job.file("\(folder)/\(index)/\(table)"), depth: 0

@@ -30,6 +30,8 @@ struct JobPlan: Codable, Equatable {
   var fuses: Bool
   /// How consecutive inferred steps are made; nil for what keeps most.
   var inference: InferencePath?
+  /// Whether the source's version is the one that its tables fit; nil if it is that of its metadata.
+  var fromTables: Bool?
   /// Which parts of the steps are made; nil for all.
   var parts: PartSelection?
   /// Passes over all rows: steps of the path, of which some may be made of several.

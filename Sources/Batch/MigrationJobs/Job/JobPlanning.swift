@@ -113,7 +113,8 @@ extension MigrationJob {
   {
     MigrationPlanner(
       library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
-      fuses: request.makesOnePass, parts: request.parts, inference: request.inference)
+      fuses: request.makesOnePass, parts: request.parts, inference: request.inference,
+      fromTables: request.fromTables)
   }
 
   /// The error with the whole command that names the order of the versions.

@@ -41,6 +41,8 @@ public struct MigrationJob: Sendable {
     public var fuses = true
     /// How consecutive inferred steps are made; nil for what loses no value that one way or the other keeps.
     public var inference: InferencePath?
+    /// Whether the store's version is the one that its tables fit, where its metadata contradict them.
+    public var fromTables = false
     /// Which parts of the steps are made; other than all only to an ``output``.
     public var parts = PartSelection()
 

@@ -19,6 +19,8 @@ package enum PlanFingerprint {
     writer.writeString(extras.history.rawValue)
     writer.writeBool(extras.allowsCloudKit)
     for step in steps.flatMap({ $0.passed + [$0] }) {
+      // Earlier releases left out indexes that a store lacked.
+      if step.isIdentity { writer.writeString("with missing indexes") }
       if !step.passed.isEmpty { writer.writeString("in the pass of the \(step.passed.count) before") }
       for model in [step.source, step.destination] {
         writer.writeString(model.name)
@@ -46,7 +48,9 @@ package enum PlanFingerprint {
       }
     }
     let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
-    return (texts + model.versionIdentifiers).map(inOneModule)
+    // Runs of releases that made these indexes twice are not resumed.
+    let repeated = model.entities.filter(\.repeatsIndexes).map { "\($0.name) repeats indexes" }
+    return (texts + model.versionIdentifiers + repeated).map(inOneModule)
   }
 
   /// A mapping as text that does not depend on the order of dictionaries.

@@ -40,7 +40,7 @@ struct PlanJudge {
 
   /// Refuses what nobody gave up: by the version history, an option, or a choice of parts.
   private func refuseLosses(_ reader: StoreReader) throws {
-    let hashes = reader.metadata.versionHashes
+    let hashes = library.hashes(of: plan.sourceVersion)
     let isKnown = library.model(matching: hashes) != nil
     let stages = plan.steps.flatMap { $0.passed + [$0] }
     guard let origin = stages.first else { return }

@@ -189,7 +189,12 @@ struct CarriedObjectsFinder {
   }
 
   private func addNotes(_ found: inout CarriedObjects) {
-    guard !isIdentity else { return }
+    guard !isIdentity else {
+      found.notes += drafts.layout.indexes.filter(\.isMissing).map {
+        "the \($0.isUnique ? "uniqueness constraint" : "index") \($0.name) of the model, which the store lacks, is made"
+      }
+      return
+    }
     let columns = binding.extras.columns.map { "\($0.table).\($0.column)" }
     if !columns.isEmpty {
       found.notes.append("columns that the model does not know are dropped: \(columns.joined(separator: ", "))")

@@ -7,6 +7,10 @@ import Streams
 struct CachedModel {
   /// The model, if its hashes are those of the store's metadata, or if no metadata can be read.
   private(set) var model: ManagedObjectModel?
+  /// The model, also where it contradicts the metadata.
+  private(set) var found: ManagedObjectModel?
+  /// The packed model, whether it can be used or not.
+  private(set) var content: [UInt8]?
   /// `none`, `usable`, or why the cache cannot be used.
   private(set) var state = "none"
 
@@ -15,9 +19,11 @@ struct CachedModel {
       return
     }
     do {
-      guard let content = try Self.content(reader, table: table, position: position) else { return }
+      content = try Self.content(reader, table: table, position: position)
+      guard let content else { return }
       // The cache holds no version's name.
       let found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
+      self.found = found
       guard reader.metadataProblem == nil else {
         (model, state) = (found, "usable, but there are no version hashes to compare it with")
         return

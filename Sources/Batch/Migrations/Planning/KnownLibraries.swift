@@ -10,19 +10,44 @@ enum KnownLibraries {
     case mark(String)
   }
 
+  private enum Source {
+    case store(String)
+    case model(ModelSource)
+  }
+
   private static let deepest = 8
   private static let known = Memo<[Seen], ModelLibrary>(limit: 4)
 
-  /// The library of these models. Xcode's are read again when a file of them is another one than it was: by size, time
-  /// of change and inode. Others are when their mark differs. Throws ``BatchError`` as the readers of models do.
-  static func library(_ sources: [ModelSource]) throws -> ModelLibrary {
-    try known.value(try sources.flatMap(seen)) { ModelLibrary(bundles: try sources.flatMap { try $0.bundles() }) }
+  /// The library of the models at these paths. Xcode's are read again when a file of them is another one than it was: by
+  /// size, time of change and inode. So are stores. Others are when their mark differs. Throws ``BatchError`` as the
+  /// readers of models do.
+  static func library(_ paths: [String]) throws -> ModelLibrary {
+    let sources = try sources(paths)
+    return try known.value(try sources.flatMap(seen)) { ModelLibrary(bundles: try sources.flatMap(bundles)) }
   }
 
-  private static func seen(_ source: ModelSource) throws -> [Seen] {
+  private static func sources(_ paths: [String]) throws -> [Source] {
+    let stores = Set(try paths.filter(StoreDocument.isStore))
+    var models = try ModelReader.sources(paths.filter { !stores.contains($0) }).makeIterator()
+    return paths.flatMap { path in
+      stores.contains(path) ? [.store(path)] : (models.next() ?? []).map(Source.model)
+    }
+  }
+
+  private static func bundles(_ source: Source) throws -> [ModelBundle] {
     switch source {
-    case .document(let path): try seen(path, depth: 0)
-    case .others(let paths, let format): [.mark(try format.mark(of: paths))]
+    case .store(let path): [try StoreDocument.bundle(path)]
+    case .model(let model): try model.bundles()
+    }
+  }
+
+  private static func seen(_ source: Source) throws -> [Seen] {
+    let disk = LocalFileSystem()
+    switch source {
+    // What a store says may be in its log.
+    case .store(let path): return try ["", "-wal", "-journal"].map { .file(path + $0, try disk.status(path + $0)) }
+    case .model(.document(let path)): return try seen(path, depth: 0)
+    case .model(.others(let paths, let format)): return [.mark(try format.mark(of: paths))]
     }
   }
 

@@ -68,16 +68,19 @@ public struct MigrationPlanner: Sendable {
   let fuses: Bool
   private let parts: PartSelection
   let inference: InferencePath?
+  private let fromTables: Bool
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that
   /// can be inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
   /// `inference` says whether consecutive inferred steps are made as they are, or as one past the versions between; nil
-  /// for what loses no value that the other keeps. Stages are passed as they are.
+  /// for what loses no value that the other keeps. Stages are passed as they are. With `fromTables` a store's version is the
+  /// one that its tables fit, where its metadata contradict them.
   public init(
     library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names,
     fuses: Bool = true,
-    parts: PartSelection = PartSelection(), inference: InferencePath? = nil
+    parts: PartSelection = PartSelection(), inference: InferencePath? = nil, fromTables: Bool = false
   ) {
+    self.fromTables = fromTables
     self.inference = inference
     self.order = order
     self.parts = parts
@@ -103,13 +106,14 @@ public struct MigrationPlanner: Sendable {
   private func planned(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool, checksValues: Bool
   ) throws -> MigrationPlan {
-    let source = try StoreModel.find(of: reader, in: library)
+    let fit = fromTables ? TableFit(reader, in: library) : nil
+    let source = try fit?.source(of: reader) ?? StoreModel.find(of: reader, in: library)
     let destination = try self.destination(target, from: source)
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
     let chosen = try path(from: source, to: destination, target, successors)
     var steps = chosen.steps
-    markHistory(&steps, reader: reader, successors: successors)
+    markHistory(&steps, source: source, successors: successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let binding = try StoreBinding(reader, model: source)
     let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
@@ -127,7 +131,7 @@ public struct MigrationPlanner: Sendable {
     let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
-      try chosen.notes + values + links + (prepared.fusion?.notes ?? [])
+      try [fit?.note].compactMap { $0 } + chosen.notes + values + links + (prepared.fusion?.notes ?? [])
       + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
@@ -154,7 +158,8 @@ public struct MigrationPlanner: Sendable {
 
   /// What a person can do about the order if no path leads to the target; nil if that is not the trouble.
   package func orderAdvice(_ reader: StoreReader, target: MigrationTarget) -> OrderAdvice? {
-    guard order.stages == nil, target != .identity, let source = try? StoreModel.find(of: reader, in: library),
+    guard order.stages == nil, target != .identity, !fromTables,
+      let source = try? StoreModel.find(of: reader, in: library),
       let destination = try? destination(target, from: source)
     else { return nil }
     let successors = try? order.successors(in: library)
@@ -179,8 +184,10 @@ public struct MigrationPlanner: Sendable {
 
   /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version
   /// that is missing, and those that mapping models lead backward, as inference never does.
-  private func markHistory(_ steps: inout [MigrationStep], reader: StoreReader, successors: [String: String]?) {
-    let isKnown = library.model(matching: reader.metadata.versionHashes) != nil
+  private func markHistory(
+    _ steps: inout [MigrationStep], source: ManagedObjectModel, successors: [String: String]?
+  ) {
+    let isKnown = library.model(matching: library.hashes(of: source)) != nil
     if !isKnown, steps.first?.isIdentity == false { steps[0].isHistory = false }
     guard order.stages == nil, steps.contains(where: { !$0.isInferred && !$0.isIdentity }) else { return }
     let graph = VersionGraph(library: library, successors: successors)

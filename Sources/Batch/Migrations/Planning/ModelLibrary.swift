@@ -29,12 +29,13 @@ public struct ModelLibrary: Sendable {
     var way: InferencePath?
   }
 
-  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, or folders of them, and what the registered
-  /// ``ModelFormat`` reads. What the process has read before, and what has not changed since, is not read again.
+  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, compiled ones, folders of them, stores, whose own
+  /// model is a bundle of one version, and what the registered ``ModelFormat`` reads. What the process has read before,
+  /// and what has not changed since, is not read again.
   ///
-  /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read.
+  /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read, and `noModel` for a store without one.
   public init(paths: [String]) throws {
-    self = try KnownLibraries.library(ModelReader.sources(paths))
+    self = try KnownLibraries.library(paths)
   }
 
   /// Makes a library of bundles that were read before.

@@ -29,13 +29,13 @@ struct NewConstraints {
       written.contains(step.destination.name)
         && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
     }
-    guard let last = path.lastIndex(where: { !$0.isIdentity && adds($0) }) else { return }
+    guard let last = path.lastIndex(where: adds) else { return }
     var composition = try MappingComposition(VersionLayout(source))
-    for step in path[...last] where !step.isIdentity {
+    for step in path[...last] {
       // What objects look like after a step that cannot be composed is not known before it is made.
+      let mappings = step.mappingModels.flatMap(\.entityMappings)
       guard
-        (try? composition.append(
-          step.mappingModels.flatMap(\.entityMappings), to: VersionLayout(step.destination))) != nil
+        step.isIdentity || (try? composition.append(mappings, to: VersionLayout(step.destination))) != nil
       else { return }
       guard adds(step) else { continue }
       for entity in step.destination.entities {

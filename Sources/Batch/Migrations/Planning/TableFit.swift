@@ -1,0 +1,67 @@
+import CoreDataModel
+import CoreDataStore
+import RunSupport
+
+/// Which versions the tables of a store are those of, whatever its metadata say: after a change of the metadata alone,
+/// or the loss of a -wal file, the two contradict each other.
+package struct TableFit: Sendable {
+  /// The versions whose tables, columns and types the store has, and no others, in the library's order; of versions
+  /// that are equal, the first.
+  package let versions: [ManagedObjectModel]
+  /// What the metadata claim: a version of the library, or the store's own model; nil if nothing fits them.
+  package let claimed: ManagedObjectModel?
+
+  /// Compares the tables with every version, and with the model that the store carries.
+  package init(_ reader: StoreReader, in library: ModelLibrary) {
+    let cache = CachedModel(reader)
+    claimed = library.model(matching: reader.metadata.versionHashes) ?? cache.model
+    var seen: Set<[String: [UInt8]]> = []
+    versions = (library.versions + [cache.found].compactMap { $0 }).filter { version in
+      Self.fits(version, reader) && seen.insert(library.hashes(of: version)).inserted
+    }
+  }
+
+  /// Whether the metadata name one of the versions that fit.
+  package var isConsistent: Bool {
+    claimed.map { claimed in versions.contains { $0.versionHashes == claimed.versionHashes } } ?? false
+  }
+
+  /// The version to migrate from: what the metadata claim if the tables are like that, else the only one that fits.
+  ///
+  /// - Throws: ``BatchError`` (`noModel`) when none fits, or several do.
+  package func source(of reader: StoreReader) throws -> ManagedObjectModel {
+    if isConsistent, let claimed { return claimed }
+    guard let first = versions.first else {
+      throw BatchError(
+        .noModel, "the tables fit no version of the model",
+        hint: "`\(ProgramName.current) identify` shows what differs; name the version that made the tables with --models",
+        path: reader.path)
+    }
+    guard versions.count == 1 else {
+      throw BatchError(
+        .noModel, "the tables fit several versions: \(ModelLibrary.list(versions.map(\.name)))",
+        hint: "Name single versions with --models: the one that made the tables, and the target", path: reader.path)
+    }
+    return first
+  }
+
+  /// What a person should know of a migration from ``source(of:)``.
+  package var note: String? {
+    guard !isConsistent, let version = versions.first else { return nil }
+    let claim = claimed.map { "the metadata say \($0.name)" } ?? "the metadata name no version that is known"
+    return "\(claim), but the tables are those of \(version.name): the migration begins there, as --from-tables asks"
+  }
+
+  private static func fits(_ model: ManagedObjectModel, _ reader: StoreReader) -> Bool {
+    guard let binding = try? StoreBinding(reader, model: model), binding.extras.columns.isEmpty else { return false }
+    let columns = StoreColumns(layout: binding.layout, schema: reader.schema)
+    guard model.entities.allSatisfy({ columns.retyped($0.name).isEmpty }) else { return false }
+    return !binding.extras.tables.contains { isCoreData($0, reader.schema) }
+  }
+
+  /// Whether a table is one that Core Data makes for an entity or for links; others may have any names.
+  private static func isCoreData(_ name: String, _ schema: StoreSchema) -> Bool {
+    if NumberedName(name)?.prefix == "z_" { return true }
+    return schema.table(name)?.columns.prefix(3).map { NameOrder.folded($0.name) } == ["z_pk", "z_ent", "z_opt"]
+  }
+}
