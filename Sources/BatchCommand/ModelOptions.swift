@@ -41,7 +41,8 @@ struct ModelOptions: ParsableArguments {
 
   @Flag(
     name: .long,
-    help: "Begin at the version that the store's tables fit, where its metadata contradict them. See identify --by-tables.")
+    help:
+      "Begin at the version that the store's tables fit, where its metadata contradict them. See identify --by-tables.")
   var fromTables = false
 
   @Flag(
@@ -92,7 +93,10 @@ struct ModelOptions: ParsableArguments {
     return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
       + option("--stages", stages.map { [absolute($0)] } ?? [])
-      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--from-tables", fromTables), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
+      + [
+        ("--by-identifier", byIdentifier), ("--identity", identity), ("--from-tables", fromTables),
+        ("--no-fuse", noFuse),
+      ].filter(\.1).map(\.0)
       + option("--path", inference.map { [$0.rawValue] } ?? [])
       + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments + swift.arguments
   }
@@ -105,7 +109,8 @@ struct ModelOptions: ParsableArguments {
       throw ValidationError("--path goes neither with --stages, which say what is passed, nor with --identity")
     }
     guard !identity || !fromTables else {
-      throw ValidationError("--identity keeps the metadata, which --from-tables does not believe: name a version with --to")
+      throw ValidationError(
+        "--identity keeps the metadata, which --from-tables does not believe: name a version with --to")
     }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
   }
