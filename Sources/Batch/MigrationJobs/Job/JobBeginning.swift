@@ -223,9 +223,10 @@ extension MigrationJob {
     return copies
   }
 
+  /// Copies a file or a folder. All is durable once the folder that it lies in is synced: nothing refers to it before.
   private func copy(_ path: String, to target: String, depth: Int) throws {
     guard try fileSystem.status(path)?.isDirectory == true else {
-      return try fileSystem.writeDurably(try fileSystem.readAll(path, cap: 256 << 20), to: target)
+      return try fileSystem.writeAndSync(try fileSystem.readAll(path, cap: 256 << 20), to: target)
     }
     guard depth > 0 else { throw BatchError(.badModel, "folders are nested too deeply", path: path) }
     try fileSystem.makeDirectory(target)
