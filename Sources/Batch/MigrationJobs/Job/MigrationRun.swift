@@ -131,7 +131,7 @@ struct MigrationRun {
       library: ModelLibrary(paths: plan.models.map { job.file($0) }),
       mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies,
       order: plan.order,
-      fuses: plan.fuses, parts: plan.parts ?? PartSelection(), inference: plan.inference
+      fuses: plan.fuses, parts: plan.parts ?? PartSelection(), inference: plan.inference, now: plan.now
     ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
     try checkPlan(steps)
     return steps
