@@ -10,4 +10,9 @@ extension ManagedObjectModel {
 extension AttributeDescription {
   /// The entry of user info that names a default which SwiftData evaluates anew with each build of the schema.
   package static let evaluatedDefault = "godwit.default"
+
+  /// `UUID()` or `Date()`, if the attribute has such a default.
+  package var evaluatedDefault: String? {
+    defaultValue == nil && (type == .uuid || type == .date) ? userInfo[Self.evaluatedDefault] : nil
+  }
 }

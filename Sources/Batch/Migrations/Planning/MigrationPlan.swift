@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import Foundation
 import MappingModels
 import RunSupport
 import Streams
@@ -40,6 +41,8 @@ public struct MigrationPlan: Sendable {
   public var notes: [String]
   /// The steps before some of them were made one.
   package var path: [MigrationStep] = []
+  /// The moment that the plan takes for now, in seconds since 2001.
+  package var now: Double = 0
   /// Where inference past versions and version by version give other values; the notes say it, too.
   public var differences: [InferenceDifference] = []
   /// The server that a mapping file which leads to the target version names for the result.
@@ -61,7 +64,7 @@ public enum MigrationTarget: Sendable, Equatable, Codable {
 
 /// Makes plans. Read-only (trap 1).
 public struct MigrationPlanner: Sendable {
-  let library: ModelLibrary
+  private(set) var library: ModelLibrary
   let mappings: [MappingModel]
   let policies: PolicyRegistry
   let order: VersionOrder
@@ -69,25 +72,22 @@ public struct MigrationPlanner: Sendable {
   private let parts: PartSelection
   let inference: InferencePath?
   private let fromTables: Bool
+  private let now: Double
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that
   /// can be inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
   /// `inference` says whether consecutive inferred steps are made as they are, or as one past the versions between; nil
-  /// for what loses no value that the other keeps. Stages are passed as they are. With `fromTables` a store's version is the
-  /// one that its tables fit, where its metadata contradict them.
+  /// for what loses no value that the other keeps. Stages are passed as they are. With `fromTables` a store's version is
+  /// the one that its tables fit, where its metadata contradict them. `now` is the moment of the migration, in seconds
+  /// since 2001.
   public init(
     library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names,
-    fuses: Bool = true,
-    parts: PartSelection = PartSelection(), inference: InferencePath? = nil, fromTables: Bool = false
+    fuses: Bool = true, parts: PartSelection = PartSelection(), inference: InferencePath? = nil,
+    fromTables: Bool = false, now: Double = Date().timeIntervalSinceReferenceDate.rounded()
   ) {
-    self.fromTables = fromTables
-    self.inference = inference
-    self.order = order
-    self.parts = parts
-    self.library = library
-    self.mappings = mappings
-    self.policies = policies
-    self.fuses = fuses
+    (self.library, self.mappings, self.policies, self.order) = (library, mappings, policies, order)
+    (self.fuses, self.parts, self.inference) = (fuses, parts, inference)
+    (self.fromTables, self.now) = (fromTables, now)
   }
 
   /// Plans the migration of a store.
@@ -100,7 +100,21 @@ public struct MigrationPlanner: Sendable {
   public func plan(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true, checksValues: Bool = true
   ) throws -> MigrationPlan {
-    try BatchError.border { try planned(reader, target: target, countsRows: countsRows, checksValues: checksValues) }
+    try BatchError.border {
+      var planner = self
+      planner.library = EvaluatedDefaults(store: reader.metadata.uuid, now: now).applied(to: library)
+      let unknown = target == .identity || fromTables ? nil : library.unknownVersion(reader)
+      do {
+        var plan = try planner.planned(reader, target: target, countsRows: countsRows, checksValues: checksValues)
+        plan.now = now
+        plan.notes = (unknown.map { [$0 + "; the store's own model takes its place"] } ?? []) + plan.notes
+        plan.notes += EvaluatedDefaults.notes(plan.path, versions: library.versions, applied: planner.library.versions)
+        return plan
+      } catch var error as BatchError where [.noPath, .badMapping].contains(error.code) && unknown != nil {
+        error.message += "\n" + (unknown ?? "")
+        throw error
+      }
+    }
   }
 
   private func planned(

@@ -93,46 +93,6 @@ public struct ModelLibrary: Sendable {
     return version
   }
 
-  /// A version that comes near to what a store holds.
-  public struct Nearest: Sendable, Equatable {
-    /// The version.
-    public var model: ManagedObjectModel
-    /// Entities that both have, but with different hashes; sorted.
-    public var different: [String]
-    /// Entities that only the store has; sorted.
-    public var onlyInStore: [String]
-    /// Entities that only the version has; sorted.
-    public var onlyInModel: [String]
-  }
-
-  /// The version with the fewest entities that differ, for a message; nil in an empty library.
-  public func nearest(to hashes: [String: [UInt8]]) -> Nearest? {
-    let all = versions.indices.map { position -> Nearest in
-      let known = self.hashes[position]
-      return Nearest(
-        model: versions[position],
-        different: known.filter { hashes[$0.key] != nil && hashes[$0.key] != $0.value }.keys.sorted(),
-        onlyInStore: hashes.keys.filter { known[$0] == nil }.sorted(),
-        onlyInModel: known.keys.filter { hashes[$0] == nil }.sorted())
-    }
-    // Of two that are equally near the later one: a store is rather new than old.
-    return all.reversed().min { $0.distance < $1.distance }
-  }
-
-  /// The error for a store that no version fits: it names the nearest version and what differs.
-  public func noModel(for hashes: [String: [UInt8]], path: String? = nil) -> BatchError {
-    var message = "no version of the model fits the store"
-    if let nearest = nearest(to: hashes) {
-      message += "; the nearest is \(nearest.model.name)"
-      let parts = [
-        ("differing", nearest.different), ("only in the store", nearest.onlyInStore),
-        ("only in the version", nearest.onlyInModel),
-      ]
-      for (label, names) in parts where !names.isEmpty { message += "; \(label): \(names.joined(separator: ", "))" }
-    }
-    return BatchError(.noModel, message, hint: "Supply the version that wrote the store. \(knownVersions)", path: path)
-  }
-
   /// Hashes of a model; those of a version are known already.
   package func hashes(of model: ManagedObjectModel) -> [String: [UInt8]] {
     versions.firstIndex(of: model).map { hashes[$0] } ?? model.versionHashes
@@ -198,8 +158,4 @@ public struct ModelLibrary: Sendable {
     let ends = [names.prefix(3), names.suffix(3)].map { $0.joined(separator: ", ") }
     return "\(ends[0]), … \(names.count - 6) more …, \(ends[1])"
   }
-}
-
-extension ModelLibrary.Nearest {
-  fileprivate var distance: Int { different.count + onlyInStore.count + onlyInModel.count }
 }

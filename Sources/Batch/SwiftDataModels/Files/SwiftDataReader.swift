@@ -55,7 +55,7 @@ public struct SwiftDataReader: ModelFormat {
     let sources = paths.compactMap(SourcePath.init)
     var revisions: [String?] = []
     for source in sources where !revisions.contains(source.revision) { revisions.append(source.revision) }
-    var history = VersionHistory()
+    var (history, migrations) = (VersionHistory(), DeclaredMigrations())
     for revision in revisions {
       let found = try schema(of: sources.filter { $0.revision == revision })
       guard !found.versions.isEmpty else {
@@ -64,12 +64,14 @@ public struct SwiftDataReader: ModelFormat {
           path: paths[0])
       }
       history.add(found.versions, revision: revision)
+      found.declare(&migrations)
     }
     let main = sources.first { $0.revision == nil } ?? sources[0]
     let name = PackageFolders.stem(URL(fileURLWithPath: main.path).standardizedFileURL.path)
-    return [
-      ModelBundle(path: paths[0], name: name, versions: history.versions, currentVersion: history.current)
-    ]
+    var bundle = ModelBundle(
+      path: paths[0], name: name, versions: history.versions, currentVersion: history.current)
+    bundle.migrations = migrations
+    return [bundle]
   }
 
   /// The versions and the migration plan of sources of one commit.
