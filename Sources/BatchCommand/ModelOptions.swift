@@ -37,9 +37,7 @@ struct ModelOptions: ParsableArguments {
   )
   var identity = false
 
-  @Flag(
-    name: .long,
-    help: "Begin at the version that the store's tables fit, where its metadata contradict them. See identify --by-tables.")
+  @Flag(name: .long, help: "Begin at the version that the store's tables fit, where its metadata contradict them.")
   var fromTables = false
 
   @Flag(
@@ -82,6 +80,12 @@ struct ModelOptions: ParsableArguments {
     return byIdentifier ? .identifiers : .names
   }
 
+  private var flags: [String] {
+    [
+      ("--by-identifier", byIdentifier), ("--identity", identity), ("--from-tables", fromTables), ("--no-fuse", noFuse),
+    ].filter(\.1).map(\.0)
+  }
+
   /// The options that ask for the same from any folder.
   var arguments: [String] {
     func option(_ name: String, _ values: [String]) -> [String] { values.isEmpty ? [] : [name] + values }
@@ -90,7 +94,7 @@ struct ModelOptions: ParsableArguments {
     return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
       + option("--stages", stages.map { [absolute($0)] } ?? [])
-      + [("--by-identifier", byIdentifier), ("--identity", identity), ("--from-tables", fromTables), ("--no-fuse", noFuse)].filter(\.1).map(\.0)
+      + flags
       + option("--path", inference.map { [$0.rawValue] } ?? [])
       + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments
   }
@@ -103,7 +107,8 @@ struct ModelOptions: ParsableArguments {
       throw ValidationError("--path goes neither with --stages, which say what is passed, nor with --identity")
     }
     guard !identity || !fromTables else {
-      throw ValidationError("--identity keeps the metadata, which --from-tables does not believe: name a version with --to")
+      throw ValidationError(
+        "--identity keeps the metadata, and --from-tables does not believe them: name a version with --to")
     }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
   }

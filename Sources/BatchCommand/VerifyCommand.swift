@@ -81,7 +81,9 @@ struct VerifyCommand: StoreCommand {
     }
     if let note = report.note { lines.append("note: \(note)") }
     lines += report.violations.map { "wrong: \($0.description)" } + report.warnings.map { "note: \($0.description)" }
-    if report.warnings.contains(where: { $0.kind == .missingIndex }) { lines.append("to make what is missing: \(repair)") }
+    if report.warnings.contains(where: { $0.kind == .missingIndex }) {
+      lines.append("to make what is missing: \(repair)")
+    }
     for difference in comparison?.differences ?? [] {
       let first = [difference.entity ?? difference.table, difference.key.map { "\($0)" }].compactMap { $0 }.joined(
         separator: " ")

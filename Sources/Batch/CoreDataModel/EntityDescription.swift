@@ -98,10 +98,14 @@ extension EntityDescription {
   /// Old-style indexes that stand for themselves: each a list of property names. SwiftData says every index twice, as an
   /// old-style one and as a fetch index; its stores have the latter.
   package var ownOldIndexes: [[String]] {
-    let single = attributes.filter(\.isIndexed).map { [$0.name] }.sorted { $0[0].utf8.lexicographicallyPrecedes($1[0].utf8) }
+    let single = attributes.filter(\.isIndexed).map { [$0.name] }.sorted {
+      $0[0].utf8.lexicographicallyPrecedes($1[0].utf8)
+    }
     return (single + compoundIndexes).filter { properties in !indexes.contains { $0.stands(for: properties) } }
   }
 
   /// Whether there are old-style indexes that only repeat fetch indexes.
-  package var repeatsIndexes: Bool { ownOldIndexes.count < attributes.count(where: \.isIndexed) + compoundIndexes.count }
+  package var repeatsIndexes: Bool {
+    ownOldIndexes.count < attributes.count(where: \.isIndexed) + compoundIndexes.count
+  }
 }

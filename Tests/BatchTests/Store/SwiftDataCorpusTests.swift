@@ -52,7 +52,8 @@ struct SwiftDataCorpusTests {
       let model = try ModelLibrary(paths: [store]).versions[0]
       let reader = try SourceStore.open(store, LocalFileSystem(), locking: .none)
       defer { reader.close() }
-      #expect(model.versionHashes == reader.metadata.versionHashes && TableFit(reader, in: .init(bundles: [])).isConsistent)
+      #expect(
+        model.versionHashes == reader.metadata.versionHashes && TableFit(reader, in: .init(bundles: [])).isConsistent)
       let package = (store as NSString).deletingPathExtension + ".xcdatamodel"
       try ModelPackageWriter.write(model, to: package)
       let read = try ModelReader.read(path: package)[0].versions[0]

@@ -26,14 +26,15 @@ struct RepairTests {
     return (folder, store)
   }
 
-  @Test("The tables tell the version that metadata deny, and a migration from there keeps all, also when it is stopped")
+  @Test("The tables tell the version that metadata deny, and a migration from there keeps all, also when it is killed")
   func fromTables() throws {
     let (folder, store) = try torn([FindingFolder.name, FindingFolder.name + Self.more])
     let refused = try folder.run(["plan", store, "--models", folder.models])
     #expect(refused.code == 0 && refused.output.contains("nothing to do") || refused.code == 30, "\(refused)")
     let found = try expectLook(["identify", store, "--models", folder.models, "--by-tables"], in: folder.folder)
     #expect(found.contains("the tables are those of V1") && found.contains("the metadata say V2"), "\(found)")
-    let json = try expectLook(["identify", store, "--models", folder.models, "--by-tables", "--json"], in: folder.folder)
+    let json = try expectLook(
+      ["identify", store, "--models", folder.models, "--by-tables", "--json"], in: folder.folder)
     #expect(try document(json)["versions"] as? [String] == ["V1"])
     let command = try #require(found.split(separator: "\n").last?.components(separatedBy: "godwit ").last)
     #expect(command == "plan \(store) --from-tables --models \(folder.models)")
@@ -81,7 +82,7 @@ struct RepairTests {
     try folder.texts(store, "SELECT name FROM sqlite_master WHERE type = 'index' AND sql NOT NULL ORDER BY name")
   }
 
-  @Test("verify names a missing index and a missing constraint; the command that it prints makes them, and nothing else")
+  @Test("verify names a missing index and a missing constraint; the command that it prints makes them")
   func missing() throws {
     let (folder, store) = try bare()
     let found = try folder.run(["verify", store])

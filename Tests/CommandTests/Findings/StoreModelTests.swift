@@ -52,7 +52,8 @@ struct StoreModelTests {
   func draft() throws {
     let (folder, old, new) = try stores()
     let file = folder.file("draft.yaml")
-    try Data(try expectLook(["mapping", "init", old, new], in: folder.folder).utf8).write(to: URL(fileURLWithPath: file))
+    try Data(try expectLook(["mapping", "init", old, new], in: folder.folder).utf8).write(
+      to: URL(fileURLWithPath: file))
     let plan = try expectLook(["plan", old, "--models", folder.models, "--mappings", file], in: folder.folder)
     #expect(plan.contains("V1 to V2, mapped"), "\(plan)")
     #expect(try folder.run(["plan", old, "--models", new, "--mappings", file]).output.contains("mapped"))

@@ -17,7 +17,8 @@ enum KnownLibraries {
   static func library(_ documents: [String]) throws -> ModelLibrary {
     try known.value(try documents.flatMap { try seen($0, depth: 0) }) {
       ModelLibrary(
-        bundles: try documents.map { try StoreDocument.isStore($0) ? StoreDocument.bundle($0) : ModelReader.bundle($0) })
+        bundles: try documents.map { try StoreDocument.isStore($0) ? StoreDocument.bundle($0) : ModelReader.bundle($0) }
+      )
     }
   }
 

@@ -106,8 +106,7 @@ public struct MigrationPlanner: Sendable {
   private func planned(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool, checksValues: Bool
   ) throws -> MigrationPlan {
-    let fit = fromTables ? TableFit(reader, in: library) : nil
-    let source = try fit?.source(of: reader) ?? StoreModel.find(of: reader, in: library)
+    let (source, assumption) = try source(of: reader)
     let destination = try self.destination(target, from: source)
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
@@ -123,7 +122,6 @@ public struct MigrationPlanner: Sendable {
       fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: schema, isStaged: order.stages != nil) : nil
     }
     let values = try requirements?.check(reader, binding) ?? []
-    let links = InferredRequirements.newRelationships(steps)
     let path = steps
     steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
     if checksValues {
@@ -134,13 +132,21 @@ public struct MigrationPlanner: Sendable {
     let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
-      try [fit?.note].compactMap { $0 } + chosen.notes + values + links + (fusion?.notes ?? []) + PartSelection.notes(steps, splits, policies: policies)
+      try assumption + chosen.notes + values + InferredRequirements.newRelationships(path) + (fusion?.notes ?? [])
+      + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
       path: path, differences: chosen.differences, destination: try namedDestination(for: destination))
+  }
+
+  /// The store's version, and what a person should know of how it was found.
+  private func source(of reader: StoreReader) throws -> (ManagedObjectModel, notes: [String]) {
+    guard fromTables else { return (try StoreModel.find(of: reader, in: library), []) }
+    let fit = TableFit(reader, in: library)
+    return (try fit.source(of: reader), [fit.note].compactMap { $0 })
   }
 
   private func namedDestination(for target: ManagedObjectModel) throws -> LoadDestination? {

@@ -37,7 +37,7 @@ package struct TableFit: Sendable {
     guard let first = versions.first else {
       throw BatchError(
         .noModel, "the tables fit no version of the model",
-        hint: "`\(ProgramName.current) identify` shows what differs; name the version that made the tables with --models",
+        hint: "Name the version that made the tables with --models",
         path: reader.path)
     }
     guard versions.count == 1 else {
