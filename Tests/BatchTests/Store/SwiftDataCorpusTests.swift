@@ -43,7 +43,7 @@ struct SwiftDataCorpusTests {
       let report = try StoreVerifier(path: store, model: model).verify(mode: .fast)
       #expect(!report.warnings.contains { $0.kind == .missingIndex }, "\(store)")
     }
-    #expect(count == 65)
+    #expect(count == 67)
   }
 
   @Test("Their own models are models with their hashes, and packages written of them have the same ones")
