@@ -42,7 +42,7 @@ struct IdentifyCommand: StoreCommand {
 
   private func identifyByTables(_ reader: StoreReader, _ library: ModelLibrary) throws {
     let fit = TableFit(reader, in: library)
-    let found = ByTables(path: reader.path, claimed: fit.claimed?.name, versions: fit.versions.map(\.name))
+    let found = ByTables(path: reader.path, claimed: fit.claimedName, versions: fit.names)
     Console.print(json ? try JSONOutput.document(found) : text(found, isConsistent: fit.isConsistent))
     if found.versions.isEmpty { throw ExitCode(ExitCodes.refused) }
   }

@@ -22,7 +22,9 @@ struct MappingInitCommand: ParsableCommand {
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
-    Console.writeOutput(MappingFileWriter.draft(from: old.model, to: new.model))
+    let own = [old, new].filter { $0.store != nil && library?.model(matching: $0.model.versionHashes) == nil }
+    Console.writeOutput(
+      MappingFileWriter.draft(from: old.model, to: new.model, byChecksum: Set(own.map(\.model.name))))
   }
 }
 

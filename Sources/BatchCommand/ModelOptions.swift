@@ -39,10 +39,7 @@ struct ModelOptions: ParsableArguments {
   )
   var identity = false
 
-  @Flag(
-    name: .long,
-    help:
-      "Begin at the version that the store's tables fit, where its metadata contradict them. See identify --by-tables.")
+  @Flag(name: .long, help: "Begin at the version that the store's tables fit, where its metadata contradict them.")
   var fromTables = false
 
   @Flag(
@@ -85,6 +82,12 @@ struct ModelOptions: ParsableArguments {
     return byIdentifier ? .identifiers : .names
   }
 
+  private var flags: [String] {
+    [
+      ("--by-identifier", byIdentifier), ("--identity", identity), ("--from-tables", fromTables), ("--no-fuse", noFuse),
+    ].filter(\.1).map(\.0)
+  }
+
   /// The options that ask for the same from any folder.
   var arguments: [String] {
     func option(_ name: String, _ values: [String]) -> [String] { values.isEmpty ? [] : [name] + values }
@@ -93,10 +96,7 @@ struct ModelOptions: ParsableArguments {
     return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
       + option("--stages", stages.map { [absolute($0)] } ?? [])
-      + [
-        ("--by-identifier", byIdentifier), ("--identity", identity), ("--from-tables", fromTables),
-        ("--no-fuse", noFuse),
-      ].filter(\.1).map(\.0)
+      + flags
       + option("--path", inference.map { [$0.rawValue] } ?? [])
       + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments + swift.arguments
   }
@@ -110,7 +110,7 @@ struct ModelOptions: ParsableArguments {
     }
     guard !identity || !fromTables else {
       throw ValidationError(
-        "--identity keeps the metadata, which --from-tables does not believe: name a version with --to")
+        "--identity keeps the metadata, and --from-tables does not believe them: name a version with --to")
     }
     guard !identity || to == nil else { throw ValidationError("--identity and --to exclude each other") }
   }

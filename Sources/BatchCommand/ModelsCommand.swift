@@ -14,7 +14,7 @@ struct ModelsCommand: ParsableCommand {
     name: .long,
     help: ArgumentHelp(
       "Write every version as an .xcdatamodel: into this folder, or as the package of this name. Overwrites nothing.",
-      valueName: "folder"),
+      valueName: "path"),
     completion: .directory)
   var extract: String?
   @OptionGroup var swift: SwiftOptions

@@ -95,7 +95,7 @@ struct CompletionTests {
       ("godwit migrate a --deadline ", []), ("godwit plan a --none=", []), ("godwit nothing ", []),
       ("godwit plan a --path ", ["direct", "stepwise"]), ("godwit verify a --verify ", ["fast", "full"]),
       ("godwit mapping check @Map", ["@Mappings/"]),
-      ("godwit plan a --models @", ["@Library.xcdatamodeld", "@Mappings/"]),
+      ("godwit plan a --models @", ["@Library.xcdatamodeld", "@Mappings/", "@My Store.sqlite"]),
       ("godwit fleet run --plan @Lib", ["@Library.xcdatamodeld/"]),
       ("godwit fleet run --state @", ["@Library.xcdatamodeld/", "@Mappings/"]),
     ] { #expect(try Self.asked(folder, line) == wanted, "\(line)") }

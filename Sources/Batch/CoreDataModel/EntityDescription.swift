@@ -39,9 +39,9 @@ public struct EntityDescription: Sendable, Equatable {
       self.elements = elements
     }
 
-    /// Whether it is what an old-style index over these properties would be.
+    /// Whether it is what an old-style index over these properties would be, under another name.
     func stands(for properties: [String]) -> Bool {
-      elements.map(\.property) == properties && partialPredicate == nil
+      elements.map(\.property) == properties && partialPredicate == nil && name != properties.joined(separator: "_")
         && elements.allSatisfy { $0.expression == nil && $0.isAscending && $0.type == "Binary" }
     }
   }

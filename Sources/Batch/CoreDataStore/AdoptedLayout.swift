@@ -26,12 +26,13 @@ extension StoreLayout {
     let indexes = Self.indexes(schema, tables: tables, joins: joined)
     let directory = PropertyDirectory(model: model, tables: tables, joins: joins)
     return StoreLayout(
-      self, tables: tables, joins: joins, indexes: indexes + missing(tables, directory, schema), schema: schema)
+      self, tables: tables, joins: joins, indexes: indexes + missing(tables, directory, in: schema), schema: schema)
   }
 
   /// Indexes and constraints that the model declares and the store lacks: SwiftData gives a store that exists none of
   /// those that a model has got since. They have no text yet.
-  private func missing(_ tables: [EntityTable], _ directory: PropertyDirectory, _ schema: StoreSchema) -> [IndexLayout] {
+  private func missing(_ tables: [EntityTable], _ directory: PropertyDirectory, in schema: StoreSchema) -> [IndexLayout]
+  {
     // A model whose indexes cannot be planned leaves the store as it is.
     guard let numbering = try? EntityNumbering(model: model) else { return [] }
     var planner = IndexPlanner(

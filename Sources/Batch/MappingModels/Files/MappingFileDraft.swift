@@ -3,10 +3,20 @@ import CoreDataModel
 extension MappingFileWriter {
   /// A mapping file to begin with: the mapping that follows from two versions, with comments if nothing can follow.
   public static func draft(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> String {
+    draft(from: source, to: destination, byChecksum: [])
+  }
+
+  /// The same. Versions of these names are named by their checksums: those of stores, whose names are not the versions'.
+  package static func draft(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, byChecksum: Set<String>
+  ) -> String {
+    func version(_ model: ManagedObjectModel) -> String {
+      byChecksum.contains(model.name) ? "{ checksum: \(quoted(model.versionChecksum)) }" : quoted(model.name)
+    }
     var inference = Inference(source: source, destination: destination)
     let mappings = inference.entityMappings()
     var lines = ["# From \(source.name) to \(destination.name). Properties that are not named are mapped by name."]
-    lines += ["from: \(quoted(source.name))", "to: \(quoted(destination.name))"]
+    lines += ["from: \(version(source))", "to: \(version(destination))"]
     lines.append(mappings.isEmpty ? "entities: []" : "entities:")
     for mapping in mappings {
       let problems = inference.problems.filter { $0.entities.contains(mapping.destinationEntity ?? "") }

@@ -135,8 +135,7 @@ extension MigrationJob {
     run.rejects = request.rejects.map { limit in
       RejectPlan(limit: limit.count(rows: plan.rows.reduce(0) { $0 + $1.rows }), withValues: limit.withValues)
     }
-    run.inference = request.inference
-    if request.fromTables { run.fromTables = true }
+    (run.inference, run.fromTables) = (request.inference, request.fromTables ? true : nil)
     if request.validation != .all { run.validation = request.validation }
     if request.consent != LossConsent() { run.consent = request.consent }
     if !request.arguments.isEmpty { run.arguments = request.arguments }

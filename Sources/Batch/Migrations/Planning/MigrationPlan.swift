@@ -120,8 +120,7 @@ public struct MigrationPlanner: Sendable {
   private func planned(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool, checksValues: Bool
   ) throws -> MigrationPlan {
-    let fit = fromTables ? TableFit(reader, in: library) : nil
-    let source = try fit?.source(of: reader) ?? StoreModel.find(of: reader, in: library)
+    let (source, assumption) = try source(of: reader)
     let destination = try self.destination(target, from: source)
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
@@ -133,7 +132,6 @@ public struct MigrationPlanner: Sendable {
     let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
     let prepared = try prepared(steps, key, reader: reader, binding: binding, checksValues: checksValues)
     let values = try prepared.requirements?.check(reader, binding) ?? []
-    let links = InferredRequirements.newRelationships(steps)
     let path = steps
     steps = try parts.applied(to: prepared.fusion?.steps ?? steps, policies: policies)
     try Self.requireLayouts(steps)
@@ -145,7 +143,8 @@ public struct MigrationPlanner: Sendable {
     let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
-      try [fit?.note].compactMap { $0 } + chosen.notes + values + links + (prepared.fusion?.notes ?? [])
+      try assumption + chosen.notes + values + InferredRequirements.newRelationships(path)
+      + (prepared.fusion?.notes ?? [])
       + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
@@ -158,6 +157,13 @@ public struct MigrationPlanner: Sendable {
   /// A version that no store can have is found now, not when its turn comes. Throws `badModel`.
   private static func requireLayouts(_ steps: [MigrationStep]) throws {
     for step in steps.flatMap({ $0.passed + [$0] }) { _ = try VersionLayout(step.destination).layout() }
+  }
+
+  /// The store's version, and what a person should know of how it was found.
+  private func source(of reader: StoreReader) throws -> (ManagedObjectModel, notes: [String]) {
+    guard fromTables else { return (try StoreModel.find(of: reader, in: library), []) }
+    let fit = TableFit(reader, in: library)
+    return (try fit.source(of: reader), [fit.note].compactMap { $0 })
   }
 
   private func namedDestination(for target: ManagedObjectModel) throws -> LoadDestination? {

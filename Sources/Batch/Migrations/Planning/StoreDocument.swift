@@ -1,19 +1,15 @@
 import CoreDataModel
 import CoreDataStore
-import Foundation
 import RunSupport
 import Streams
 
 /// A store that is named as a model: the model that it carries itself (B.2) is its only version.
 package enum StoreDocument {
-  /// Files of these names are stores, whatever is in them: the error says what.
-  private static let extensions: Set<String> = ["store", "sqlite", "sqlite3", "storedata"]
-
-  /// Whether a path names a store, not a model: by its name, or by what it begins with.
+  /// Whether a path names a store, not a model: by what the file begins with.
   package static func isStore(_ path: String) throws -> Bool {
     let files = LocalFileSystem()
     guard let status = try files.status(path), status.isRegularFile else { return false }
-    return try extensions.contains((path as NSString).pathExtension) || FileKind.isDatabase(path, files)
+    return try FileKind.isDatabase(path, files)
   }
 
   /// The model of a store; version and bundle have the file's name without extension.

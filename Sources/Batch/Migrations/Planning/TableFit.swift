@@ -10,10 +10,13 @@ package struct TableFit: Sendable {
   package let versions: [ManagedObjectModel]
   /// What the metadata claim: a version of the library, or the store's own model; nil if nothing fits them.
   package let claimed: ManagedObjectModel?
+  /// The name of the model that the store carries.
+  private let own: String?
 
   /// Compares the tables with every version, and with the model that the store carries.
   package init(_ reader: StoreReader, in library: ModelLibrary) {
     let cache = CachedModel(reader)
+    own = cache.found?.name
     claimed = library.model(matching: reader.metadata.versionHashes) ?? cache.model
     var seen: Set<[String: [UInt8]]> = []
     versions = (library.versions + [cache.found].compactMap { $0 }).filter { version in
@@ -34,12 +37,12 @@ package struct TableFit: Sendable {
     guard let first = versions.first else {
       throw BatchError(
         .noModel, "the tables fit no version of the model",
-        hint: "`\(ProgramName.current) identify` shows what differs; name the version that made the tables with --models",
+        hint: "Name the version that made the tables with --models",
         path: reader.path)
     }
     guard versions.count == 1 else {
       throw BatchError(
-        .noModel, "the tables fit several versions: \(ModelLibrary.list(versions.map(\.name)))",
+        .noModel, "the tables fit several versions: \(ModelLibrary.list(names))",
         hint: "Name single versions with --models: the one that made the tables, and the target", path: reader.path)
     }
     return first
@@ -48,8 +51,18 @@ package struct TableFit: Sendable {
   /// What a person should know of a migration from ``source(of:)``.
   package var note: String? {
     guard !isConsistent, let version = versions.first else { return nil }
-    let claim = claimed.map { "the metadata say \($0.name)" } ?? "the metadata name no version that is known"
-    return "\(claim), but the tables are those of \(version.name): the migration begins there, as --from-tables asks"
+    let claim = claimedName.map { "the metadata say \($0)" } ?? "the metadata name no version that is known"
+    return "\(claim), but the tables are those of \(name(version)): the migration begins there, as --from-tables asks"
+  }
+
+  /// What the metadata claim, in words.
+  package var claimedName: String? { claimed.map(name) }
+
+  /// The names of ``versions``.
+  package var names: [String] { versions.map(name) }
+
+  private func name(_ version: ManagedObjectModel) -> String {
+    version.name == own ? "the model that the store carries" : version.name
   }
 
   private static func fits(_ model: ManagedObjectModel, _ reader: StoreReader) -> Bool {
