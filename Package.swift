@@ -7,6 +7,11 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// A product of swift-syntax, which takes minutes to compile: only with the trait SwiftData.
+func syntax(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "swift-syntax", condition: .when(traits: ["SwiftData"]))
+}
+
 // The rooms of the library, bottom to top. The compiler keeps each to what it names; `Batch` is all of them, and what programs import.
 let rooms: [(name: String, dependencies: [Target.Dependency])] = [
   ("RunSupport", []),
@@ -34,6 +39,7 @@ let rooms: [(name: String, dependencies: [Target.Dependency])] = [
     ]
   ),
   ("Fleets", ["RunSupport", "Codecs", "CoreDataStore", "Migrations", "MigrationJobs"]),
+  ("SwiftDataModels", ["RunSupport", "Codecs", "CoreDataModel", syntax("SwiftSyntax"), syntax("SwiftParser")]),
 ]
 
 /// All rooms: for those who look into them, and for all who import the umbrella. Its own module file stays as it is when
@@ -51,7 +57,9 @@ let package = Package(
     .executable(name: "book-migration", targets: ["BookMigration"]),
   ],
   traits: [
-    .trait(name: "PostgreSQL", description: "PostgreSQL as a destination, through libpq (Debian: libpq-dev).")
+    .default(enabledTraits: ["SwiftData"]),
+    .trait(name: "PostgreSQL", description: "PostgreSQL as a destination, through libpq (Debian: libpq-dev)."),
+    .trait(name: "SwiftData", description: "Models from the sources of SwiftData, through swift-syntax."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -59,6 +67,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
   ],
   targets: [
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -98,6 +107,13 @@ let package = Package(
         "Batch", "BatchTesting", "DiskSimulation", "TestSupport", grdb,
         .product(name: "MetricsTestKit", package: "swift-metrics"),
       ] + library,
+      swiftSettings: strict),
+    .testTarget(
+      name: "SwiftDataModelsTests",
+      dependencies: [
+        "RunSupport", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "SwiftDataModels", "Streams",
+        grdb,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",

@@ -54,6 +54,18 @@ def _forecasts(result):
     return lines + [f"| {row['name']} | {of(row, 'time', 1)} | {of(row, 'disk', MIB)} | {of(row, 'memory', MIB)} | {eta(row)} |" for row in cases]
 
 
+def _races(result):
+    """A bundle a line."""
+    lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | SQL s | SQL takes × as long | peak RSS |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for race in result["races"]:
+        own, sql, times = race["entries"]["godwit"], race["entries"]["SQL"], race["ratio"]
+        lines.append(
+            f"| {race['name']} | {race['from']} | {race['to']} | {race['versions']} | {race['bytes'] / MIB:,.0f} | {race['indexes']} "
+            f"| {own['wall']['median']:.2f} | {sql['wall']['median']:.2f} | {times['median']:.2f} ({times['min']:.2f}–{times['max']:.2f}) "
+            f"| {own['rss'] / MIB:.1f} MiB |")
+    return lines
+
+
 def _work(work, result):
     if "forecasts" in result:
         return ["", f"### {work}: {result['title']}", "", *_forecasts(result)]
@@ -72,7 +84,9 @@ def _work(work, result):
         lines += ["", f"Refused: {result['failure']}"]
     if "missing" in result:
         lines += ["", result["missing"]]
-    if work == "postgres":
+    if "races" in result:
+        lines += ["", *_races(result)]
+    elif work == "postgres":
         lines += ["", *_loads(result)]
     elif result["entries"]:
         lines += ["", *_table(result)]

@@ -70,9 +70,20 @@ def _postgres(entries, result):
     return rows + [_at_most("postgres", "peak RSS", max(peaks) / MIB, 64, "MiB")]
 
 
+def _corpus(work, result):
+    mean, least = (6, 4) if work == "corpus" else (4, 2)
+    ratios = [line["ratio"]["median"] for line in result["races"]]
+    peak = max(line["entries"]["godwit"]["rss"] for line in result["races"])
+    return [_at_least(work, "faster than SQL that writes the same rows, geometric mean", result["mean"], mean),
+            _at_least(work, "the same, least of all bundles", min(ratios), least),
+            _at_most(work, "peak RSS of all bundles", peak / MIB, 64, "MiB")]
+
+
 def of(work, result):
     """The targets of one work."""
     entries = result["entries"]
+    if "races" in result:
+        return _corpus(work, result)
     if work == "postgres":
         return _postgres(entries, result)
     rows = []

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from . import forecasts, postgres
+from . import corpus, forecasts, postgres
 from . import stores as data
 from .measure import Failed, contest, measure, remove, spread, summary
 
@@ -249,6 +249,8 @@ WORKS = {
     "chain": chain,
     "wire": lambda bench: application(bench, "wire", WIRE),
     "woocommerce": lambda bench: application(bench, "woocommerce", WOOCOMMERCE),
+    "corpus": lambda bench: corpus.race(bench, bench.rows // 5),
+    "corpus-small": lambda bench: corpus.race(bench, bench.rows // 50),
     "scale": scale,
     "blob": blob,
     "plan": plans,

@@ -11,3 +11,4 @@
 @_exported import StoreExports
 @_exported import StoreSamples
 @_exported import StoreVerification
+@_exported import SwiftDataModels

@@ -5,7 +5,7 @@ extension ArgumentHelp {
   static let store = ArgumentHelp("The store.", valueName: "store")
   static let run = ArgumentHelp("The store, or the output of the migration.", valueName: "store")
   static let models = ArgumentHelp(
-    "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, folders of them, or stores that carry their model.",
+    "Models: .xcdatamodeld, .xcdatamodel, .momd, .mom, Swift sources (of a commit: PATH@TAG), folders of them, or stores that carry their model.",
     valueName: "model")
   static let mappings = ArgumentHelp(
     "Mapping models: .xcmappingmodel, .cdm, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")

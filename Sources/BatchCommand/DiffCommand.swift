@@ -15,6 +15,7 @@ struct DiffCommand: ParsableCommand {
   @Argument(help: .sourceSide, completion: .side) var source: String
   @Argument(help: .destinationSide, completion: .side) var destination: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   func run() throws {

@@ -26,6 +26,7 @@ struct ExportCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("The format: jsonl or csv.", valueName: "format")) var format = ExportFormat
     .jsonLines
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @OptionGroup var swift: SwiftOptions
   @Option(
     name: .long,
     help: ArgumentHelp("The file to write; it must not exist. Default: standard output.", valueName: "path"),

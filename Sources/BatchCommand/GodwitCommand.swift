@@ -28,6 +28,7 @@ public struct GodwitCommand: ParsableCommand {
   public static func main(policies: [any EntityMigrationPolicy.Type]) -> Never {
     ProcessSignals.begin()
     Program.register(policies)
+    if let reader = try? SwiftDataReader() { ModelFormats.register(reader) }
     if CommandLine.arguments.dropFirst().elementsEqual([StoreWorkerLoop.word]) { StoreWorkerLoop.serve { run($0) } }
     Output.end(run(nil))
   }
@@ -40,6 +41,7 @@ public struct GodwitCommand: ParsableCommand {
       if words == nil { try lookAtArguments() }
       var command = try CommandWords.parse(words ?? Array(CommandLine.arguments.dropFirst()), by: Self.self)
       running = command as? any StoreCommand
+      ProgramPages.release()
       try command.run()
       return 0
     } catch let code as ExitCode {

@@ -14,6 +14,7 @@ struct HashCommand: ParsableCommand {
   @Argument(help: .models, completion: .models) var model: String
   @Option(name: .long, help: ArgumentHelp("The version. Default: all.", valueName: "version"), completion: .versions)
   var version: String?
+  @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   func run() throws {

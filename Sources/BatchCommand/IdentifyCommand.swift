@@ -7,14 +7,16 @@ struct IdentifyCommand: StoreCommand {
     commandName: "identify", abstract: "Finds the model version of a store. Never writes.",
     discussion: """
       The version is found by its hashes. If none fits, the nearest version is shown, and what differs: entities by their \
-      hashes, and in them the properties for which the store has no column, or a column of another type. The exit code is 0 \
-      if a version fits, and 20 if none does, as with plan and migrate. With --by-tables the versions are shown whose tables \
-      the store has, whatever its metadata say; the code is 20 if there is none.
+      hashes, and in them the properties for which the store has no column, or a column of another type. If the store \
+      carries its model, the edits are listed that make it the nearest version. The exit code is 0 if a version fits, and 20 \
+      if none does, as with plan and migrate. With --by-tables the versions are shown whose tables the store has, whatever its \
+      metadata say; the code is 20 if there is none.
       """)
 
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String]
   @Flag(name: .long, help: "Compare the tables, not the version hashes in the metadata.") var byTables = false
+  @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
@@ -62,6 +64,10 @@ struct IdentifyCommand: StoreCommand {
       lines.append("\(found.path): no version fits")
       lines.append("  checksum  \(found.versionChecksum)")
       if let nearest = found.nearest { lines.append("  nearest   \(nearest.name) of \(nearest.path)") }
+    }
+    if !found.edits.isEmpty {
+      lines.append("  likeliest edit\(found.edits.count == 1 ? "" : "s") since the store was written:")
+      lines += found.edits.map { "    \($0)" }
     }
     lines += found.differences.flatMap(text)
     return (lines + found.unknownColumns.map { "  the version does not know the column \($0)" }).joined(separator: "\n")

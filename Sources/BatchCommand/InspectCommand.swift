@@ -9,6 +9,7 @@ struct InspectCommand: StoreCommand {
 
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @OptionGroup var swift: SwiftOptions
   @Flag(
     name: .long, help: "Count the rows of a store over 64 MiB, too, instead of estimating them from a sample of pages.")
   var count = false

@@ -17,6 +17,7 @@ struct MappingInitCommand: ParsableCommand {
   @Argument(help: .sourceSide, completion: .side) var source: String
   @Argument(help: .destinationSide, completion: .side) var destination: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @OptionGroup var swift: SwiftOptions
 
   func run() throws {
     let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
@@ -60,6 +61,7 @@ struct MappingCheckCommand: ParsableCommand {
 
   @Argument(help: .mappings, completion: .mappings) var paths: [String]
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @OptionGroup var swift: SwiftOptions
 
   func run() throws {
     let mappings = try paths.flatMap { try Self.read($0) }

@@ -5,6 +5,8 @@ import Foundation
 struct ModelOptions: ParsableArguments {
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
 
+  @OptionGroup var swift: SwiftOptions
+
   @Option(name: .long, parsing: .upToNextOption, help: .mappings, completion: .mappings) var mappings: [String] = []
 
   @Option(
@@ -96,7 +98,7 @@ struct ModelOptions: ParsableArguments {
       + option("--stages", stages.map { [absolute($0)] } ?? [])
       + flags
       + option("--path", inference.map { [$0.rawValue] } ?? [])
-      + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments
+      + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments + swift.arguments
   }
 
   func validate() throws {

@@ -10,11 +10,11 @@ struct ModelSide {
   /// The path of a store; nil for a model.
   private(set) var store: String?
 
-  /// Reads a side. A folder is a model, by default its current version; a file is a store, whose model is found by
-  /// hashes.
+  /// Reads a side. A folder or a file of Swift is a model, by default its current version; another file is a store,
+  /// whose model is found by hashes.
   init(_ argument: String, library: ModelLibrary?) throws {
     let files = LocalFileSystem()
-    if let status = try files.status(argument), !status.isDirectory {
+    if ModelFormats.format(of: argument) == nil, let status = try files.status(argument), !status.isDirectory {
       let reader = try SourceStore.open(argument, files, locking: .shared)
       defer { reader.close() }
       Console.tellRecovery(reader)

@@ -17,6 +17,7 @@ struct ModelsCommand: ParsableCommand {
       valueName: "path"),
     completion: .directory)
   var extract: String?
+  @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   private struct Found: Encodable {

@@ -18,6 +18,7 @@ struct SampleCommand: ParsableCommand {
     name: .long, help: ArgumentHelp("The version. Default: the model's current version.", valueName: "version"),
     completion: .versions)
   var version: String?
+  @OptionGroup var swift: SwiftOptions
   @Option(name: .long, help: ArgumentHelp("The number of objects.", valueName: "count")) var rows: UInt64
   @Option(name: .long, help: ArgumentHelp("The seed; another one gives other data.", valueName: "number")) var seed:
     UInt64 = 1

@@ -14,6 +14,7 @@ struct VerifyCommand: StoreCommand {
 
   @Argument(help: .store, completion: .store) var store: String
   @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @OptionGroup var swift: SwiftOptions
   @Option(
     name: .long,
     help: ArgumentHelp("How to verify: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),

@@ -41,7 +41,8 @@ struct HelpTests {
 
   /// What stands between < and > after an option, or for an argument.
   private static let placeholders: Set<String> = [
-    "builder", "command", "count", "destination", "duration", "engine", "entity", "format", "image", "interval", "key",
+    "builder", "command", "condition", "count", "destination", "duration", "engine", "entity", "format", "image",
+    "interval", "key",
     "level",
     "mapping", "mode", "model", "number", "part", "path", "queue", "rate", "schema", "seconds", "size", "source",
     "store",

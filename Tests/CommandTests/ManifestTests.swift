@@ -106,6 +106,32 @@ struct ManifestTests {
     #expect(done.code == 0, "\(done)")
   }
 
+  @Test(
+    "A stop at the end of a store, or before the next, is heard: what was not begun is untouched, and the list goes on",
+    arguments: [0, 5, 10, 20, 40])
+  func stopBetween(milliseconds: Int) throws {
+    let folder = try CommandFolder()
+    let stores = try (1...4).map { try folder.sample("S\($0).sqlite", rows: 20, seed: UInt64($0)) }
+    let before = try stores.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    let (list, pid) = (folder.file("stores.txt"), folder.newPath("pid"))
+    try stores.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+    let words = ["migrate", "--manifest", list, "--json"] + CommandFolder.models
+    let delay = "0.0\(milliseconds < 10 ? "0" : "")\(milliseconds)"
+    let hook =
+      "while [ ! -s '\(pid)' ]; do sleep 0.01; done; "
+      + "(sleep \(delay); kill -TERM $(cat '\(pid)')) > '\(folder.newPath("hook"))' 2>&1 &"
+    let process = try CommandProcess("book-migration", words + ["--on-success", hook], in: folder)
+    try "\(process.pid)\n".write(toFile: pid, atomically: true, encoding: .utf8)
+    let outcome = try process.wait()
+    let codes = try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8)).stores.map(\.exitCode)
+    #expect(codes.count == 4 && codes.first == 0 && codes.allSatisfy { [0, 75].contains($0) }, "\(outcome)")
+    #expect(outcome.code == codes.max())
+    for (store, (code, bytes)) in zip(stores, zip(codes, before)) {
+      #expect(try (Data(contentsOf: URL(fileURLWithPath: store)) == bytes) == (code != 0), "\(store)")
+    }
+    #expect(try folder.run("book-migration", words).code == 0)
+  }
+
   @Test("Where the list's own process is killed, the store at work is left in good order")
   func orphan() throws {
     let folder = try CommandFolder()

@@ -26,7 +26,8 @@ public struct ManagedObjectModel: Sendable, Equatable {
   /// Elements of the model file that are not understood and were left out, each with the names around it.
   public var unknownElements: [String] = [] { didSet { facts = ModelFacts() } }
 
-  private var sorted: [EntityDescription] = []
+  /// What ``entities`` gives, to be looked at in place: descriptions are large, and to copy one takes long.
+  private(set) var sorted: [EntityDescription] = []
   private var positions: [String: Int] = [:]
   /// What was derived from the model as it is now.
   private(set) var facts = ModelFacts()
@@ -46,6 +47,9 @@ public struct ManagedObjectModel: Sendable, Equatable {
 
   /// The entity of that name.
   public func entity(_ name: String) -> EntityDescription? { positions[name].map { sorted[$0] } }
+
+  /// Where in ``sorted`` the entity of that name is.
+  func position(of name: String) -> Int? { positions[name] }
 
   /// Whether there is an entity of that name.
   package func hasEntity(_ name: String) -> Bool { positions[name] != nil }

@@ -17,6 +17,8 @@ public struct ModelBundle: Sendable, Equatable {
   /// What in a compiled model contradicts itself, such as version hashes in `VersionInfo.plist` that do not follow from
   /// the version; each names version and entities.
   public var warnings: [String] = []
+  /// What the sources say about steps between the versions.
+  package var migrations = DeclaredMigrations()
 
   /// Makes a bundle.
   public init(path: String, name: String, versions: [ManagedObjectModel], currentVersion: String? = nil) {

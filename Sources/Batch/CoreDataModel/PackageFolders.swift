@@ -29,12 +29,12 @@ package enum PackageFolders {
   }
 
   /// Visible folders, sorted. Links to folders are not followed: they could form a ring.
-  static func folders(in path: String, code: BatchError.Code) throws -> [String] {
+  package static func folders(in path: String, code: BatchError.Code) throws -> [String] {
     try entries(.typeDirectory, in: path, code: code)
   }
 
   /// Visible regular files, sorted.
-  static func files(in path: String, code: BatchError.Code) throws -> [String] {
+  package static func files(in path: String, code: BatchError.Code) throws -> [String] {
     try entries(.typeRegular, in: path, code: code)
   }
 

@@ -33,9 +33,9 @@ package enum PropertyHash {
       return SHA256.hash(Array((predicateFormat(derivation) + (attribute.derivationFilter ?? "")).utf8))
     }
     if attribute.type == .composite {
-      let elements = attribute.elements.filter { !$0.isTransient }
-        .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-      return SHA256.hash(elements.flatMap { hash(of: $0) })
+      // Composites in composites are flattened: a name may be there twice.
+      let leaves = attribute.leaves.map(\.attribute).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+      return SHA256.hash(leaves.flatMap { hash(of: $0) })
     }
     var text = property(
       attribute.name, flags(attribute.isOptional, isTransient: attribute.isTransient, isReadOnly: attribute.isReadOnly),

@@ -7,9 +7,8 @@ extension ManagedObjectModel {
   /// Source of the rule: measured on real stores (A.1 to A.5). Rings of parents are cut, missing parents left out;
   /// such a model does not pass ``validate()``.
   ///
-  /// No store was seen that could prove these, which follow the pattern of the rest: composites inside composites,
-  /// derivation filters, derivations other than key paths and `@count`, several constraints on one entity, names
-  /// outside ASCII, and attributes of the type ``AttributeType/objectID``.
+  /// No store was seen that could prove these, which follow the pattern of the rest: derivation filters, derivations
+  /// other than key paths and `@count`, names outside ASCII, and attributes of the type ``AttributeType/objectID``.
   public var versionHashes: [String: [UInt8]] {
     remembered(ModelFacts.versionHashes) {
       var hasher = VersionHasher(model: self)
@@ -20,10 +19,12 @@ extension ManagedObjectModel {
   /// ``versionHashes`` of versions that follow each other: of an entity that stays as it is the hash is known already.
   package static func versionHashes(_ versions: [ManagedObjectModel]) -> [[String: [UInt8]]] {
     var earlier: (model: ManagedObjectModel, hashes: [String: [UInt8]])?
+    var properties = PropertyHashes()
     return versions.map { model in
       let hashes = model.remembered(ModelFacts.versionHashes) {
-        var hasher = VersionHasher(model: model)
+        var hasher = VersionHasher(model: model, properties: properties)
         if let earlier { hasher.takeOver(from: earlier.model, earlier.hashes) }
+        defer { properties = hasher.properties }
         return hasher.hashes()
       }
       earlier = (model, hashes)
@@ -67,20 +68,36 @@ private struct VersionHasher {
   let model: ManagedObjectModel
   private var done: [String: [UInt8]] = [:]
   private var active: Set<String> = []
+  /// Those of versions before, too.
+  private(set) var properties: PropertyHashes
 
-  init(model: ManagedObjectModel) { self.model = model }
+  init(model: ManagedObjectModel, properties: PropertyHashes = PropertyHashes()) {
+    (self.model, self.properties) = (model, properties)
+  }
 
   mutating func hashes() -> [String: [UInt8]] {
     for entity in model.entities { _ = hash(of: entity) }
     return done
   }
 
-  /// Takes over the hashes of entities that another version has alike, where no other entity plays a part in them.
+  /// Takes over the hashes of entities that another version has alike, with all their parents, where no other entity
+  /// plays a part in them.
   mutating func takeOver(from other: ManagedObjectModel, _ hashes: [String: [UInt8]]) {
-    for entity in model.entities where entity.superentity == nil && other.entity(entity.name) == entity {
-      guard !entity.relationships.contains(where: { $0.inverseName == $0.name }) else { continue }
-      done[entity.name] = hashes[entity.name]
-    }
+    var alike: [String: Bool] = [:]
+    for entity in model.entities where isAlike(entity, in: other, &alike) { done[entity.name] = hashes[entity.name] }
+  }
+
+  private func isAlike(_ entity: EntityDescription, in other: ManagedObjectModel, _ known: inout [String: Bool]) -> Bool
+  {
+    if let known = known[entity.name] { return known }
+    // Parents may form a circle.
+    known[entity.name] = false
+    let parent = entity.superentity.flatMap(model.entity)
+    let isAlike =
+      other.entity(entity.name) == entity && !entity.relationships.contains { $0.inverseName == $0.name }
+      && (parent.map { self.isAlike($0, in: other, &known) } ?? (entity.superentity == nil))
+    known[entity.name] = isAlike
+    return isAlike
   }
 
   mutating func hash(of entity: EntityDescription) -> [UInt8] {
@@ -101,15 +118,15 @@ private struct VersionHasher {
   }
 
   /// Hashes of all stored properties, own and inherited, in code-unit order of their names.
-  private func propertyHashes(of entity: EntityDescription) -> [UInt8] {
+  private mutating func propertyHashes(of entity: EntityDescription) -> [UInt8] {
     var hashes: [(name: String, hash: [UInt8])] = []
     for owner in [entity] + model.ancestors(of: entity.name) {
       for attribute in owner.attributes where !attribute.isTransient {
-        hashes.append((attribute.name, PropertyHash.hash(of: attribute)))
+        hashes.append((attribute.name, properties.hash(of: attribute)))
       }
       for relationship in owner.relationships where !relationship.isTransient {
         let isOwnInverse = model.isOwnInverse(relationship, declaredBy: owner.name)
-        hashes.append((relationship.name, PropertyHash.hash(of: relationship, isOwnInverse: isOwnInverse)))
+        hashes.append((relationship.name, properties.hash(of: relationship, isOwnInverse: isOwnInverse)))
       }
     }
     return hashes.sorted { precedes($0.name, $1.name) }.flatMap(\.hash)

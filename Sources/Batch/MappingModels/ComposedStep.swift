@@ -4,20 +4,40 @@ import Streams
 
 /// One step without policies, as a composition looks at it.
 struct ComposedStep {
-  let source: StoreLayout
-  let destination: StoreLayout
+  let source: VersionLayout
+  let destination: VersionLayout
   /// By source entity, the destination entity of its objects.
   let heirs: [String: String]
   /// By name of a mapping, the source entity of its objects.
   let named: [String: String]
+  private let changes: ModelChanges
+  /// Whether all objects stay objects of the same entity, in the same tables.
+  private let isStraight: Bool
+
+  init(source: VersionLayout, destination: VersionLayout, heirs: [String: String], named: [String: String]) {
+    (self.source, self.destination, self.heirs, self.named) = (source, destination, heirs, named)
+    changes = ModelChanges(from: source.model, to: destination.model)
+    isStraight = changes.keepsEntities && heirs.allSatisfy { $0 == $1 && source.model.hasEntity($0) }
+  }
+
+  /// Whether a relationship keeps its links as before: it stays as it is, and so does its inverse.
+  func keepsLinks(_ property: PropertyMapping, _ mapping: EntityMapping) -> Bool {
+    guard isStraight, property.valueExpression == nil, let name = mapping.sourceEntity,
+      name == mapping.destinationEntity, let relationship = source.model.relationship(property.name, of: name),
+      relationship == destination.model.relationship(property.name, of: name)
+    else { return false }
+    let other = relationship.destinationEntity
+    // A to-one at the other end may name this one without being named.
+    guard let inverse = relationship.inverseName else { return changes.keepsRelationships(of: other) }
+    return source.model.relationship(inverse, of: other) == destination.model.relationship(inverse, of: other)
+  }
 
   /// Whether the rows of every table go into one table, and no others into that.
   var keepsTables: Bool {
-    var targets: [Int: Int] = [:]
+    guard !isStraight else { return true }
+    var targets: [String: String] = [:]
     for (old, new) in heirs {
-      guard let from = source.tablePosition(ofEntity: old), let to = destination.tablePosition(ofEntity: new) else {
-        return false
-      }
+      guard let from = source.table(ofEntity: old), let to = destination.table(ofEntity: new) else { return false }
       if let known = targets[from], known != to { return false }
       targets[from] = to
     }
@@ -27,9 +47,9 @@ struct ComposedStep {
   /// Orders destination entities as the step makes their objects: table by table of the source, by first mention, the
   /// tables of entities without objects included.
   func ordered(_ destinations: [String], _ sources: [String]) -> [String] {
-    var mentions: [Int: Int] = [:]
+    var mentions: [String: Int] = [:]
     let ranks = sources.enumerated().map { index, name in
-      let table = source.tablePosition(ofEntity: name) ?? 0
+      let table = source.table(ofEntity: name) ?? ""
       let rank = mentions[table] ?? index
       mentions[table] = rank
       return rank
@@ -141,9 +161,10 @@ struct RelationshipTrail {
 
   /// The trail one step further.
   func continued(
-    _ old: String, of entity: String, in source: StoreLayout, as new: String, of newEntity: String,
-    in destination: StoreLayout
+    _ old: String, of entity: String, in source: VersionLayout, as new: String, of newEntity: String,
+    in destination: VersionLayout
   ) throws -> RelationshipTrail {
+    let (source, destination) = (try source.layout(), try destination.layout())
     guard let from = source.storage(of: old, entity: entity), let to = destination.storage(of: new, entity: newEntity),
       from.isAlike(to)
     else { throw MappingComposition.Obstacle(reason: "\(newEntity).\(new) keeps its links in another way than before") }

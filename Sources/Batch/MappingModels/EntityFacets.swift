@@ -18,9 +18,11 @@ extension FacetList {
     add(
       "uniquenessConstraints", old: old.uniquenessConstraints, new: new.uniquenessConstraints,
       hashed: constraints[0] != constraints[1], text: Self.text)
-    add("managedObjectClassName", old: old.managedObjectClassName, new: new.managedObjectClassName) { $0 }
     add("indexes", old: old.indexes, new: new.indexes, text: Self.text)
-    add("compoundIndexes", old: old.compoundIndexes, new: new.compoundIndexes, text: Self.text)
+    if !isOfSwiftData {
+      add("managedObjectClassName", old: old.managedObjectClassName, new: new.managedObjectClassName) { $0 }
+      add("compoundIndexes", old: old.compoundIndexes, new: new.compoundIndexes, text: Self.text)
+    }
     add("renamingIdentifier", old: old.renamingIdentifier, new: new.renamingIdentifier) { $0 }
     add("codeGenerationType", old: old.codeGenerationType, new: new.codeGenerationType) { $0 }
     add(
@@ -38,7 +40,10 @@ extension FacetList {
     list.add("versionIdentifiers", old: old.versionIdentifiers, new: new.versionIdentifiers) {
       $0.joined(separator: ", ")
     }
-    list.add("configurations", old: old.configurations, new: new.configurations) { configurations in
+    // SwiftData writes one configuration with all entities into the stores of newer frameworks.
+    let ofSwiftData = [old, new].contains(where: \.isOfSwiftData)
+    let configurations = [old, new].map { ofSwiftData ? [:] : $0.configurations }
+    list.add("configurations", old: configurations[0], new: configurations[1]) { configurations in
       configurations.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.joined(separator: ", "))" }
         .joined(separator: "; ")
     }
@@ -48,9 +53,11 @@ extension FacetList {
     list.add("fetchRequestTemplates", old: old.fetchRequestTemplates, new: new.fetchRequestTemplates) { templates in
       templates.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value) ?? "")" }.joined(separator: "; ")
     }
-    list.add("composites", old: old.composites, new: new.composites) { $0.keys.sorted().joined(separator: ", ") }
+    if !ofSwiftData {
+      list.add("composites", old: old.composites, new: new.composites) { $0.keys.sorted().joined(separator: ", ") }
+    }
     list.add("isUsedWithCloudKit", old: old.isUsedWithCloudKit, new: new.isUsedWithCloudKit)
-    list.add("isUsedWithSwiftData", old: old.isUsedWithSwiftData, new: new.isUsedWithSwiftData)
+    list.add("isUsedWithSwiftData", old: old.isOfSwiftData, new: new.isOfSwiftData)
     return list.changes
   }
 

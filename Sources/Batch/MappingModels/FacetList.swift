@@ -6,6 +6,9 @@ struct FacetList {
   private(set) var changes: [FacetChange] = []
   /// Names are hashed, but two properties can exchange theirs and leave the hash of their entity as it was.
   var changesHashOfRenamed = true
+  /// Whether one of the models is SwiftData's. Its stores say what sources do not, and another framework says it in
+  /// another way: class names, old-style indexes, and the values of `UUID()` and `Date()` at one build of the schema.
+  var isOfSwiftData = false
 
   mutating func add<Facet: Equatable>(
     _ facet: String, old: Facet, new: Facet, hashed: Bool = false, text: (Facet) -> String? = { "\($0)" }
@@ -80,7 +83,7 @@ struct FacetList {
     let value = { (attribute: AttributeDescription) in
       attribute.exactDefaultValue ?? attribute.defaultValue.map { DefaultValue.text($0, attribute.type) ?? "\($0)" }
     }
-    add("defaultValue", old: value(old), new: value(new))
+    if !isOfSwiftData || ![.uuid, .date].contains(new.type) { add("defaultValue", old: value(old), new: value(new)) }
     add("minimumValue", old: old.minimumValue, new: new.minimumValue) { $0.map { Self.text($0, old.type) } }
     add("maximumValue", old: old.maximumValue, new: new.maximumValue) { $0.map { Self.text($0, old.type) } }
     add("regularExpression", old: old.regularExpression, new: new.regularExpression)
@@ -89,15 +92,16 @@ struct FacetList {
     }
     add("valueTransformerName", old: old.valueTransformerName, new: new.valueTransformerName)
     add("attributeValueClassName", old: old.attributeValueClassName, new: new.attributeValueClassName)
-    add("compositeName", old: old.compositeName, new: new.compositeName)
+    if !isOfSwiftData { add("compositeName", old: old.compositeName, new: new.compositeName) }
     add("allowsCloudEncryption", old: old.allowsCloudEncryption, new: new.allowsCloudEncryption)
     add("usesScalarValueType", old: old.usesScalarValueType, new: new.usesScalarValueType) { $0.map { "\($0)" } }
-    add("isIndexed", old: old.isIndexed, new: new.isIndexed)
+    if !isOfSwiftData { add("isIndexed", old: old.isIndexed, new: new.isIndexed) }
     add("isStoredInExternalRecord", old: old.isStoredInExternalRecord, new: new.isStoredInExternalRecord)
     add("isIndexedBySpotlight", old: old.isIndexedBySpotlight, new: new.isIndexedBySpotlight)
     add("isSyncable", old: old.isSyncable, new: new.isSyncable) { $0.map { "\($0)" } }
     add("renamingIdentifier", old: old.renamingIdentifier, new: new.renamingIdentifier)
-    addEntries("userInfo", old: old.userInfo, new: new.userInfo)
+    let infos = [old, new].map { $0.userInfo.filter { $0.key != AttributeDescription.evaluatedDefault } }
+    addEntries("userInfo", old: infos[0], new: infos[1])
     addEntries("unknown", old: old.unknown, new: new.unknown)
   }
 

@@ -56,6 +56,9 @@ package struct Inference {
   /// By source entity, the destination entities that hold its objects and those of its sub-entities; sorted.
   private let heirs: [String: [String]]
   private(set) var problems: [InferenceProblem] = []
+  private let changes: ModelChanges
+  /// Whether every entity of the source is there as it was, under its name.
+  private let isStraight: Bool
 
   init(source: ManagedObjectModel, destination: ManagedObjectModel) {
     self.source = source
@@ -69,6 +72,8 @@ package struct Inference {
       for kind in [origin] + source.ancestors(of: origin).map(\.name) { heirs[kind, default: []].append(heir) }
     }
     self.heirs = heirs
+    changes = ModelChanges(from: source, to: destination)
+    isStraight = changes.keepsEntities && source.entities.allSatisfy { match.pairs[$0.name] == $0.name }
     problems = match.conflicts.map {
       InferenceProblem(
         .ambiguousEntity, entities: $0.destination, properties: nil, reason: "both come from \($0.source)")
@@ -129,6 +134,12 @@ package struct Inference {
   }
 
   private mutating func mapRelationships(_ mapping: inout EntityMapping, from origin: String?, to name: String) {
+    if isStraight, origin == name, changes.keepsRelationships(of: name) {
+      mapping.relationshipMappings = destination.relationships(of: name).filter { !$0.isTransient }.map {
+        PropertyMapping(name: $0.name, valueExpression: nil)
+      }
+      return
+    }
     let new = destination.relationships(of: name).filter { !$0.isTransient }
     let old = origin.map { source.relationships(of: $0).filter { !$0.isTransient } } ?? []
     let match = RenamingMatch(
@@ -194,7 +205,8 @@ package struct Inference {
 
   /// Whether every object must have a value already, because nothing gives it one (E.2).
   package static func needsValues(_ new: AttributeDescription, from old: AttributeDescription?) -> Bool {
-    !new.isOptional && !new.isTransient && new.defaultValue == nil && old?.isOptional != false
+    !new.isOptional && !new.isTransient && new.defaultValue == nil && new.evaluatedDefault == nil
+      && old?.isOptional != false
   }
 
   /// The default value of an attribute that becomes required, as stored: objects without value get it.

@@ -31,9 +31,9 @@ package struct MappingComposition {
     var relationships: [String: RelationshipTrail]
   }
 
-  private let first: StoreLayout
-  /// The layout of the latest version.
-  private(set) var latest: StoreLayout
+  private let first: VersionLayout
+  /// The latest version.
+  package private(set) var latest: VersionLayout
   /// By entity of the latest version; entities without objects have none.
   package private(set) var origins: [String: Origin] = [:]
   /// Entities of the latest version, in the order in which the last step makes their objects.
@@ -44,8 +44,9 @@ package struct MappingComposition {
   private var isAtBeginning = true
 
   /// Begins with a version as it is.
-  package init(_ layout: StoreLayout) {
-    (first, latest) = (layout, layout)
+  package init(_ version: VersionLayout) throws {
+    (first, latest) = (version, version)
+    let layout = try version.layout()
     let entities = layout.model.entities.filter { !$0.isAbstract }.map(\.name)
     order = entities
     for name in entities {
@@ -62,7 +63,7 @@ package struct MappingComposition {
   }
 
   /// Continues by one step. Throws ``Obstacle`` if the result would not be that of two steps.
-  package mutating func append(_ mappings: [EntityMapping], to next: StoreLayout) throws {
+  package mutating func append(_ mappings: [EntityMapping], to next: VersionLayout) throws {
     guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
     let pairs = try mappings.compactMap { mapping in
       try Self.check(mapping)
@@ -93,10 +94,12 @@ package struct MappingComposition {
   }
 
   /// An entity without objects may keep a table whose objects are all gone, and with it the largest key that they had.
-  private func checkKeys(of entity: String, as heir: String, _ found: [String: Origin], _ next: StoreLayout) throws {
-    let (table, newTable) = (latest.tablePosition(ofEntity: entity), next.tablePosition(ofEntity: heir))
-    guard origins.keys.contains(where: { latest.tablePosition(ofEntity: $0) == table }),
-      !found.keys.contains(where: { next.tablePosition(ofEntity: $0) == newTable })
+  private func checkKeys(of entity: String, as heir: String, _ found: [String: Origin], _ next: VersionLayout)
+    throws
+  {
+    let (table, newTable) = (latest.table(ofEntity: entity), next.table(ofEntity: heir))
+    guard origins.keys.contains(where: { latest.table(ofEntity: $0) == table }),
+      !found.keys.contains(where: { next.table(ofEntity: $0) == newTable })
     else { return }
     throw Obstacle(reason: "\(heir) keeps the keys of objects that are gone")
   }
@@ -154,6 +157,10 @@ package struct MappingComposition {
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
     var found: [String: RelationshipTrail] = [:]
     for property in mapping.relationshipMappings {
+      if step.keepsLinks(property, mapping) {
+        found[property.name] = origin.relationships[property.name]
+        continue
+      }
       guard let name = try step.relationship(property, source), let trail = origin.relationships[name] else { continue }
       try step.checkHeirs(of: name, source, as: property.name, destination)
       found[property.name] = try trail.continued(

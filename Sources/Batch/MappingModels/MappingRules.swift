@@ -103,6 +103,8 @@ public indirect enum RuleValue: Sendable, Equatable {
   case lookup(RuleValue, MappingTable)
   /// One value or another, by a predicate of the source object.
   case choice(condition: Predicate, RuleValue, else: RuleValue)
+  /// A UUID of its own for each row, the same ones in each run.
+  case ownUUID
   /// The second value where the first is NULL.
   case fallback(RuleValue, RuleValue)
 }

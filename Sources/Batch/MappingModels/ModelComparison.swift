@@ -58,16 +58,18 @@ struct ModelComparison {
       changesVersionHashes: entities.contains(where: \.changesVersionHash))
   }
 
+  private var isOfSwiftData: Bool { source.isOfSwiftData || destination.isOfSwiftData }
+
   private func difference(_ old: EntityDescription, _ new: EntityDescription) -> EntityDifference {
     var found = EntityDifference(
       kind: old.name == new.name ? .changed : .renamed, source: old.name, destination: new.name)
     let parents = (old.superentity.flatMap { hashes.source[$0] }, new.superentity.flatMap { hashes.destination[$0] })
-    var facets = FacetList()
+    var facets = FacetList(isOfSwiftData: isOfSwiftData)
     facets.compare(old, new, changesParentHash: parents.0 != parents.1)
     found.changes = facets.changes
     let changesHash = hashes.source[old.name] != hashes.destination[new.name]
     found.properties += compare(.attribute, of: old, and: new, at: \.attributes) { old, new in
-      var facets = FacetList(changesHashOfRenamed: changesHash)
+      var facets = FacetList(changesHashOfRenamed: changesHash, isOfSwiftData: isOfSwiftData)
       facets.compare(old.property, new.property)
       return facets.changes
     }

@@ -1,4 +1,5 @@
 import MappingModels
+import RunSupport
 
 #if !PostgreSQL
   import RunSupport
@@ -11,7 +12,8 @@ extension PostgresServer {
     #else
       throw BatchError(
         .refused, "this program was built without PostgreSQL",
-        hint: "Build it with --traits PostgreSQL, which takes libpq (Debian: libpq-dev)", effect: .nothingWritten)
+        hint: "Build it with --traits default,PostgreSQL, which takes libpq (Debian: libpq-dev)",
+        effect: .nothingWritten)
     #endif
   }
 }

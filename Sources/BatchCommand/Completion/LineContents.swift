@@ -5,7 +5,7 @@ import Streams
 /// The models, mapping models and stores that a command line names, and the names in them. What cannot be read has
 /// none.
 struct LineContents {
-  static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+  static let modelExtensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom", "swift"]
   static let storeExtensions = ["store", "sqlite"]
   static let mappingExtensions = ["xcmappingmodel", "cdm", "yaml", "yml", "json"]
 
@@ -49,7 +49,7 @@ struct LineContents {
   }
 
   private var models: [ManagedObjectModel] {
-    modelPaths.flatMap(Self.bundles).flatMap(\.versions)
+    Self.bundles(modelPaths).flatMap(\.versions)
   }
 
   private var modelPaths: [String] {
@@ -69,11 +69,11 @@ struct LineContents {
       let names = files.filter { ($0 as NSString).pathExtension == inner[kind] }.map(stem)
       return NaturalOrder.versions(names, of: stem(path)) { $0 }.map { (stem(path), $0) }
     default:
-      return bundles(path).flatMap { bundle in bundle.versions.map { (bundle.name, $0.name) } }
+      return bundles([path]).flatMap { bundle in bundle.versions.map { (bundle.name, $0.name) } }
     }
   }
 
-  private static func bundles(_ path: String) -> [ModelBundle] { (try? ModelLibrary(paths: [path]))?.bundles ?? [] }
+  private static func bundles(_ paths: [String]) -> [ModelBundle] { (try? ModelLibrary(paths: paths))?.bundles ?? [] }
 
   /// The entities of the first store on the line. One with a rollback journal would have to be recovered first.
   private var stored: [String] {

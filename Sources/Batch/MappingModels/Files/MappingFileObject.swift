@@ -39,7 +39,7 @@ package struct MappingFileObject {
     title: "a value", definition: "value",
     keys: [
       "value", "date", "format", "zone", "cast", "to", "sum", "join", "with", "split", "at", "part", "prefix", "length",
-      "lookup", "in", "if", "then", "else", "default", "expression",
+      "lookup", "in", "if", "then", "else", "default", "expression", "uuid",
     ])
 
   static let all = [file, destination, version, table, entity, object, target, value]

@@ -10,7 +10,7 @@ struct RuleValueReader {
   /// The forms, each with the keys that go with it.
   private static let forms: [(name: String, keys: Set<String>)] = [
     ("value", []), ("expression", []), ("date", ["format", "zone"]), ("cast", ["to"]), ("sum", []), ("join", ["with"]),
-    ("split", ["at", "part"]), ("prefix", ["length"]), ("lookup", ["in"]), ("if", ["then", "else"]),
+    ("split", ["at", "part"]), ("prefix", ["length"]), ("lookup", ["in"]), ("if", ["then", "else"]), ("uuid", []),
   ]
 
   /// Reads a value. Throws `badMapping` naming line and key.
@@ -53,6 +53,11 @@ struct RuleValueReader {
       }
       return .prefix(try read(operand), length)
     case "lookup": return .lookup(try read(operand), try table(fields["in"], node))
+    case "uuid":
+      guard try operand.text("uuid") == "per-row" else {
+        throw operand.failure("uuid has one value: per-row", "Without it all objects get the attribute's default")
+      }
+      return .ownUUID
     default:
       guard let then = fields["then"] else { throw node.failure("if needs then") }
       let other = try fields["else"].map(read) ?? .expression(.constant(.null))

@@ -121,9 +121,7 @@ extension MigrationJob {
       fuses: request.makesOnePass,
       parts: request.parts.isAll ? nil : request.parts,
       steps: plan.steps.count,
-      models: try copies(request.models, folder: "models", job: job) {
-        try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
-      },
+      models: try modelCopies(request.models, job: job),
       mappings: try copies(request.mappings, folder: "mappings", job: job, find: MappingModelReader.documents(below:)),
       now: now,
       memory: request.memory.total, verification: request.verification, indexBuilding: request.indexBuilding,
@@ -164,6 +162,29 @@ extension MigrationJob {
     return versions
   }
 
+  /// Copies models into the job directory. Those in another form than Xcode's become models of Xcode's: to read sources
+  /// again would take what the command was told of them, and the commit that they are in.
+  private func modelCopies(_ paths: [String], job: JobDirectory) throws -> [String] {
+    let others = paths.filter { ModelFormats.format(of: $0) != nil }
+    var packages = try copies(paths.filter { !others.contains($0) }, folder: "models", job: job) {
+      try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
+    }
+    for bundle in try ModelReader.read(paths: others) {
+      let folder = "models/\(packages.count)"
+      let package = "\(folder)/\(bundle.name).xcdatamodeld"
+      for path in [folder, package] { try fileSystem.makeDirectory(job.file(path)) }
+      for version in bundle.versions {
+        let path = "\(package)/\(version.name).xcdatamodel"
+        try fileSystem.makeDirectory(job.file(path))
+        let text = try ModelXMLWriter.contents(of: version)
+        try fileSystem.writeDurably(Array(text.utf8), to: job.file(path + "/contents"))
+      }
+      for path in [package, folder, "models"] { try fileSystem.syncDirectory(job.file(path)) }
+      packages.append(package)
+    }
+    return packages
+  }
+
   /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide.
   /// Only what the readers read is copied, and it is durable on return.
   private func copies(
@@ -201,9 +222,10 @@ extension MigrationJob {
     return copies
   }
 
+  /// Copies a file or a folder. All is durable once the folder that it lies in is synced: nothing refers to it before.
   private func copy(_ path: String, to target: String, depth: Int) throws {
     guard try fileSystem.status(path)?.isDirectory == true else {
-      return try fileSystem.writeDurably(try fileSystem.readAll(path, cap: 256 << 20), to: target)
+      return try fileSystem.writeAndSync(try fileSystem.readAll(path, cap: 256 << 20), to: target)
     }
     guard depth > 0 else { throw BatchError(.badModel, "folders are nested too deeply", path: path) }
     try fileSystem.makeDirectory(target)

@@ -121,8 +121,7 @@ extension MigrationJob {
     monitor: RunMonitor
   ) throws -> Report {
     try job.create(fileSystem)
-    let now = Date().timeIntervalSinceReferenceDate.rounded()
-    let run = try begin(request, plan: plan, job: job, source: source.path, seen: seen, now: now)
+    let run = try begin(request, plan: plan, job: job, source: source.path, seen: seen, now: plan.now)
     return try MigrationRun(
       job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
       logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps,

@@ -54,9 +54,12 @@ struct PlanJudge {
     let findings = try findings(stages, reader, isKnown: isKnown)
     guard !findings.isEmpty else { return }
     let (hint, next) = wayOut(findings, isKnown: isKnown)
-    let nearest = isKnown ? nil : library.nearest(to: hashes)?.model.name
+    let nearest = isKnown ? nil : library.nearest(to: hashes, like: plan.sourceVersion)
+    let edits = nearest.map { ModelEdit.text($0.edits) } ?? ""
     throw BatchError(
-      .refused, LossJudge.text(findings) + (nearest.map { "; the nearest version is \($0)" } ?? ""),
+      .refused,
+      LossJudge.text(findings) + (nearest.map { "; the nearest version is \($0.model.name)" } ?? "")
+        + (edits.isEmpty ? "" : "; " + edits),
       hint: hint, effect: .nothingWritten, next: next.map { [$0.line] } ?? [], path: reader.path)
   }
 

@@ -21,14 +21,14 @@ struct InferredRequirements {
 
   private var requirements: [Requirement] = []
 
-  /// Prepares a path. `layouts` are those of the steps' destinations.
-  init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreLayout) {
-    var composition = MappingComposition(source)
-    for (step, layout) in zip(path, layouts) where !step.isIdentity {
+  /// Prepares a path from the store's version. Throws `badModel`.
+  init(_ path: [MigrationStep], source: StoreLayout) throws {
+    var composition = try MappingComposition(VersionLayout(source))
+    for step in path where !step.isIdentity {
       guard step.isInferred, let model = step.mappingModels.first else { return }
       for mapping in model.entityMappings { add(mapping, step: step, composition: composition) }
       // What objects look like after a step that cannot be composed is not known before it is made.
-      guard (try? composition.append(model.entityMappings, to: layout)) != nil else { return }
+      guard (try? composition.append(model.entityMappings, to: VersionLayout(step.destination))) != nil else { return }
     }
   }
 

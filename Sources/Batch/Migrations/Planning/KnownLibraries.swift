@@ -4,32 +4,57 @@ import Streams
 
 /// Model libraries that the process has read before, for many stores with the same models.
 enum KnownLibraries {
-  private struct Seen: Hashable {
-    var path: String
-    var status: FileStatus?
+  private enum Seen: Hashable {
+    case file(String, FileStatus?)
+    /// What a ``ModelFormat`` says of paths.
+    case mark(String)
+  }
+
+  private enum Source {
+    case store(String)
+    case model(ModelSource)
   }
 
   private static let deepest = 8
   private static let known = Memo<[Seen], ModelLibrary>(limit: 4)
 
-  /// The library of these models. They are read again when a file of them is another one than it was: by size, time of
-  /// change and inode. Throws ``BatchError`` as the readers of models do.
-  static func library(_ documents: [String]) throws -> ModelLibrary {
-    try known.value(try documents.flatMap { try seen($0, depth: 0) }) {
-      ModelLibrary(
-        bundles: try documents.map { try StoreDocument.isStore($0) ? StoreDocument.bundle($0) : ModelReader.bundle($0) }
-      )
+  /// The library of the models at these paths. Xcode's are read again when a file of them is another one than it was: by
+  /// size, time of change and inode. So are stores. Others are when their mark differs. Throws ``BatchError`` as the
+  /// readers of models do.
+  static func library(_ paths: [String]) throws -> ModelLibrary {
+    let sources = try sources(paths)
+    return try known.value(try sources.flatMap(seen)) { ModelLibrary(bundles: try sources.flatMap(bundles)) }
+  }
+
+  private static func sources(_ paths: [String]) throws -> [Source] {
+    let stores = Set(try paths.filter(StoreDocument.isStore))
+    var models = try ModelReader.sources(paths.filter { !stores.contains($0) }).makeIterator()
+    return paths.flatMap { path in
+      stores.contains(path) ? [.store(path)] : (models.next() ?? []).map(Source.model)
+    }
+  }
+
+  private static func bundles(_ source: Source) throws -> [ModelBundle] {
+    switch source {
+    case .store(let path): [try StoreDocument.bundle(path)]
+    case .model(let model): try model.bundles()
+    }
+  }
+
+  private static func seen(_ source: Source) throws -> [Seen] {
+    let disk = LocalFileSystem()
+    switch source {
+    // What a store says may be in its log.
+    case .store(let path): return try ["", "-wal", "-journal"].map { .file(path + $0, try disk.status(path + $0)) }
+    case .model(.document(let path)): return try seen(path, depth: 0)
+    case .model(.others(let paths, let format)): return [.mark(try format.mark(of: paths))]
     }
   }
 
   private static func seen(_ path: String, depth: Int) throws -> [Seen] {
     let disk = LocalFileSystem()
     let status = try disk.status(path)
-    guard status?.isDirectory == true, depth < deepest else {
-      // What a store says may be in its log.
-      let files = try depth == 0 && StoreDocument.isStore(path) ? ["", "-wal", "-journal"] : [""]
-      return try files.map { Seen(path: path + $0, status: try disk.status(path + $0)) }
-    }
+    guard status?.isDirectory == true, depth < deepest else { return [.file(path, status)] }
     return try disk.list(path).flatMap { try seen(FilePaths.join(path, $0), depth: depth + 1) }
   }
 }

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import Foundation
 import MappingModels
 import RunSupport
 import Streams
@@ -40,6 +41,8 @@ public struct MigrationPlan: Sendable {
   public var notes: [String]
   /// The steps before some of them were made one.
   package var path: [MigrationStep] = []
+  /// The moment that the plan takes for now, in seconds since 2001.
+  package var now: Double = 0
   /// Where inference past versions and version by version give other values; the notes say it, too.
   public var differences: [InferenceDifference] = []
   /// The server that a mapping file which leads to the target version names for the result.
@@ -61,33 +64,30 @@ public enum MigrationTarget: Sendable, Equatable, Codable {
 
 /// Makes plans. Read-only (trap 1).
 public struct MigrationPlanner: Sendable {
-  private let library: ModelLibrary
-  private let mappings: [MappingModel]
-  private let policies: PolicyRegistry
-  private let order: VersionOrder
-  private let fuses: Bool
+  private(set) var library: ModelLibrary
+  let mappings: [MappingModel]
+  let policies: PolicyRegistry
+  let order: VersionOrder
+  let fuses: Bool
   private let parts: PartSelection
-  private let inference: InferencePath?
+  let inference: InferencePath?
   private let fromTables: Bool
+  private let now: Double
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that
   /// can be inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
   /// `inference` says whether consecutive inferred steps are made as they are, or as one past the versions between; nil
-  /// for what loses no value that the other keeps. Stages are passed as they are. With `fromTables` a store's version is the
-  /// one that its tables fit, where its metadata contradict them.
+  /// for what loses no value that the other keeps. Stages are passed as they are. With `fromTables` a store's version is
+  /// the one that its tables fit, where its metadata contradict them. `now` is the moment of the migration, in seconds
+  /// since 2001.
   public init(
     library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names,
-    fuses: Bool = true,
-    parts: PartSelection = PartSelection(), inference: InferencePath? = nil, fromTables: Bool = false
+    fuses: Bool = true, parts: PartSelection = PartSelection(), inference: InferencePath? = nil,
+    fromTables: Bool = false, now: Double = Date().timeIntervalSinceReferenceDate.rounded()
   ) {
-    self.fromTables = fromTables
-    self.inference = inference
-    self.order = order
-    self.parts = parts
-    self.library = library
-    self.mappings = mappings
-    self.policies = policies
-    self.fuses = fuses
+    (self.library, self.mappings, self.policies, self.order) = (library, mappings, policies, order)
+    (self.fuses, self.parts, self.inference) = (fuses, parts, inference)
+    (self.fromTables, self.now) = (fromTables, now)
   }
 
   /// Plans the migration of a store.
@@ -100,7 +100,21 @@ public struct MigrationPlanner: Sendable {
   public func plan(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool = true, checksValues: Bool = true
   ) throws -> MigrationPlan {
-    try BatchError.border { try planned(reader, target: target, countsRows: countsRows, checksValues: checksValues) }
+    try BatchError.border {
+      var planner = self
+      planner.library = EvaluatedDefaults(store: reader.metadata.uuid, now: now).applied(to: library)
+      let unknown = target == .identity || fromTables ? nil : library.unknownVersion(reader)
+      do {
+        var plan = try planner.planned(reader, target: target, countsRows: countsRows, checksValues: checksValues)
+        plan.now = now
+        plan.notes = (unknown.map { [$0 + "; the store's own model takes its place"] } ?? []) + plan.notes
+        plan.notes += EvaluatedDefaults.notes(plan.path, versions: library.versions, applied: planner.library.versions)
+        return plan
+      } catch var error as BatchError where [.noPath, .badMapping].contains(error.code) && unknown != nil {
+        error.message += "\n" + (unknown ?? "")
+        throw error
+      }
+    }
   }
 
   private func planned(
@@ -115,24 +129,22 @@ public struct MigrationPlanner: Sendable {
     markHistory(&steps, source: source, successors: successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let binding = try StoreBinding(reader, model: source)
-    let layouts = try steps.map(\.destination).concurrentMap { try StoreLayout(model: $0, purpose: .reading) }
-    let (requirements, fusion) = try concurrently { [steps] in
-      checksValues ? InferredRequirements(steps, layouts: layouts, source: binding.layout) : nil
-    } and: { [steps, schema = reader.schema] in
-      fuses ? PathFusion(steps, layouts: layouts, source: binding, schema: schema, isStaged: order.stages != nil) : nil
-    }
-    let values = try requirements?.check(reader, binding) ?? []
+    let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
+    let prepared = try prepared(steps, key, reader: reader, binding: binding, checksValues: checksValues)
+    let values = try prepared.requirements?.check(reader, binding) ?? []
     let path = steps
-    steps = try parts.applied(to: fusion?.steps ?? steps, policies: policies)
+    steps = try parts.applied(to: prepared.fusion?.steps ?? steps, policies: policies)
+    try Self.requireLayouts(steps)
     if checksValues {
       let written = Set(steps.map(\.destination.name))
-      try NewConstraints(path, layouts: layouts, source: binding.layout, written: written).check(reader, binding)
+      try NewConstraints(path, source: binding.layout, written: written).check(reader, binding)
     }
     let splits = try steps.map { try MappingSplit($0, policies: policies) }
     let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
-      try assumption + chosen.notes + values + InferredRequirements.newRelationships(path) + (fusion?.notes ?? [])
+      try assumption + chosen.notes + values + InferredRequirements.newRelationships(path)
+      + (prepared.fusion?.notes ?? [])
       + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
@@ -140,6 +152,11 @@ public struct MigrationPlanner: Sendable {
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
       path: path, differences: chosen.differences, destination: try namedDestination(for: destination))
+  }
+
+  /// A version that no store can have is found now, not when its turn comes. Throws `badModel`.
+  private static func requireLayouts(_ steps: [MigrationStep]) throws {
+    for step in steps.flatMap({ $0.passed + [$0] }) { _ = try VersionLayout(step.destination).layout() }
   }
 
   /// The store's version, and what a person should know of how it was found.
@@ -183,53 +200,6 @@ public struct MigrationPlanner: Sendable {
     case .stages(let staged): try staged.target(in: library)
     case .names, .identifiers, .list, .successors, .rule: try library.target(named: nil, from: source)
     }
-  }
-
-  private func path(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget,
-    _ successors: [String: String]?
-  ) throws -> RunInference {
-    guard target == .identity else {
-      guard mappings.isEmpty, order.stages == nil, let start = library.versions.firstIndex(of: source),
-        let end = library.versions.firstIndex(of: destination)
-      else { return try path(from: source, to: destination, successors) }
-      let key = ModelLibrary.PathKey(source: start, destination: end, successors: successors, way: inference)
-      return try library.paths.value(key) { try path(from: source, to: destination, successors) }
-    }
-    let step = MigrationStep(
-      source: source, destination: source, mappingModels: [.identity(of: source)], isInferred: true,
-      reason: "every row is written again under the same model")
-    return RunInference(steps: [step])
-  }
-
-  private func path(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
-  ) throws -> RunInference {
-    do {
-      let order = successors.map { .successors($0) } ?? order
-      let steps = try VersionPath.find(
-        from: source, to: destination, library: library, mappings: mappings, order: order)
-      return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
-    } catch let error as BatchError where error.code == .noPath {
-      guard let step = past(from: source, to: destination, successors) else { throw error }
-      return RunInference(steps: [step], notes: ["\(source.name) to \(destination.name) is \(step.reason)"])
-    }
-  }
-
-  /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil
-  /// for none.
-  private func past(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
-  ) -> MigrationStep? {
-    var graph = VersionGraph(library: library, successors: successors)
-    graph.add(mappings)
-    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
-    guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else {
-      return nil
-    }
-    return try? MigrationStep.inferred(
-      from: source, start, to: destination, end,
-      reason: "inferred directly, past the versions between, because it cannot be inferred version by version")
   }
 
   /// Marks steps that are not of the bundle's history: the first where the store's own model stands in for a version

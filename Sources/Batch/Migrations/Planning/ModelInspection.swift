@@ -51,20 +51,21 @@ public struct ModelInspection: Sendable, Codable {
   /// Looks at a bundle.
   public init(_ bundle: ModelBundle) {
     warnings = bundle.warnings
-    let hashes = bundle.versions.map(\.versionHashes)
+    let checksums = bundle.versions.map(\.versionChecksum)
     name = bundle.name
     path = bundle.path
     currentVersion = bundle.currentVersion
-    versions = zip(bundle.versions, hashes).map { version, hashes in
+    versions = zip(bundle.versions, checksums).map { version, checksum in
       Version(
         name: version.name, isCurrent: version.name == bundle.currentVersion, entities: version.entities.count,
-        identifiers: version.versionIdentifiers, checksum: ManagedObjectModel.versionChecksum(hashes),
+        identifiers: version.versionIdentifiers, checksum: checksum,
         problem: Self.problem(version))
     }
     steps = bundle.versions.indices.dropFirst().map { place in
       Self.step(
-        bundle.versions[place - 1], destination: bundle.versions[place], sourceHashes: hashes[place - 1],
-        destinationHashes: hashes[place])
+        bundle.versions[place - 1], destination: bundle.versions[place],
+        isEqual: checksums[place - 1] == checksums[place],
+        refusal: bundle.migrations.refusal(from: checksums[place - 1], to: checksums[place]))
     }
   }
 
@@ -78,14 +79,12 @@ public struct ModelInspection: Sendable, Codable {
   }
 
   private static func step(
-    _ source: ManagedObjectModel, destination: ManagedObjectModel, sourceHashes: [String: [UInt8]],
-    destinationHashes: [String: [UInt8]]
+    _ source: ManagedObjectModel, destination: ManagedObjectModel, isEqual: Bool, refusal: String?
   ) -> Step {
     let obstacles = ModelDifference(from: source, to: destination).obstacles
+    let reasons = [refusal].compactMap(\.self) + obstacles.map { "\($0.place): \($0.reason)" }
     return Step(
-      from: source.name, to: destination.name, isEqual: sourceHashes == destinationHashes,
-      isInferable: obstacles.isEmpty,
-      reasons: obstacles.map { "\($0.place): \($0.reason)" })
+      from: source.name, to: destination.name, isEqual: isEqual, isInferable: reasons.isEmpty, reasons: reasons)
   }
 
   private static func message(_ error: any Error) -> String { (error as? BatchError)?.message ?? "\(error)" }

@@ -17,6 +17,8 @@ public struct ModelLibrary: Sendable {
 
   /// Paths by inference alone that were found before.
   let paths: Memo<PathKey, RunInference>
+  /// Such paths, prepared for tables that stores had.
+  let prepared: Memo<PreparedPath.Key, PreparedPath>
 
   /// What a path by inference alone depends on, apart from the library.
   struct PathKey: Hashable {
@@ -27,14 +29,13 @@ public struct ModelLibrary: Sendable {
     var way: InferencePath?
   }
 
-  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, compiled ones, folders of them, or stores, whose
-  /// own model is a bundle of one version. What the process has read before, and what has not changed since, is not
-  /// read again.
+  /// Reads the bundles at the paths: `.xcdatamodeld`, `.xcdatamodel`, compiled ones, folders of them, stores, whose own
+  /// model is a bundle of one version, and what the registered ``ModelFormat`` reads. What the process has read before,
+  /// and what has not changed since, is not read again.
   ///
   /// - Throws: ``BatchError`` with the code `badModel` when one cannot be read, and `noModel` for a store without one.
   public init(paths: [String]) throws {
-    self = try KnownLibraries.library(
-      paths.flatMap { try StoreDocument.isStore($0) ? [$0] : ModelReader.documents(below: $0) })
+    self = try KnownLibraries.library(paths)
   }
 
   /// Makes a library of bundles that were read before.
@@ -46,9 +47,14 @@ public struct ModelLibrary: Sendable {
   init(bundles: [ModelBundle], hashes: [[String: [UInt8]]]) {
     self.bundles = bundles
     self.hashes = hashes
-    paths = Memo(limit: 16)
+    (paths, prepared) = (Memo(limit: 16), Memo(limit: 16))
     checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
+  }
+
+  /// Where in ``versions`` a model is; nil for one that is not among them.
+  func position(of model: ManagedObjectModel) -> Int? {
+    versions.indices.first { versions[$0].name == model.name && versions[$0] == model }
   }
 
   /// The version whose entity names and hashes are all equal to those given (A.6); the first of several.
@@ -85,46 +91,6 @@ public struct ModelLibrary: Sendable {
         .noModel, "the current version \(current) is not in the model", hint: knownVersions, path: bundle.path)
     }
     return version
-  }
-
-  /// A version that comes near to what a store holds.
-  public struct Nearest: Sendable, Equatable {
-    /// The version.
-    public var model: ManagedObjectModel
-    /// Entities that both have, but with different hashes; sorted.
-    public var different: [String]
-    /// Entities that only the store has; sorted.
-    public var onlyInStore: [String]
-    /// Entities that only the version has; sorted.
-    public var onlyInModel: [String]
-  }
-
-  /// The version with the fewest entities that differ, for a message; nil in an empty library.
-  public func nearest(to hashes: [String: [UInt8]]) -> Nearest? {
-    let all = versions.indices.map { position -> Nearest in
-      let known = self.hashes[position]
-      return Nearest(
-        model: versions[position],
-        different: known.filter { hashes[$0.key] != nil && hashes[$0.key] != $0.value }.keys.sorted(),
-        onlyInStore: hashes.keys.filter { known[$0] == nil }.sorted(),
-        onlyInModel: known.keys.filter { hashes[$0] == nil }.sorted())
-    }
-    // Of two that are equally near the later one: a store is rather new than old.
-    return all.reversed().min { $0.distance < $1.distance }
-  }
-
-  /// The error for a store that no version fits: it names the nearest version and what differs.
-  public func noModel(for hashes: [String: [UInt8]], path: String? = nil) -> BatchError {
-    var message = "no version of the model fits the store"
-    if let nearest = nearest(to: hashes) {
-      message += "; the nearest is \(nearest.model.name)"
-      let parts = [
-        ("differing", nearest.different), ("only in the store", nearest.onlyInStore),
-        ("only in the version", nearest.onlyInModel),
-      ]
-      for (label, names) in parts where !names.isEmpty { message += "; \(label): \(names.joined(separator: ", "))" }
-    }
-    return BatchError(.noModel, message, hint: "Supply the version that wrote the store. \(knownVersions)", path: path)
   }
 
   /// Hashes of a model; those of a version are known already.
@@ -192,8 +158,4 @@ public struct ModelLibrary: Sendable {
     let ends = [names.prefix(3), names.suffix(3)].map { $0.joined(separator: ", ") }
     return "\(ends[0]), … \(names.count - 6) more …, \(ends[1])"
   }
-}
-
-extension ModelLibrary.Nearest {
-  fileprivate var distance: Int { different.count + onlyInStore.count + onlyInModel.count }
 }

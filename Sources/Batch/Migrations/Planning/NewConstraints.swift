@@ -23,24 +23,24 @@ struct NewConstraints {
 
   private(set) var constraints: [Constraint] = []
 
-  /// Prepares a path. `layouts` are those of the steps' destinations; constraints count of `written` versions alone, by
-  /// name.
-  init(_ path: [MigrationStep], layouts: [StoreLayout], source: StoreLayout, written: Set<String>) {
+  /// Prepares a path. Constraints count of `written` versions alone, by name. Throws `badModel`.
+  init(_ path: [MigrationStep], source: StoreLayout, written: Set<String>) throws {
     func adds(_ step: MigrationStep) -> Bool {
       written.contains(step.destination.name)
         && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
     }
     guard let last = path.lastIndex(where: adds) else { return }
-    var composition = MappingComposition(source)
-    for (step, layout) in zip(path[...last], layouts) {
+    var composition = try MappingComposition(VersionLayout(source))
+    for step in path[...last] {
       // What objects look like after a step that cannot be composed is not known before it is made.
-      if !step.isIdentity {
-        guard (try? composition.append(step.mappingModels.flatMap(\.entityMappings), to: layout)) != nil else { return }
-      }
+      let mappings = step.mappingModels.flatMap(\.entityMappings)
+      guard
+        step.isIdentity || (try? composition.append(mappings, to: VersionLayout(step.destination))) != nil
+      else { return }
       guard adds(step) else { continue }
       for entity in step.destination.entities {
         for properties in entity.uniquenessConstraints {
-          guard let shares = Self.shares(entity.name, properties: properties, layout: layout, composition: composition)
+          guard let shares = Self.shares(entity.name, properties: properties, composition: composition)
           else { continue }
           constraints.append(
             Constraint(entity: entity.name, properties: properties, version: step.destination.name, shares: shares))
@@ -51,10 +51,11 @@ struct NewConstraints {
 
   /// Nil if a property is a relationship, or is computed.
   private static func shares(
-    _ entity: String, properties: [String], layout: StoreLayout, composition: MappingComposition
+    _ entity: String, properties: [String], composition: MappingComposition
   ) -> [Share]? {
     var shares: [Share] = []
-    for name in layout.entityNames where layout.model.isKind(name, of: entity) {
+    let model = composition.latest.model
+    for name in model.entities.map(\.name) where model.isKind(name, of: entity) {
       guard let origin = composition.origins[name] else { continue }
       let values = properties.compactMap { origin.attributes[$0] }
       let isComputed = values.contains { if case .computed = $0 { true } else { false } }

@@ -16,8 +16,8 @@ struct PathFusion {
   private(set) var notes: [String] = []
 
   private let path: [MigrationStep]
-  /// The layouts of all versions of the path.
-  private let layouts: [StoreLayout]
+  /// All versions of the path.
+  private let versions: [VersionLayout]
   /// The pass at hand: its stages, the last of which may still grow, and the steps that each is made of.
   private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
   private var stretch: Stretch?
@@ -28,12 +28,9 @@ struct PathFusion {
     var composition: MappingComposition
   }
 
-  /// Prepares a path for a store. `layouts` are those of the steps' destinations. Custom stages stay steps of their
-  /// own.
-  init(
-    _ path: [MigrationStep], layouts: [StoreLayout], source: StoreBinding, schema: StoreSchema, isStaged: Bool
-  ) {
-    (self.path, self.layouts) = (path, [source.layout] + layouts)
+  /// Prepares a path for a store. Custom stages stay steps of their own. Throws `badModel`.
+  init(_ path: [MigrationStep], source: StoreBinding, schema: StoreSchema, isStaged: Bool) throws {
+    (self.path, versions) = (path, [VersionLayout(source.layout)] + path.map { VersionLayout($0.destination) })
     guard path.count > 1 else {
       steps = path
       return
@@ -49,7 +46,7 @@ struct PathFusion {
         closePass(before: index)
         steps.append(step)
       } else {
-        add(step, index)
+        try add(step, index)
       }
     }
     closePass(before: path.count)
@@ -59,19 +56,19 @@ struct PathFusion {
     notes.append("\(step.source.name) to \(step.destination.name) \(text)")
   }
 
-  private mutating func add(_ step: MigrationStep, _ index: Int) {
+  private mutating func add(_ step: MigrationStep, _ index: Int) throws {
     let mappings = step.mappingModels.flatMap(\.entityMappings)
-    if var longer = stretch, (try? longer.composition.append(mappings, to: layouts[index + 1])) != nil {
+    if var longer = stretch, (try? longer.composition.append(mappings, to: versions[index + 1])) != nil {
       stretch = longer
       return
     }
     closeStretch(before: index)
-    if let reason = reasonToEnd() {
+    if let reason = try reasonToEnd() {
       note(step, "needs another pass, because \(reason)")
       closePass(before: index)
     }
-    var composition = MappingComposition(layouts[index])
-    if (try? composition.append(mappings, to: layouts[index + 1])) != nil {
+    var composition = try MappingComposition(versions[index])
+    if (try? composition.append(mappings, to: versions[index + 1])) != nil {
       stretch = Stretch(first: index, composition: composition)
     } else {
       stages.append((step, index..<index + 1))
@@ -79,10 +76,11 @@ struct PathFusion {
   }
 
   /// Why the pass at hand cannot continue after its last step; nil if it can.
-  private func reasonToEnd() -> String? {
+  private func reasonToEnd() throws -> String? {
     guard let (last, range) = stages.last else { return nil }
     let mappings = last.mappingModels.flatMap(\.entityMappings)
-    let step = PassedStep(mappings, from: layouts[range.lowerBound], to: layouts[range.upperBound])
+    let step = try PassedStep(
+      mappings, from: versions[range.lowerBound].layout(), to: versions[range.upperBound].layout())
     if let obstacle = step.obstacle() {
       return "in \(last.source.name) to \(last.destination.name) \(obstacle)"
     }

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import MappingModels
 
 /// Which version of its model a store has; where none fits, the nearest one and what differs. Read-only.
 public struct StoreIdentification: Sendable, Codable {
@@ -46,6 +47,9 @@ public struct StoreIdentification: Sendable, Codable {
   public var versions: [Version]
   /// The version with the fewest entities that differ; nil when one fits.
   public var nearest: Version?
+  /// What makes the store's own model the nearest version, as somebody seems to have edited it since; empty if one fits
+  /// or the store carries no model.
+  public var edits: [ModelEdit] = []
   /// What differs from the version that fits, or from the nearest one; by entity.
   public var differences: [Difference]
   /// Columns in the tables of entities that differ which the version does not know, as `ZBOOK.ZISBN VARCHAR`.
@@ -66,7 +70,8 @@ public struct StoreIdentification: Sendable, Codable {
       if differences.isEmpty { unknownColumns = [] }
       return
     }
-    guard let found = library.nearest(to: hashes) else { return }
+    guard let found = library.nearest(to: hashes, like: CachedModel(reader).model) else { return }
+    edits = found.edits
     nearest = library.versions.firstIndex(of: found.model).map { known[$0] }
     compareTables(reader, found.model, entities: found.different, kind: .hash)
     differences += found.onlyInStore.map { Difference(entity: $0, kind: .onlyInStore) }

@@ -50,13 +50,12 @@ struct StoreInspector {
     let hashes = reader.metadata.versionHashes
     var model = hashes.isEmpty ? nil : models?.model(matching: hashes)
     inspection.modelSource = model.map { _ in .given }
-    if let models, model == nil, !hashes.isEmpty { inspection.versionProblem = models.noModel(for: hashes).message }
     let cache = CachedModel(reader)
-    inspection.modelCache = cache.state
-    if model == nil, let cached = cache.model {
-      model = cached
-      inspection.modelSource = .cached
+    if model == nil, !hashes.isEmpty {
+      inspection.versionProblem = models?.noModel(for: hashes, like: cache.model).message
     }
+    inspection.modelCache = cache.state
+    if model == nil, let cached = cache.model { (model, inspection.modelSource) = (cached, .cached) }
     guard let model else { return }
     if inspection.modelSource == .given { inspection.version = model.name }
     do {

@@ -1,5 +1,6 @@
 import CoreDataModel
 import MappingModels
+import RunSupport
 
 /// The versions as places and the mapping models as ways between them. Ways are found by hash, not by name; a name only
 /// decides between several places whose hashes fit.
@@ -18,10 +19,16 @@ package struct VersionGraph {
   /// Mapping models that fit no pair, with the reason.
   package private(set) var unused: [String] = []
 
+  /// What sources say about steps, and the checksums of their versions, bundle by bundle.
+  private var declared: [(checksums: [String], bundle: ModelBundle)] = []
+
   /// `successors` says by checksums which version follows which; without it the next one of the same bundle does.
   package init(library: ModelLibrary, successors: [String: String]?) {
     versions = library.versions
     hashes = library.hashes
+    for bundle in library.bundles where bundle.migrations != DeclaredMigrations() {
+      declared.append((bundle.versions.map { library.checksum(of: $0) }, bundle))
+    }
     if let successors {
       next = library.checksums.map { successors[$0].flatMap(library.checksums.firstIndex) }
       return
@@ -31,6 +38,23 @@ package struct VersionGraph {
       next += bundle.versions.indices.map { $0 + 1 < bundle.versions.count ? start + $0 + 1 : nil }
     }
   }
+
+  /// Throws if the application's own code makes the step, or if the sources do not say so clearly.
+  func refuseCustom(_ pair: Pair) throws {
+    guard !declared.isEmpty else { return }
+    let (from, to) = (checksum(pair.source), checksum(pair.destination))
+    for (checksums, bundle) in declared where checksums.contains(from) && checksums.contains(to) {
+      guard let reason = bundle.migrations.refusal(from: from, to: to) else { continue }
+      let names = [pair.source, pair.destination].map { versions[$0].name }
+      let sides = names.map { "\(bundle.path):\($0)" }
+      let begin = ProgramName.command(["mapping", "init"] + sides)
+      throw BatchError(
+        .badMapping, "the step \(names[0]) to \(names[1]) needs a mapping model: \(reason)",
+        hint: "Write a mapping file for it, and name it with --mappings. To begin one: \(begin)", next: [begin.line])
+    }
+  }
+
+  private func checksum(_ place: Int) -> String { ManagedObjectModel.versionChecksum(hashes[place]) }
 
   /// Adds source and destination where the library does not hold them. Such a source stands in no order: the
   /// destination is what an application would infer it to.

@@ -27,7 +27,8 @@ public enum VersionOrder: Sendable {
   /// Throws ``BatchError`` (`noModel`) if the order names a version that is not there, or is ambiguous.
   func successors(in library: ModelLibrary) throws -> [String: String]? {
     switch self {
-    case .names, .stages: nil
+    case .stages: nil
+    case .names: library.bundles.allSatisfy(Self.isByName) ? nil : Self.byBundle(library)
     case .successors(let successors): successors
     case .identifiers: try Self.byIdentifier(library)
     case .list(let names): try Self.chain(names, library)
@@ -69,6 +70,18 @@ public enum VersionOrder: Sendable {
       next[checksum] = library.checksum(of: found)
     }
     return next
+  }
+
+  private static func isByName(_ bundle: ModelBundle) -> Bool {
+    let names = bundle.versions.map(\.name)
+    return NaturalOrder.versions(names, of: bundle.name) { $0 } == names
+  }
+
+  /// The order that bundles have themselves: a migration plan in the sources of SwiftData says it, not the names.
+  private static func byBundle(_ library: ModelLibrary) -> [String: String] {
+    let pairs = library.bundles.flatMap { zip($0.versions, $0.versions.dropFirst()) }
+      .map { (library.checksum(of: $0), library.checksum(of: $1)) }
+    return Dictionary(pairs.filter { $0.0 != $0.1 }) { first, _ in first }
   }
 
   private static func byIdentifier(_ library: ModelLibrary) throws -> [String: String] {

@@ -45,6 +45,8 @@ private struct PathSearch {
   /// Why ways that were tried are closed.
   private var brokenMappings: [String] = []
   private var impossible: [String] = []
+  /// A step that only the application can make, if no mapping model does.
+  private var custom: BatchError?
   /// Inferred steps that will be asked for if no mapping model shortens the way.
   private var foreseen: [VersionGraph.Pair: Result<MigrationStep, any Error>] = [:]
 
@@ -118,13 +120,15 @@ private struct PathSearch {
   private mutating func inferred(_ pair: VersionGraph.Pair) -> MigrationStep? {
     do { return try foreseen[pair]?.get() ?? Self.inferred(pair, in: graph) } catch {
       let text = (error as? BatchError)?.message ?? "\(error)"
+      if let error = error as? BatchError, error.code == .badMapping { custom = custom ?? error }
       impossible.append("\(graph.versions[pair.source].name) to \(graph.versions[pair.destination].name): \(text)")
       return nil
     }
   }
 
   private static func inferred(_ pair: VersionGraph.Pair, in graph: VersionGraph) throws -> MigrationStep {
-    try .inferred(
+    try graph.refuseCustom(pair)
+    return try .inferred(
       from: graph.versions[pair.source], graph.hashes[pair.source], to: graph.versions[pair.destination],
       graph.hashes[pair.destination], reason: "no mapping model fits this step, and it can be inferred")
   }
@@ -132,6 +136,7 @@ private struct PathSearch {
   func failure(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, isBack: Bool, known: String
   ) -> BatchError {
+    if let custom, brokenMappings.isEmpty, !isBack { return custom }
     var lines = brokenMappings + impossible
     if isBack {
       lines.insert("\(destination.name) comes before \(source.name), and inference goes forward only", at: 0)

@@ -55,6 +55,11 @@ struct RuleCompiler {
       throw failure("the attribute \(entity.name).\(attribute.name)")
     }
     if stored.type == .date { try checkEpoch(attribute, item) }
+    if case .ownUUID = attribute.value, stored.type != .uuid {
+      throw BatchError(
+        .badMapping, "\(mapping.name).\(attribute.name) has uuid: per-row, and its type is \(stored.type)",
+        hint: "Only attributes of the type uuid take it: leave it out", entity: mapping.destinationEntity)
+    }
     let value = try value(attribute.value, item: item, name: attribute.name)
     if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal,
       origin.isExternal != stored.isExternal
@@ -112,6 +117,8 @@ struct RuleCompiler {
     case .choice(let condition, let value, let other):
       .choice(try self.condition(condition), try inner(value), else: try inner(other))
     case .fallback(let value, let other): .fallback(try inner(value), try inner(other))
+    // No two attributes of a store have the same ones: not of different mappings, either.
+    case .ownUUID: .uuid("\(graph.reader.metadata.uuid) \(mapping.name).\(name)")
     }
   }
 }

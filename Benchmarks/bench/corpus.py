@@ -1,0 +1,94 @@
+"""The models of real applications against SQL that writes the same rows: every bundle below a folder that is not part of this repository."""
+import json
+import math
+import os
+import sqlite3
+import subprocess
+import sys
+
+from .measure import contest, ratio, remove, summary
+
+# Of versions whose path is not inferred, so many are tried.
+TRIED = 6
+
+
+def folder(root):
+    """Where the models are: GODWIT_CORPUS, or ../shared/corpus."""
+    return os.path.join(os.environ.get("GODWIT_CORPUS") or os.path.join(root, "..", "shared", "corpus"), "models")
+
+
+def bundles(place):
+    found = []
+    for path, folders, _ in os.walk(place):
+        found += [os.path.join(path, name) for name in folders if name.endswith(".xcdatamodeld")]
+    return sorted(found)
+
+
+def race(bench, rows):
+    """A result with a line for each bundle, or None where there are no models."""
+    place = folder(bench.root)
+    paths = bundles(place)
+    if not paths:
+        print(f"no models in {place}: set GODWIT_CORPUS to a folder with models of applications", file=sys.stderr)
+        return None
+    races = [line for path in paths for line in [_bundle(bench, path, rows)] if line]
+    mean = math.exp(sum(math.log(line["ratio"]["median"]) for line in races) / len(races))
+    return {"title": f"{len(races)} bundles of applications, from the oldest version that has an inferred path to the newest", "rows": rows,
+            "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races, "mean": mean}
+
+
+def _call(bench, *words):
+    return subprocess.run([bench.programs["book-migration"], *words], capture_output=True, text=True)
+
+
+def _bundle(bench, path, rows):
+    listed = _call(bench, "models", path, "--json")
+    if listed.returncode:
+        return None
+    steps = json.loads(listed.stdout)["models"][0]["steps"]
+    versions = [step["from"] for step in steps] + [step["to"] for step in steps[-1:]]
+    source = os.path.join(bench.folder, "corpus.sqlite")
+    for old in versions[:-1][:TRIED]:
+        remove(source)
+        remove(bench.output)
+        if _call(bench, "sample", path, "--version", old, "--rows", str(rows), "--seed", "9", "--output", source).returncode:
+            continue
+        command = [bench.programs["book-migration"], "migrate", source, "--models", path, "--to", versions[-1], "--output", bench.output, "--quiet"]
+        # A target that the store fits already needs no migration.
+        if subprocess.run(command, capture_output=True).returncode == 0 and os.path.exists(bench.output):
+            return _contest(bench, path, command, [old, versions[-1]], len(versions), source)
+    remove(source)
+    return None
+
+
+def _contest(bench, path, command, between, count, source):
+    """SQL reads a copy of the result: what a hand-written migration has to write at least."""
+    result, script = os.path.join(bench.folder, "corpus-result.sqlite"), os.path.join(bench.folder, "corpus.sql")
+    remove(result)
+    os.rename(bench.output, result)
+    indexes = _write(script, result)
+    application = os.path.relpath(path, folder(bench.root)).split(os.sep)[0]
+    name = f"{application}, {os.path.basename(path).removesuffix('.xcdatamodeld')}"
+    sql = ["sqlite3", bench.output, f".read {script}"]
+    samples = contest(f"{name} {' to '.join(between)}", {"godwit": command, "SQL": sql}, bench.output, bench.rounds)
+    entries = {who: summary(of) for who, of in samples.items()}
+    line = {"name": name, "from": between[0], "to": between[1], "versions": count, "indexes": indexes, "bytes": os.path.getsize(result),
+            "entries": entries, "ratio": ratio(entries["SQL"], entries["godwit"])}
+    for used in (source, result, script):
+        remove(used)
+    return line
+
+
+def _write(script, result):
+    """Copies every table, with one computed column, and makes the indexes after. Gives their number."""
+    store = sqlite3.connect(result)
+    lines = ["PRAGMA page_size=4096; PRAGMA auto_vacuum=2; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;", f"ATTACH '{result}' AS s;"]
+    for name, text in store.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
+        columns = [row[1] for row in store.execute(f'PRAGMA table_info("{name}")')]
+        values = [f'abs("{column}")' if column in ("Z_OPT", "Z_MAX") else f'"{column}"' for column in columns]
+        lines += [text + ";", f'INSERT INTO "{name}" SELECT {", ".join(values)} FROM s."{name}";']
+    indexes = [text for (text,) in store.execute("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")]
+    store.close()
+    with open(script, "w") as file:
+        file.write("\n".join(lines + [text + ";" for text in indexes]))
+    return len(indexes)

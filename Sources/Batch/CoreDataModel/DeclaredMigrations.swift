@@ -1,0 +1,26 @@
+/// What a model's sources say about the steps between its versions: a `SchemaMigrationPlan` of SwiftData.
+package struct DeclaredMigrations: Sendable, Equatable {
+  /// A step that the application's own code makes.
+  package struct Custom: Sendable, Equatable {
+    /// The checksums of the two versions (A.6).
+    package let from: String
+    package let to: String
+    /// Where it is written: `File.swift:12`.
+    package let place: String
+
+    package init(from: String, to: String, place: String) { (self.from, self.to, self.place) = (from, to, place) }
+  }
+
+  package var custom: [Custom] = []
+  /// Why the steps cannot be known, with file and line; nil if they are.
+  package var problem: String?
+
+  package init() {}
+
+  /// Why the step between two versions cannot be inferred, by their checksums; nil if it can, as far as sources say.
+  package func refusal(from: String, to: String) -> String? {
+    if let problem { return "how it is migrated cannot be read: \(problem)" }
+    guard let stage = custom.first(where: { $0.from == from && $0.to == to }) else { return nil }
+    return "its stage runs code of the application (\(stage.place)), which SwiftData alone can do"
+  }
+}

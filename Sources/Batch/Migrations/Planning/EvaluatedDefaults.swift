@@ -1,0 +1,77 @@
+import CoreDataModel
+import MappingModels
+import Streams
+
+/// Defaults that SwiftData evaluates once when it builds a schema, `UUID()` and `Date()`: all objects of a migration get
+/// the same value. So they do here, another one in each store.
+struct EvaluatedDefaults {
+  /// The store's UUID.
+  let store: String
+  /// The moment of the migration, in seconds since 2001.
+  let now: Double
+
+  /// The library with such values as defaults of its versions.
+  func applied(to library: ModelLibrary) -> ModelLibrary {
+    guard library.versions.contains(where: Self.has) else { return library }
+    let bundles = library.bundles.map { bundle in
+      var bundle = bundle
+      bundle.versions = bundle.versions.map(applied)
+      return bundle
+    }
+    return ModelLibrary(bundles: bundles, hashes: library.hashes)
+  }
+
+  private static func has(_ model: ManagedObjectModel) -> Bool {
+    model.entities.contains { $0.attributes.contains { $0.evaluatedDefault != nil } }
+  }
+
+  private func applied(to model: ManagedObjectModel) -> ManagedObjectModel {
+    guard Self.has(model) else { return model }
+    var model = model
+    model.entities = model.entities.map { entity in
+      var entity = entity
+      entity.attributes = entity.attributes.map { applied(to: $0, of: entity.name) }
+      return entity
+    }
+    return model
+  }
+
+  private func applied(to attribute: AttributeDescription, of entity: String) -> AttributeDescription {
+    guard attribute.evaluatedDefault != nil else { return attribute }
+    var attribute = attribute
+    attribute.userInfo[AttributeDescription.evaluatedDefault] = nil
+    attribute.defaultValue =
+      attribute.type == .uuid ? DerivedUUID.value("\(store) \(entity).\(attribute.name)") : .real(now)
+    return attribute
+  }
+
+  /// What a person should know: new attributes with one value for all objects. `versions` are those of the library as it
+  /// was, `applied` the same with values.
+  static func notes(
+    _ steps: [MigrationStep], versions: [ManagedObjectModel], applied: [ManagedObjectModel]
+  ) -> [String] {
+    steps.compactMap { step in
+      guard let place = applied.firstIndex(of: step.destination) else { return nil }
+      let names = step.mappingModels.flatMap(\.entityMappings).flatMap { mapping in
+        Self.names(mapping, step: step, declared: versions[place])
+      }
+      guard !names.isEmpty else { return nil }
+      let each = names.contains { $0.isUUID } ? "; uuid: per-row in a mapping file gives each object its own UUID" : ""
+      let list = names.map(\.text).joined(separator: ", ")
+      return "\(list): new in \(step.destination.name), with a default that is evaluated once, as SwiftData does: all "
+        + "objects get the same value\(each)"
+    }
+  }
+
+  private static func names(
+    _ mapping: EntityMapping, step: MigrationStep, declared: ManagedObjectModel
+  ) -> [(text: String, isUUID: Bool)] {
+    guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity else { return [] }
+    return declared.attributes(of: entity).filter { attribute in
+      let mapped = mapping.attributeMappings.first { $0.name == attribute.name }
+      return attribute.evaluatedDefault != nil && step.source.attribute(attribute.name, of: source) == nil
+        && mapped?.valueExpression == nil
+        && mapping.rules?.attributes.contains { $0.name == attribute.name } != true
+    }.map { ("\(entity).\($0.name)", $0.type == .uuid) }
+  }
+}

@@ -1,0 +1,80 @@
+import CoreDataModel
+import CoreDataStore
+import MappingModels
+import RunSupport
+
+extension MigrationPlanner {
+  /// The steps from one version to another. Throws `noPath` and what the reading of mapping models throws.
+  func path(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget,
+    _ successors: [String: String]?
+  ) throws -> RunInference {
+    guard target == .identity else {
+      guard let key = pathKey(from: source, to: destination, successors) else {
+        return try path(from: source, to: destination, successors)
+      }
+      return try library.paths.value(key) { try path(from: source, to: destination, successors) }
+    }
+    let step = MigrationStep(
+      source: source, destination: source, mappingModels: [.identity(of: source)], isInferred: true,
+      reason: "every row is written again under the same model")
+    return RunInference(steps: [step])
+  }
+
+  /// What a path depends on; nil where more than the library decides about it.
+  func pathKey(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
+  ) -> ModelLibrary.PathKey? {
+    guard mappings.isEmpty, order.stages == nil, let start = library.position(of: source),
+      let end = library.position(of: destination)
+    else { return nil }
+    return ModelLibrary.PathKey(source: start, destination: end, successors: successors, way: inference)
+  }
+
+  /// The steps, prepared for a store; not twice for stores with the same tables.
+  func prepared(
+    _ steps: [MigrationStep], _ key: ModelLibrary.PathKey?, reader: StoreReader, binding: StoreBinding,
+    checksValues: Bool
+  ) throws -> PreparedPath {
+    func make() throws -> PreparedPath {
+      try PreparedPath(
+        steps, source: binding, schema: reader.schema, checksValues: checksValues, fuses: fuses,
+        isStaged: order.stages != nil)
+    }
+    guard let key else { return try make() }
+    let whole = PreparedPath.Key(
+      path: key, tables: reader.schema.rows, histories: steps.map(\.isHistory), fuses: fuses, checksValues: checksValues
+    )
+    return try library.prepared.value(whole, make: make)
+  }
+
+  private func path(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
+  ) throws -> RunInference {
+    do {
+      let order = successors.map { .successors($0) } ?? order
+      let steps = try VersionPath.find(
+        from: source, to: destination, library: library, mappings: mappings, order: order)
+      return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
+    } catch let error as BatchError where error.code == .noPath {
+      guard let step = past(from: source, to: destination, successors) else { throw error }
+      return RunInference(steps: [step], notes: ["\(source.name) to \(destination.name) is \(step.reason)"])
+    }
+  }
+
+  /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil
+  /// for none.
+  private func past(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
+  ) -> MigrationStep? {
+    var graph = VersionGraph(library: library, successors: successors)
+    graph.add(mappings)
+    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else {
+      return nil
+    }
+    return try? MigrationStep.inferred(
+      from: source, start, to: destination, end,
+      reason: "inferred directly, past the versions between, because it cannot be inferred version by version")
+  }
+}

@@ -1,0 +1,103 @@
+import Codecs
+import CoreDataModel
+import Foundation
+import RunSupport
+
+/// Reads models from the sources of SwiftData: classes with `@Model`, and the schemas that name them.
+public struct SwiftDataReader: ModelFormat {
+  private let known: KnownTypes
+  /// What it was told besides the sources.
+  private let settings: [String]
+  private let flags: Set<String>
+  private let cache = SourceCache()
+
+  /// `types`: what types that sources do not declare are stored as, `NAME=String` or `NAME={a: Double, b: Int?}`.
+  /// `flags`: what is true in `#if`.
+  ///
+  /// - Throws: ``BatchError`` (`badModel`) if a type cannot be read.
+  public init(types: [String] = [], flags: [String] = []) throws {
+    known = try KnownTypes(named: types)
+    self.flags = Set(flags.map { $0.filter { !$0.isWhitespace } })
+    settings = types + self.flags.sorted()
+  }
+
+  /// Whether the path names sources of Swift: a file, a folder without a model of Xcode, or either with `@` and a
+  /// commit.
+  public func reads(_ path: String) -> Bool { SourcePath(path) != nil }
+
+  /// Everything that the models follow from: what the reader was told, the bytes of files, and names of commits.
+  ///
+  /// - Throws: ``BatchError`` (`badModel`) when a file or a commit cannot be read.
+  public func mark(of paths: [String]) throws -> String {
+    var digest = SHA256()
+    func add(_ bytes: [UInt8]) {
+      digest.update(Array("\(bytes.count) ".utf8))
+      digest.update(bytes)
+    }
+    for word in settings + paths { add(Array(word.utf8)) }
+    for source in paths.compactMap(SourcePath.init) {
+      guard source.revision == nil else {
+        add(Array(try GitSources(source).commit().utf8))
+        continue
+      }
+      for text in try texts(of: source) {
+        add(Array(text.path.utf8))
+        add(text.bytes)
+      }
+    }
+    return Data(digest.finalize()).base64EncodedString()
+  }
+
+  /// One model: the versions of the files as they are, and those of each commit that is named.
+  ///
+  /// - Throws: ``BatchError`` (`badModel`), with file and line for what cannot be read.
+  public func read(_ paths: [String]) throws -> [ModelBundle] {
+    let sources = paths.compactMap(SourcePath.init)
+    var revisions: [String?] = []
+    for source in sources where !revisions.contains(source.revision) { revisions.append(source.revision) }
+    var (history, migrations) = (VersionHistory(), DeclaredMigrations())
+    for revision in revisions {
+      let found = try schema(of: sources.filter { $0.revision == revision })
+      guard !found.versions.isEmpty else {
+        throw BatchError(
+          .badModel, "there is no class with @Model in these sources", hint: "Name the folder of the models",
+          path: paths[0])
+      }
+      history.add(found.versions, revision: revision)
+      found.declare(&migrations)
+    }
+    let main = sources.first { $0.revision == nil } ?? sources[0]
+    let name = PackageFolders.stem(URL(fileURLWithPath: main.path).standardizedFileURL.path)
+    var bundle = ModelBundle(
+      path: paths[0], name: name, versions: history.versions, currentVersion: history.current)
+    bundle.migrations = migrations
+    return [bundle]
+  }
+
+  /// The versions and the migration plan of sources of one commit.
+  ///
+  /// - Throws: ``BatchError`` (`badModel`), with file and line for what cannot be read.
+  package func schema(paths: [String]) throws -> SwiftDataSchema { try schema(of: paths.compactMap(SourcePath.init)) }
+
+  private func schema(of sources: [SourcePath]) throws -> SwiftDataSchema {
+    let texts = try sources.flatMap { try self.texts(of: $0) }
+    var seen: Set<String> = []
+    return try schema(texts: texts.filter { seen.insert($0.path).inserted })
+  }
+
+  func schema(texts: [SourceText]) throws -> SwiftDataSchema {
+    let files = try DeepThreads.map(texts) { [flags, cache] text in
+      if let contents = text.blob.flatMap(cache.contents) { return SourceFile(path: text.path, contents: contents) }
+      let contents = try SourceParser.contents(of: text, flags: flags)
+      if let blob = text.blob { cache.keep(contents, of: blob) }
+      return SourceFile(path: text.path, contents: contents)
+    }
+    return try SchemaReader(files: files, known: known).read()
+  }
+
+  private func texts(of source: SourcePath) throws -> [SourceText] {
+    guard source.revision == nil else { return try GitSources(source).texts { cache.contents(of: $0) != nil } }
+    guard PackageFolders.isFolder(source.path) else { return try SourceText.read([source.path]) }
+    return try SourceText.read(SourceFolder.files(below: source.path))
+  }
+}
