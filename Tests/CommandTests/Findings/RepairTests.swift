@@ -13,7 +13,7 @@ struct RepairTests {
 
   /// A store whose tables are those of V1, and whose metadata say V2.
   private func torn(_ versions: [String]) throws -> (folder: FindingFolder, store: String) {
-    let folder = try FindingFolder(versions)
+    let folder = try FindingFolder(versions.map { FindingFolder.bin + $0 })
     let (store, other) = (try folder.store("a.sqlite"), folder.file("other.sqlite"))
     try folder.runWell(["sample", folder.models, "--version", "V2", "--rows", "3", "--output", other])
     try folder.execute(
