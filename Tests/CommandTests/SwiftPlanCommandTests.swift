@@ -109,6 +109,25 @@ struct SwiftPlanCommandTests {
     #expect(try ExampleFolder.rows(store, "SELECT DISTINCT hex(ZID) AS id, ZAT FROM ZBOOK") == id)
   }
 
+  @Test("Two stores of one version, and its sources, do not differ by what each evaluated for itself")
+  func differences() throws {
+    let sources = try sources(Self.empty)
+    let (first, second) = (try store(sources), folder.file("Other.store"))
+    let other = folder.file("Third.store")
+    for output in [second, other] {
+      let source = folder.newPath("Old.store")
+      let made = try folder.run("godwit", ["sample", sources, "--version", "1.0.0", "--rows", "5", "--output", source])
+      #expect(made.code == 0, "\(made)")
+      let words = ["--models", sources, "--to", "2.0.0", "--output", output]
+      #expect(try folder.run("godwit", ["migrate", source] + words).code == 0)
+    }
+    #expect(try folder.run("godwit", ["migrate", first, "--models", sources, "--to", "2.0.0"]).code == 0)
+    for side in [second, other, sources + ":2.0.0"] {
+      let diff = try folder.run("godwit", ["diff", first, side])
+      #expect(diff.code == 0 && diff.output.contains("no difference"), "\(diff)")
+    }
+  }
+
   @Test("uuid: per-row gives each object a UUID of its own, the same in each run; other types refuse it")
   func perRow() throws {
     let sources = try sources(Self.empty)

@@ -16,6 +16,8 @@ struct SchemaBuilder {
     }
     var model = ManagedObjectModel(name: version, entities: entities, versionIdentifiers: [version])
     model.isUsedWithSwiftData = true
+    // By this the model is known again that a store carries.
+    model.configurations = ["default": model.entities.map(\.name)]
     return model
   }
 
