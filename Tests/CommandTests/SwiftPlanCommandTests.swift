@@ -146,6 +146,9 @@ struct SwiftPlanCommandTests {
       return try ExampleFolder.rows(path, "SELECT hex(ZID) AS id FROM ZBOOK ORDER BY Z_PK")
     }
     try mapping("id: { uuid: per-row }")
+    let begun = try folder.run("godwit", ["mapping", "init", sources + ":1.0.0", sources + ":2.0.0"])
+    #expect(
+      begun.output.contains("# All objects get the same Book.id. For one each: attributes: { id: { uuid: per-row } }"))
     let first = try migrated("One.store")
     #expect(Set(first).count == 500 && first[0].dropFirst(5 + 12).hasPrefix("4"), "\(first[0])")
     #expect(try migrated("Two.store") == first)

@@ -22,6 +22,7 @@ extension MappingFileWriter {
       let problems = inference.problems.filter { $0.entities.contains(mapping.destinationEntity ?? "") }
       lines += problems.map { comment("To do: \($0.description). \($0.remedy).") }
       lines += needs(mapping, source: source, destination: destination).map { comment("To do: \($0)") }
+      lines += shared(mapping, source: source, destination: destination).map(comment)
       lines += draft(mapping, conflicts: Set(problems.flatMap(\.properties)))
     }
     let known = Set(mappings.compactMap(\.destinationEntity))
@@ -49,6 +50,18 @@ extension MappingFileWriter {
       else { return nil }
       return "\(to).\(property.name) is required\(old[name] == nil ? "; give it a value" : ", and was optional")."
     }
+  }
+
+  /// New attributes whose default SwiftData evaluates once.
+  private static func shared(
+    _ mapping: EntityMapping, source: ManagedObjectModel, destination: ManagedObjectModel
+  ) -> [String] {
+    guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
+    return destination.attributes(of: to).filter { attribute in
+      attribute.type == .uuid && attribute.evaluatedDefault != nil
+        && source.attribute(attribute.name, of: from) == nil
+        && mapping.attributeMappings.first { $0.name == attribute.name }?.valueExpression == nil
+    }.map { "All objects get the same \(to).\($0.name). For one each: attributes: { \($0.name): { uuid: per-row } }" }
   }
 
   private static func draft(_ mapping: EntityMapping, conflicts: Set<String>) -> [String] {
