@@ -39,9 +39,9 @@ public struct EntityDescription: Sendable, Equatable {
       self.elements = elements
     }
 
-    /// Whether it is what an old-style index over these properties would be, under another name.
+    /// Whether it is SwiftData's form of an old-style index over these properties.
     func stands(for properties: [String]) -> Bool {
-      elements.map(\.property) == properties && partialPredicate == nil && name != properties.joined(separator: "_")
+      name.hasPrefix("SwiftDataIndexOn") && elements.map(\.property) == properties && partialPredicate == nil
         && elements.allSatisfy { $0.expression == nil && $0.isAscending && $0.type == "Binary" }
     }
   }
