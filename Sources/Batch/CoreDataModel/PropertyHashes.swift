@@ -1,13 +1,16 @@
 /// The hashes of properties, each found once: the versions of a bundle have most properties in common.
 struct PropertyHashes {
-  /// What the hash of an attribute or of a relationship depends on.
+  /// What the hash of an attribute or of a relationship depends on. Texts count by their bytes: equal ones may have
+  /// others, as letters with accents do.
   private struct Key: Hashable {
-    var name: String
-    var modifier: String?
+    var texts: [[UInt8]?]
     var flags: [Bool]
     var numbers: [Int32]
-    var entity: String?
-    var inverse: String?
+
+    init(_ texts: [String?], flags: [Bool], numbers: [Int32]) {
+      self.texts = texts.map { $0.map { Array($0.utf8) } }
+      (self.flags, self.numbers) = (flags, numbers)
+    }
   }
 
   private var known: [Key: [UInt8]] = [:]
@@ -19,7 +22,7 @@ struct PropertyHashes {
       return PropertyHash.hash(of: attribute)
     }
     let key = Key(
-      name: attribute.name, modifier: attribute.versionHashModifier,
+      [attribute.name, attribute.versionHashModifier],
       flags: [
         attribute.isOptional, attribute.isReadOnly, attribute.allowsExternalBinaryDataStorage,
         attribute.preservesValueInHistoryOnDeletion,
@@ -30,10 +33,10 @@ struct PropertyHashes {
   /// ``PropertyHash/hash(of:isOwnInverse:)``.
   mutating func hash(of relationship: RelationshipDescription, isOwnInverse: Bool) -> [UInt8] {
     let key = Key(
-      name: relationship.name, modifier: relationship.versionHashModifier,
-      flags: [relationship.isOptional, relationship.isReadOnly, relationship.isOrdered, isOwnInverse],
-      numbers: [relationship.maxCount, relationship.minCount], entity: relationship.destinationEntity,
-      inverse: relationship.inverseName)
+      [
+        relationship.name, relationship.versionHashModifier, relationship.destinationEntity, relationship.inverseName,
+      ], flags: [relationship.isOptional, relationship.isReadOnly, relationship.isOrdered, isOwnInverse],
+      numbers: [relationship.maxCount, relationship.minCount])
     return find(key) { PropertyHash.hash(of: relationship, isOwnInverse: isOwnInverse) }
   }
 

@@ -94,7 +94,8 @@ private struct VersionHasher {
     known[entity.name] = false
     let parent = entity.superentity.flatMap(model.entity)
     let isAlike =
-      other.entity(entity.name) == entity && !entity.relationships.contains { $0.inverseName == $0.name }
+      other.entity(entity.name).map { $0 == entity && $0.hasBytes(of: entity) } ?? false
+      && !entity.relationships.contains { $0.inverseName == $0.name }
       && (parent.map { self.isAlike($0, in: other, &known) } ?? (entity.superentity == nil))
     known[entity.name] = isAlike
     return isAlike
@@ -133,4 +134,23 @@ private struct VersionHasher {
   }
 
   private func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
+}
+
+extension EntityDescription {
+  /// Whether texts that its hash depends on have the bytes of those of an equal entity: equal texts may have others, as
+  /// letters with accents do.
+  fileprivate func hasBytes(of other: EntityDescription) -> Bool {
+    func isSame(_ left: String?, _ right: String?) -> Bool { (left ?? "").utf8.elementsEqual((right ?? "").utf8) }
+    return isSame(name, other.name) && isSame(superentity, other.superentity)
+      && isSame(versionHashModifier, other.versionHashModifier)
+      && zip(uniquenessConstraints.joined(), other.uniquenessConstraints.joined()).allSatisfy(isSame)
+      && zip(attributes, other.attributes).allSatisfy { left, right in
+        isSame(left.name, right.name) && isSame(left.versionHashModifier, right.versionHashModifier)
+          && left.elements.isEmpty && left.derivationExpression == nil
+      }
+      && zip(relationships, other.relationships).allSatisfy { left, right in
+        isSame(left.name, right.name) && isSame(left.versionHashModifier, right.versionHashModifier)
+          && isSame(left.destinationEntity, right.destinationEntity) && isSame(left.inverseName, right.inverseName)
+      }
+  }
 }

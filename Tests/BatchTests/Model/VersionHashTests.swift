@@ -135,4 +135,19 @@ struct VersionHashTests {
     #expect(tally.withoutXML == Dictionary(uniqueKeysWithValues: Self.leftOut.map { ($0, 24) }))
     #expect(tally.equal == 1_580 && rows.count == 1_751)
   }
+
+  @Test("Names that are equal texts of other bytes have hashes of their own, in one model and from version to version")
+  func bytes() {
+    func entity(_ name: String, _ attribute: String) -> EntityDescription {
+      EntityDescription(name: name, attributes: [AttributeDescription(name: attribute, type: .string)])
+    }
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    let alone = ManagedObjectModel(name: "1", entities: [entity("B", decomposed)])
+    let together = ManagedObjectModel(name: "2", entities: [entity("A", composed), entity("B", decomposed)])
+    let before = ManagedObjectModel(name: "3", entities: [entity("B", composed)])
+    let hash = alone.versionHashes["B"]
+    #expect(ManagedObjectModel.versionHashes([together])[0]["B"] == hash && before.versionHashes["B"] != hash)
+    let copy = ManagedObjectModel(name: "4", entities: [entity("B", decomposed)])
+    #expect(ManagedObjectModel.versionHashes([before, copy])[1]["B"] == hash)
+  }
 }
