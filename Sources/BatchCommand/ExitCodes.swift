@@ -4,6 +4,7 @@ import Streams
 /// The exit codes of the whole product: an interface that scripts rely on. Those of errors are the errors' own.
 enum ExitCodes {
   static let nothingToDo: Int32 = 3
+  static let lockedVersionChanged: Int32 = 4
   static let rejects: Int32 = 10
   static let refused = BatchError.Code.refused.exitCode
   static let mismatch = BatchError.Code.mismatch.exitCode
@@ -16,6 +17,7 @@ enum ExitCodes {
       0    done and verified
       1    failed
       3    nothing to do (plan --check)
+      4    a locked version of the model changed or is missing (lock, check)
       10   done with rejects within the allowed limit
       11   rejects over the limit
       12   verification mismatch

@@ -16,7 +16,8 @@ public struct GodwitCommand: ParsableCommand {
       ControlCommand.self,
       ReportCommand.self, FleetCommand.self, TraceCommand.self, RollbackCommand.self,
       CleanCommand.self, SampleCommand.self,
-      IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, MetadataCommand.self,
+      IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, LockCommand.self, CheckCommand.self,
+      MetadataCommand.self,
       ExportCommand.self,
       MappingCommand.self, VerifyCommand.self,
     ])

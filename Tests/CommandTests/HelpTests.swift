@@ -41,7 +41,8 @@ struct HelpTests {
 
   /// What stands between < and > after an option, or for an argument.
   private static let placeholders: Set<String> = [
-    "builder", "command", "condition", "count", "destination", "duration", "engine", "entity", "format", "image",
+    "builder", "command", "condition", "count", "destination", "duration", "engine", "entity", "format",
+    "image",
     "interval", "key",
     "level",
     "mapping", "mode", "model", "number", "part", "path", "queue", "rate", "schema", "seconds", "size", "source",
@@ -69,6 +70,7 @@ struct HelpTests {
     "fleet submit --limit": "of tasks, not of objects",
     "fleet plan --manifest": "it may be a folder",
     "metadata --force": "of entries, not of a store",
+    "check --format": "of findings, not of objects",
     "hash --version": "without it all versions",
   ]
 

@@ -15,6 +15,18 @@ public protocol ModelFormat: Sendable {
   ///
   /// - Throws: ``BatchError`` (`badModel`, `noSuchFile`) when one cannot be read.
   func read(_ paths: [String]) throws -> [ModelBundle]
+
+  /// Where the sources at the paths declare what is in their models; empty if the form has no lines.
+  ///
+  /// - Throws: ``BatchError`` as ``read(_:)`` does.
+  func places(of paths: [String]) throws -> ModelPlaces
+}
+
+extension ModelFormat {
+  /// Nothing is known.
+  ///
+  /// - Throws: Nothing.
+  public func places(of paths: [String]) throws -> ModelPlaces { ModelPlaces() }
 }
 
 /// The form of models that this process knows besides Xcode's.

@@ -41,7 +41,7 @@ package enum MappingDocument {
   static func parse(_ text: String, path: String) throws -> MappingNode {
     guard !(hasName(after: "&", text) && hasName(after: "*", text)) else {
       throw BatchError(
-        .badMapping, "anchors (&name) and aliases (*name) are not allowed in mapping files",
+        .badMapping, "anchors (&name) and aliases (*name) are not allowed",
         hint: "Write the value out, and put spaces after * and & in expressions", path: path)
     }
     do {

@@ -79,20 +79,33 @@ public struct SwiftDataReader: ModelFormat {
   /// - Throws: ``BatchError`` (`badModel`), with file and line for what cannot be read.
   package func schema(paths: [String]) throws -> SwiftDataSchema { try schema(of: paths.compactMap(SourcePath.init)) }
 
-  private func schema(of sources: [SourcePath]) throws -> SwiftDataSchema {
-    let texts = try sources.flatMap { try self.texts(of: $0) }
+  private func schema(of sources: [SourcePath]) throws -> SwiftDataSchema { try schema(texts: texts(of: sources)) }
+
+  /// Each file once.
+  private func texts(of sources: [SourcePath]) throws -> [SourceText] {
     var seen: Set<String> = []
-    return try schema(texts: texts.filter { seen.insert($0.path).inserted })
+    return try sources.flatMap(texts).filter { seen.insert($0.path).inserted }
+  }
+
+  /// Where the files as they are declare versions, entities and properties. Commits have no files to look at.
+  ///
+  /// - Throws: ``BatchError`` (`badModel`), with file and line for what cannot be read.
+  public func places(of paths: [String]) throws -> ModelPlaces {
+    let sources = paths.compactMap(SourcePath.init).filter { $0.revision == nil }
+    return try SchemaReader(files: files(of: texts(of: sources)), known: known).places()
   }
 
   func schema(texts: [SourceText]) throws -> SwiftDataSchema {
-    let files = try DeepThreads.map(texts) { [flags, cache] text in
+    try SchemaReader(files: files(of: texts), known: known).read()
+  }
+
+  private func files(of texts: [SourceText]) throws -> [SourceFile] {
+    try DeepThreads.map(texts) { [flags, cache] text in
       if let contents = text.blob.flatMap(cache.contents) { return SourceFile(path: text.path, contents: contents) }
       let contents = try SourceParser.contents(of: text, flags: flags)
       if let blob = text.blob { cache.keep(contents, of: blob) }
       return SourceFile(path: text.path, contents: contents)
     }
-    return try SchemaReader(files: files, known: known).read()
   }
 
   private func texts(of source: SourcePath) throws -> [SourceText] {

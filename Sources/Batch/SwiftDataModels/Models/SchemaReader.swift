@@ -1,3 +1,4 @@
+import CoreDataModel
 import RunSupport
 
 /// Makes the versions of a model of source files.
@@ -25,6 +26,27 @@ struct SchemaReader {
       versions: ordered.map(\.model), plan: plan.map { MigrationPlanReader(values: values, names: names).plan($0) })
   }
 
+  /// Where the versions are declared, and what is in them.
+  func places() throws -> ModelPlaces {
+    let index = DeclarationIndex(files: files)
+    let builder = SchemaBuilder(resolver: TypeResolver(index: index, known: known))
+    let values = StaticValues(index: index, files: files)
+    let reader = VersionedSchemaReader(builder: builder, values: values)
+    var places = ModelPlaces()
+    if reader.positions.isEmpty {
+      let model = try UnversionedSchemaReader(builder: builder, values: values, files: files).model()
+      let classes = index.models.filter { model?.entity(index.types[$0].declaration.name) != nil }
+      if let model { places.versions[model.name] = ModelPlaces.Version(parts: classes, in: index) }
+    }
+    for position in reader.positions {
+      let classes = try builder.closure(of: reader.classes(of: position))
+      var version = ModelPlaces.Version(parts: classes.sorted(), in: index)
+      (version.type, version.place) = (index.name(of: position), index.types[position].place.ofModel)
+      places.versions[try reader.version(position).model.name] = version
+    }
+    return places
+  }
+
   /// As the plan lists them, then by their numbers.
   private func ordered(
     _ versions: [SchemaVersion], by listed: [Int], in index: DeclarationIndex
@@ -43,4 +65,30 @@ struct SchemaReader {
     }
     return ordered
   }
+}
+
+extension ModelPlaces.Version {
+  /// What the classes declare.
+  fileprivate init(parts classes: [Int], in index: DeclarationIndex) {
+    self.init()
+    for type in classes.map({ index.types[$0] }) {
+      parts[type.declaration.name] = type.place.ofModel
+      for property in type.declaration.properties where !property.isStatic {
+        let place = ModelPlaces.Place(file: type.path, line: property.line)
+        parts["\(type.declaration.name).\(property.name)"] = place
+      }
+    }
+  }
+}
+
+extension DeclarationIndex {
+  /// The name of a type with those of the types around it.
+  fileprivate func name(of position: Int) -> String {
+    let type = types[position]
+    return (type.parent.map { name(of: $0) + "." } ?? "") + type.declaration.name
+  }
+}
+
+extension SourcePlace {
+  fileprivate var ofModel: ModelPlaces.Place { ModelPlaces.Place(file: path, line: line) }
 }

@@ -20,6 +20,14 @@ struct VersionedSchemaReader {
     let type = index.types[position]
     if let doubt = type.declaration.doubt { throw DoubtError.make(doubt, of: type.declaration.name, at: type.place) }
     let identifier = try identifier(of: position)
+    return SchemaVersion(
+      position: position, numbers: identifier,
+      model: try builder.model(of: classes(of: position), version: identifier.map(String.init).joined(separator: ".")))
+  }
+
+  /// What its `models` lists.
+  func classes(of position: Int) throws -> [Int] {
+    let type = index.types[position]
     guard let models = try values.value(of: "models", in: position), let classes = try values.types(of: models) else {
       throw type.place.error("the models of \(type.declaration.name) cannot be read: write them as [A.self, B.self]")
     }
@@ -27,9 +35,7 @@ struct VersionedSchemaReader {
       throw models.place.error(
         "\(index.types[found].declaration.name) (\(index.types[found].place)) is no class with @Model")
     }
-    return SchemaVersion(
-      position: position, numbers: identifier,
-      model: try builder.model(of: classes, version: identifier.map(String.init).joined(separator: ".")))
+    return classes
   }
 
   private func identifier(of position: Int) throws -> [Int64] {

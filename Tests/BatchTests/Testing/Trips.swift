@@ -1,0 +1,1 @@
+../../../Examples/SchemaGuard/Tests/TripsTests/Trips.swift
