@@ -41,8 +41,7 @@ struct HelpTests {
 
   /// What stands between < and > after an option, or for an argument.
   private static let placeholders: Set<String> = [
-    "builder", "command", "condition", "count", "destination", "duration", "engine", "entity", "format",
-    "image",
+    "builder", "command", "condition", "count", "destination", "duration", "engine", "entity", "format", "image",
     "interval", "key",
     "level",
     "mapping", "mode", "model", "number", "part", "path", "queue", "rate", "schema", "seconds", "size", "source",

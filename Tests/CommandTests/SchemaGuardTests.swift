@@ -21,4 +21,13 @@ struct SchemaGuardTests {
       try String(contentsOfFile: again, encoding: .utf8)
         == String(contentsOfFile: Self.example + "/schema.lock", encoding: .utf8))
   }
+
+  @Test("The manual shows the beginning of the example's lock")
+  func documented() throws {
+    let page = try String(contentsOfFile: ExampleFolder.root + "/docs/manual/schema-lock.md", encoding: .utf8)
+    let block = try #require(
+      page.components(separatedBy: "```yaml\n").dropFirst().first?.components(separatedBy: "```").first)
+    let lock = try String(contentsOfFile: Self.example + "/schema.lock", encoding: .utf8)
+    #expect(lock.contains("\n" + block) && block.contains("rating: { type: integer64 }"))
+  }
 }
