@@ -110,6 +110,25 @@ struct LockCommandTests {
     #expect(step.code == 0 && step.output.contains("warning: 2.0.0 to 3.0.0: needs a mapping model"), "\(step)")
   }
 
+  @Test(
+    "Sources without a VersionedSchema are told to become one; each edit has its own line, and advice is given once")
+  func unversioned() throws {
+    func write(_ text: String) throws { try text.write(toFile: sources.file, atomically: true, encoding: .utf8) }
+    try write("@Model class Item {\n  var name: String\n  var n: Int\n}\n")
+    #expect(try run("lock").output.contains("locked: 1.0.0"))
+    try write(
+      "@Model class Item {\n  var name: String\n  var n: Int?\n  var at: Date?\n}\n@Model class Tag { var t: Int }\n")
+    let found = try run("check")
+    let edits = ["3: error: version 1.0.0: Item.n became optional", "4: error: version 1.0.0: Item.at was added"]
+    for edit in edits + ["6: error: version 1.0.0: Tag was added"] {
+      #expect(found.output.contains("\(sources.file):\(edit)"), "\(found)")
+    }
+    let advice =
+      "Make it a VersionedSchema, and the change in a second one, with a SchemaMigrationPlan that has both and "
+      + ".lightweight(fromVersion: SchemaV1.self, toVersion: SchemaV2.self)"
+    #expect(found.code == 4 && found.output.components(separatedBy: advice).count == 2, "\(found)")
+  }
+
   @Test("Without a lock check ends with 64 and names the command; a damaged one is an error with its line")
   func badLock() throws {
     let none = try run("check")
