@@ -67,6 +67,27 @@ struct RepairTests {
     #expect(try folder.run(["plan", sound, "--from-tables", "--identity"]).code == 64)
   }
 
+  @Test("Tables of the target end no run while the metadata deny it: they and the model cache become the model's own")
+  func tablesOfTarget() throws {
+    for sole in [false, true] {
+      let (folder, store) = try torn([FindingFolder.name, FindingFolder.name + Self.more])
+      let models = sole ? ["\(folder.models)/V1.xcdatamodel"] : [folder.models, "--to", "V1"]
+      let words = [store, "--from-tables", "--models"] + models
+      let plan = try folder.run(["plan", "--check"] + words)
+      #expect(plan.code == 0 && plan.output.contains("the tables are those of the version already"), "\(plan)")
+      let names = try folder.names(store)
+      try folder.kill(["migrate"] + words, before: "rename cutover.json")
+      try folder.runWell(["resume", store])
+      #expect(try folder.names(store) == names && folder.isStore(store, at: "V1"))
+      let known = try expectLook(["identify", store, "--models", folder.models], in: folder.folder)
+      #expect(known.contains("version V1 of"), "\(known)")
+      try folder.runWell(["verify", store, "--verify", "full"])
+      let again = try folder.run(["migrate"] + words)
+      #expect(again.code == 0 && again.output.contains("nothing to do"), "\(again)")
+      try folder.runWell(["migrate", store, "--models", folder.models])
+    }
+  }
+
   /// A store of a version with an index and a constraint, without both.
   private func bare() throws -> (folder: FindingFolder, store: String) {
     let folder = try FindingFolder([
