@@ -11,15 +11,17 @@ struct RepairTests {
     #"<fetchIndex name="byMore"><fetchIndexElement property="more" type="Binary" order="ascending"/></fetchIndex>"#
     + #"<uniquenessConstraints><uniquenessConstraint><constraint value="name"/></uniquenessConstraint></uniquenessConstraints>"#
 
-  /// A store whose tables are those of V1, and whose metadata say V2.
-  private func torn(_ versions: [String]) throws -> (folder: FindingFolder, store: String) {
+  /// A store whose tables are those of V1, and whose metadata say another version; its cache holds V1, or nothing.
+  private func torn(
+    _ versions: [String], claimed: String = "V2", keepsCache: Bool = false
+  ) throws -> (folder: FindingFolder, store: String) {
     let folder = try FindingFolder(versions.map { FindingFolder.bin + $0 })
     let (store, other) = (try folder.store("a.sqlite"), folder.file("other.sqlite"))
-    try folder.runWell(["sample", folder.models, "--version", "V2", "--rows", "3", "--output", other])
+    try folder.runWell(["sample", folder.models, "--version", claimed, "--rows", "3", "--output", other])
     try folder.execute(
       store,
       """
-      ATTACH '\(other)' AS other; DELETE FROM Z_MODELCACHE;
+      ATTACH '\(other)' AS other; DELETE FROM Z_MODELCACHE WHERE \(!keepsCache);
       UPDATE main.Z_METADATA SET Z_PLIST = (SELECT Z_PLIST FROM other.Z_METADATA)
       """)
     try FileManager.default.removeItem(atPath: other)
@@ -55,7 +57,7 @@ struct RepairTests {
     let renamed = #"<attribute name="name" optional="NO" attributeType="String" defaultValueString=""/>"#
     let (folder, store) = try torn([FindingFolder.name, renamed + Self.more, renamed])
     let several = try folder.run(["plan", store, "--from-tables", "--models", folder.models])
-    #expect(several.code == 20 && several.error.contains("the tables fit several versions"), "\(several)")
+    #expect(several.code == 20 && several.error.contains("the tables fit several versions: V1, V3"), "\(several)")
     try folder.execute(store, "ALTER TABLE ZA ADD COLUMN ZOWN INTEGER")
     let none = try folder.run(["plan", store, "--from-tables", "--models", folder.models])
     #expect(none.code == 20 && none.error.contains("the tables fit no version"), "\(none)")
@@ -65,6 +67,66 @@ struct RepairTests {
     let plan = try expectLook(["plan", sound, "--from-tables", "--models", folder.models], in: folder.folder)
     #expect(plan.contains("version V1 to V3") && !plan.contains("the metadata say"), "\(plan)")
     #expect(try folder.run(["plan", sound, "--from-tables", "--identity"]).code == 64)
+  }
+
+  @Test("Tables of the target end no run while the metadata deny it: they and the model cache become the model's own")
+  func tablesOfTarget() throws {
+    for sole in [false, true] {
+      let (folder, store) = try torn([FindingFolder.name, FindingFolder.name + Self.more])
+      let models = sole ? ["\(folder.models)/V1.xcdatamodel"] : [folder.models, "--to", "V1"]
+      let words = [store, "--from-tables", "--models"] + models
+      let plan = try folder.run(["plan", "--check"] + words)
+      #expect(plan.code == 0 && plan.output.contains("the tables are those of the version already"), "\(plan)")
+      let names = try folder.names(store)
+      try folder.kill(["migrate"] + words, before: "rename cutover.json")
+      try folder.runWell(["resume", store])
+      #expect(try folder.names(store) == names && folder.isStore(store, at: "V1"))
+      let known = try expectLook(["identify", store, "--models", folder.models], in: folder.folder)
+      #expect(known.contains("version V1 of"), "\(known)")
+      try folder.runWell(["verify", store, "--verify", "full"])
+      let again = try folder.run(["migrate"] + words)
+      #expect(again.code == 0 && again.output.contains("nothing to do"), "\(again)")
+      try folder.runWell(["migrate", store, "--models", folder.models])
+    }
+  }
+
+  @Test("Each command that the refusal of several versions names leads to the end, from the version that it says")
+  func choices() throws {
+    let rule = #"<attribute name="name" optional="NO" attributeType="String" defaultValueString=""/>"#
+    for (target, lists) in [("V3", ["V1,V2,V3", "V2,V3"]), ("V2", ["V1,V2", "V2"])] {
+      for list in lists {
+        let (folder, store) = try torn([FindingFolder.name, rule, rule + Self.more], claimed: "V3")
+        let words = [store, "--from-tables", "--models", folder.models, "--to", target]
+        for command in ["plan", "migrate"] {
+          let refused = try folder.run([command] + words)
+          #expect(refused.code == 20, "\(refused)")
+          let found = refused.error.matches(of: #/`godwit ([^`]+)`/#).map {
+            $0.1.split(separator: " ").map(String.init)
+          }
+          #expect(found.map(\.last) == lists, "\(refused)")
+          guard command == "migrate", let advice = found.first(where: { $0.last == list }) else { continue }
+          try folder.kill(advice, before: "rename cutover.json")
+          let resumed = try folder.run(["resume", store])
+          #expect(
+            resumed.code == 0 && resumed.output.contains("the tables are those of \(list.prefix(2))"), "\(resumed)")
+        }
+        #expect(try folder.isStore(store, at: target))
+        try folder.runWell(["verify", store, "--models", folder.models])
+      }
+    }
+  }
+
+  @Test("The model that the store carries is no choice where a version of the library fits")
+  func ownModel() throws {
+    let rule = #"<attribute name="name" optional="NO" attributeType="String" defaultValueString=""/>"#
+    let (folder, store) = try torn([FindingFolder.name, rule, rule + Self.more], claimed: "V3", keepsCache: true)
+    let models = ["V2", "V3"].map { "\(folder.models)/\($0).xcdatamodel" }
+    let alone = try folder.run(["identify", store, "--by-tables", "--models", models[1]])
+    #expect(alone.output.contains("the tables are those of the model that the store carries"), "\(alone)")
+    let found = try expectLook(["identify", store, "--by-tables", "--models"] + models, in: folder.folder)
+    #expect(found.contains("the tables are those of V2") && !found.contains("the store carries"), "\(found)")
+    try folder.runWell(["migrate", store, "--from-tables", "--versions", "V2,V3", "--models"] + models)
+    #expect(try folder.isStore(store, at: "V3"))
   }
 
   /// A store of a version with an index and a constraint, without both.

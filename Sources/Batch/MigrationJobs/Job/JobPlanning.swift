@@ -57,9 +57,8 @@ extension MigrationJob {
     let planner = planner(request, library: library, mappings: mappings)
     var plan: MigrationPlan
     do { plan = try planner.plan(source, target: request.target, countsRows: countsRows) } catch let error as BatchError
-      where error.code == .noPath
     {
-      throw planner.orderAdvice(source, target: request.target).map { order($0, in: error, request) } ?? error
+      throw advised(error, planner: planner, source: source, request)
     }
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
@@ -117,12 +116,20 @@ extension MigrationJob {
       fromTables: request.fromTables)
   }
 
+  /// The error with whole commands, where an order of the versions leads on.
+  private func advised(
+    _ error: BatchError, planner: MigrationPlanner, source: StoreReader, _ request: Request
+  ) -> BatchError {
+    switch error.code {
+    case .noPath: planner.orderAdvice(source, target: request.target).map { order($0, in: error, request) } ?? error
+    case .noModel: choice(planner.tableOrders(source, target: request.target), in: error, request)
+    default: error
+    }
+  }
+
   /// The error with the whole command that names the order of the versions.
   private func order(_ advice: OrderAdvice, in error: BatchError, _ request: Request) -> BatchError {
-    let words = ReplayCommand.words(
-      request.arguments, source: absolute(request.source), output: request.output.map(absolute),
-      order: advice.versions)
-    guard let command = words.map(ProgramName.command) else { return error }
+    guard let command = command(request, advice.versions) else { return error }
     let sentence =
       switch advice.reason {
       case .back: "To go back all the same: \(command)"
@@ -133,6 +140,23 @@ extension MigrationJob {
     error.hint = [error.hint, sentence].compactMap { $0 }.joined(separator: ". ")
     if advice.reason != .unknown { error.next = [command.line] }
     return error
+  }
+
+  /// The error with the whole commands that begin at the versions of which the tables may be.
+  private func choice(_ orders: [[String]], in error: BatchError, _ request: Request) -> BatchError {
+    let commands = orders.compactMap { command(request, $0) }
+    guard !commands.isEmpty else { return error }
+    let choices = zip(orders, commands).map { "to begin at \($0[0]): \($1)" }
+    var error = error
+    error.hint = "Name the one that made the tables first; " + choices.joined(separator: "; ")
+    error.next = commands.map(\.line)
+    return error
+  }
+
+  private func command(_ request: Request, _ versions: [String]) -> AdvisedCommand? {
+    ReplayCommand.words(
+      request.arguments, source: absolute(request.source), output: request.output.map(absolute), order: versions
+    ).map(ProgramName.command)
   }
 
   private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }

@@ -132,7 +132,7 @@ struct MigrationRun {
       mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies,
       order: plan.order,
       fuses: plan.fuses, parts: plan.parts ?? PartSelection(), inference: plan.inference,
-      fromTables: plan.fromTables ?? false, now: plan.now
+      fromTables: plan.fromTables ?? false, first: plan.sourceVersion, now: plan.now
     ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
     try checkPlan(steps)
     return steps

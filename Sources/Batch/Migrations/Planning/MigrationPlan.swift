@@ -71,23 +71,26 @@ public struct MigrationPlanner: Sendable {
   let fuses: Bool
   private let parts: PartSelection
   let inference: InferencePath?
-  private let fromTables: Bool
+  let fromTables: Bool
+  /// The version that made the tables, where they fit several.
+  let first: String?
   private let now: Double
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that
   /// can be inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
   /// `inference` says whether consecutive inferred steps are made as they are, or as one past the versions between; nil
   /// for what loses no value that the other keeps. Stages are passed as they are. With `fromTables` a store's version is
-  /// the one that its tables fit, where its metadata contradict them. `now` is the moment of the migration, in seconds
-  /// since 2001.
+  /// the one that its tables fit, where its metadata contradict them; of several it is the one named `first`, or the
+  /// first that `order` lists. `now` is the moment of the migration, in seconds since 2001.
   public init(
     library: ModelLibrary, mappings: [MappingModel], policies: PolicyRegistry, order: VersionOrder = .names,
     fuses: Bool = true, parts: PartSelection = PartSelection(), inference: InferencePath? = nil,
-    fromTables: Bool = false, now: Double = Date().timeIntervalSinceReferenceDate.rounded()
+    fromTables: Bool = false, first: String? = nil, now: Double = Date().timeIntervalSinceReferenceDate.rounded()
   ) {
     (self.library, self.mappings, self.policies, self.order) = (library, mappings, policies, order)
     (self.fuses, self.parts, self.inference) = (fuses, parts, inference)
     (self.fromTables, self.now) = (fromTables, now)
+    if case .list(let names) = order { self.first = first ?? names.first } else { self.first = first }
   }
 
   /// Plans the migration of a store.
@@ -125,11 +128,13 @@ public struct MigrationPlanner: Sendable {
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
     let chosen = try path(from: source, to: destination, target, successors)
-    var steps = chosen.steps
+    // The metadata contradict the tables also where these are the target's.
+    let renews = chosen.steps.isEmpty && !assumption.isEmpty
+    var steps = renews ? [try .renewal(from: source, to: destination)] : chosen.steps
     markHistory(&steps, source: source, successors: successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let binding = try StoreBinding(reader, model: source)
-    let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
+    let key = target == .identity || renews ? nil : pathKey(from: source, to: destination, successors)
     let prepared = try prepared(steps, key, reader: reader, binding: binding, checksValues: checksValues)
     let values = try prepared.requirements?.check(reader, binding) ?? []
     let path = steps
@@ -159,13 +164,6 @@ public struct MigrationPlanner: Sendable {
     for step in steps.flatMap({ $0.passed + [$0] }) { _ = try VersionLayout(step.destination).layout() }
   }
 
-  /// The store's version, and what a person should know of how it was found.
-  private func source(of reader: StoreReader) throws -> (ManagedObjectModel, notes: [String]) {
-    guard fromTables else { return (try StoreModel.find(of: reader, in: library), []) }
-    let fit = TableFit(reader, in: library)
-    return (try fit.source(of: reader), [fit.note].compactMap { $0 })
-  }
-
   private func namedDestination(for target: ManagedObjectModel) throws -> LoadDestination? {
     let named = mappings.filter { $0.destination != nil && VersionGraph.leads($0, to: target) }
     if let other = named.first(where: { $0.destination != named[0].destination }) {
@@ -178,15 +176,14 @@ public struct MigrationPlanner: Sendable {
 
   /// What a person can do about the order if no path leads to the target; nil if that is not the trouble.
   package func orderAdvice(_ reader: StoreReader, target: MigrationTarget) -> OrderAdvice? {
-    guard order.stages == nil, target != .identity, !fromTables,
-      let source = try? StoreModel.find(of: reader, in: library),
+    guard order.stages == nil, target != .identity, let (source, _) = try? source(of: reader),
       let destination = try? destination(target, from: source)
     else { return nil }
     let successors = try? order.successors(in: library)
     return OrderAdvice(from: source, to: destination, library: library, mappings: mappings, successors: successors)
   }
 
-  private func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {
+  func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {
     switch target {
     case .current: try current(from: source)
     case .version(let name): try library.target(named: name, from: source)

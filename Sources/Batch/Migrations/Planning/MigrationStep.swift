@@ -21,13 +21,15 @@ public struct MigrationStep: Sendable, Equatable {
   /// Whether the step goes forward in the version history of a bundle. What its destination lacks was then dropped by
   /// the model's author.
   package var isHistory = true
+  /// Whether the step leads from a version to itself for the metadata alone: they are made anew from the model.
+  package internal(set) var renewsMetadata = false
 
   /// The version of the store that the step reads.
   public var origin: ManagedObjectModel { passed.first?.source ?? source }
 
   /// Whether the step leads from a version to itself. Then every row is written again, and all that the model does not
-  /// know is kept.
-  public var isIdentity: Bool { source == destination }
+  /// know is kept, the metadata as well.
+  public var isIdentity: Bool { source == destination && !renewsMetadata }
 
   /// Makes a step.
   public init(
@@ -70,6 +72,18 @@ extension MigrationStep {
       from: source, to: destination, sourceHashes: sourceHashes, destinationHashes: destinationHashes)
     return MigrationStep(
       source: source, destination: destination, mappingModels: [model], isInferred: true, reason: reason)
+  }
+}
+
+extension MigrationStep {
+  /// The step that makes a store's metadata and model cache those of the version that its tables are. Throws
+  /// ``BatchError`` with what cannot be inferred.
+  static func renewal(from source: ManagedObjectModel, to destination: ManagedObjectModel) throws -> MigrationStep {
+    var step = MigrationStep(
+      source: source, destination: destination, mappingModels: [try .inferred(from: source, to: destination)],
+      isInferred: true, reason: "the tables are those of the version already, and the metadata become so")
+    step.renewsMetadata = true
+    return step
   }
 }
 

@@ -10,31 +10,35 @@ package struct TableFit: Sendable {
   package let versions: [ManagedObjectModel]
   /// What the metadata claim: a version of the library, or the store's own model; nil if nothing fits them.
   package let claimed: ManagedObjectModel?
+  /// Whether the tables are as the metadata claim.
+  package let isConsistent: Bool
   /// The name of the model that the store carries.
   private let own: String?
 
-  /// Compares the tables with every version, and with the model that the store carries.
+  /// Compares the tables with every version. The model that the store carries counts where none fits, and where the
+  /// metadata say it rightly.
   package init(_ reader: StoreReader, in library: ModelLibrary) {
     let cache = CachedModel(reader)
     own = cache.found?.name
-    claimed = library.model(matching: reader.metadata.versionHashes) ?? cache.model
+    let known = library.model(matching: reader.metadata.versionHashes)
+    claimed = known ?? cache.model
+    isConsistent = claimed.map { Self.fits($0, reader) } ?? false
     var seen: Set<[String: [UInt8]]> = []
-    versions = (library.versions + [cache.found].compactMap { $0 }).filter { version in
+    let fitting = library.versions.filter { version in
       Self.fits(version, reader) && seen.insert(library.hashes(of: version)).inserted
     }
+    let countsOwn = fitting.isEmpty || (isConsistent && known == nil)
+    versions = fitting + [cache.found].compactMap { countsOwn ? $0 : nil }.filter { Self.fits($0, reader) }
   }
 
-  /// Whether the metadata name one of the versions that fit.
-  package var isConsistent: Bool {
-    claimed.map { claimed in versions.contains { $0.versionHashes == claimed.versionHashes } } ?? false
-  }
-
-  /// The version to migrate from: what the metadata claim if the tables are like that, else the only one that fits.
+  /// The version to migrate from: what the metadata claim if the tables are like that, else `first` if it fits, else the
+  /// only one that does.
   ///
   /// - Throws: ``BatchError`` (`noModel`) when none fits, or several do.
-  package func source(of reader: StoreReader) throws -> ManagedObjectModel {
+  package func source(of reader: StoreReader, first: ManagedObjectModel?) throws -> ManagedObjectModel {
     if isConsistent, let claimed { return claimed }
-    guard let first = versions.first else {
+    if let first, versions.contains(where: { $0.versionHashes == first.versionHashes }) { return first }
+    guard let only = versions.first else {
       throw BatchError(
         .noModel, "the tables fit no version of the model",
         hint: "Name the version that made the tables with --models",
@@ -43,16 +47,17 @@ package struct TableFit: Sendable {
     guard versions.count == 1 else {
       throw BatchError(
         .noModel, "the tables fit several versions: \(ModelLibrary.list(names))",
-        hint: "Name single versions with --models: the one that made the tables, and the target", path: reader.path)
+        hint: "Name the one that made the tables as the first of --versions, and the target as the last",
+        path: reader.path)
     }
-    return first
+    return only
   }
 
-  /// What a person should know of a migration from ``source(of:)``.
-  package var note: String? {
-    guard !isConsistent, let version = versions.first else { return nil }
+  /// What a person should know of a migration that begins at this version.
+  package func note(_ source: ManagedObjectModel) -> String? {
+    guard !isConsistent else { return nil }
     let claim = claimedName.map { "the metadata say \($0)" } ?? "the metadata name no version that is known"
-    return "\(claim), but the tables are those of \(name(version)): the migration begins there, as --from-tables asks"
+    return "\(claim), but the tables are those of \(name(source)): the migration begins there, as --from-tables asks"
   }
 
   /// What the metadata claim, in words.

@@ -1,0 +1,46 @@
+import CoreDataModel
+import CoreDataStore
+import RunSupport
+
+// The version that a store has by its tables.
+extension MigrationPlanner {
+  /// The store's version, and what a person should know of how it was found: something where the metadata contradict
+  /// the tables.
+  func source(of reader: StoreReader) throws -> (ManagedObjectModel, notes: [String]) {
+    guard fromTables else { return (try StoreModel.find(of: reader, in: library), []) }
+    let fit = TableFit(reader, in: library)
+    let source = try fit.source(of: reader, first: firstVersion(fit))
+    return (source, [fit.note(source)].compactMap { $0 })
+  }
+
+  private func firstVersion(_ fit: TableFit) -> ManagedObjectModel? {
+    guard let first else { return nil }
+    // A resumed run names versions without their bundles.
+    return (try? library.target(named: first)) ?? fit.versions.first { $0.name == first }
+  }
+
+  /// Lists of versions, as `--versions` takes them, each of which begins at another one that the tables fit and leads to
+  /// the target; empty if the tables leave no choice.
+  package func tableOrders(_ reader: StoreReader, target: MigrationTarget) -> [[String]] {
+    let fit = TableFit(reader, in: library)
+    guard fromTables, order.stages == nil, !fit.isConsistent, fit.versions.count > 1 else { return [] }
+    let successors = try? order.successors(in: library)
+    return fit.versions.compactMap { source in
+      (try? destination(target, from: source)).flatMap { versions(from: source, to: $0, successors) }
+    }
+  }
+
+  /// Nil if no path leads there.
+  private func versions(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
+  ) -> [String]? {
+    let graph = VersionGraph(library: library, successors: successors)
+    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    let ends = [start, end].compactMap { graph.places($0).first }
+    let chain = graph.chain(from: start, to: end) ?? graph.chain(from: end, to: start)?.reversed()
+    let list = (start == end ? [ends[0]] : chain ?? ends).map { library.names[$0] }
+    let found = try? VersionPath.find(
+      from: source, to: destination, library: library, mappings: mappings, order: .list(list))
+    return found == nil ? nil : list
+  }
+}
