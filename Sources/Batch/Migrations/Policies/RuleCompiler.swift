@@ -12,8 +12,8 @@ struct RuleCompiler {
   let graph: SourceGraph
   let entities: [String: DestinationEntity]
   let now: Double
-  /// The place of the object rule at hand; nil for the mapping's own object.
-  var place: Int?
+  /// The place of the entity mapping in its step, and of the object rule at hand in it.
+  var places: [Int]
 
   func compile(_ rules: MappingRules) throws -> CompiledRules {
     CompiledRules(
@@ -21,7 +21,7 @@ struct RuleCompiler {
       relationships: try rules.relationships.map { try relationship($0, of: destination, item: nil) },
       objects: try rules.objects.enumerated().map { index, rule in
         var compiler = self
-        compiler.place = index
+        compiler.places.append(index)
         return try compiler.object(rule)
       })
   }
@@ -130,8 +130,7 @@ struct RuleCompiler {
     // No two objects of a store have the same one: not of different rules, mappings or steps, either.
     case .ownUUID:
       .uuid([
-        graph.reader.metadata.uuid, graph.binding.layout.model.versionChecksum, mapping.name,
-        place.map { "\($0)" } ?? "", entity.name, name,
+        graph.reader.metadata.uuid, graph.binding.layout.model.versionChecksum, "\(places)", entity.name, name,
       ])
     }
   }
