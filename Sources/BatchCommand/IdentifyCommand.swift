@@ -52,7 +52,7 @@ struct IdentifyCommand: StoreCommand {
     if lines.isEmpty { lines.append("\(found.path): the tables are those of no version") }
     lines.append("  the metadata say \(found.claimed ?? "a version that is not known")")
     if !isConsistent, found.versions.count == 1 {
-      let command = ProgramName.command(["plan", store, "--from-tables", "--models"] + models)
+      let command = ProgramName.command(["plan", store, "--from-tables", "--models"] + models + swift.arguments)
       lines.append("  to migrate from there, look at the plan first: \(command.line)")
     }
     return lines.joined(separator: "\n")

@@ -70,7 +70,7 @@ struct VerifyCommand: StoreCommand {
   /// The command that makes missing indexes.
   private var repair: String {
     let models = models.isEmpty ? [] : ["--models"] + models
-    return ProgramName.command(["migrate", store, "--identity"] + models).line
+    return ProgramName.command(["migrate", store, "--identity"] + models + swift.arguments).line
   }
 
   private func text(_ report: VerificationReport, _ comparison: StoreComparison?) -> String {

@@ -9,14 +9,14 @@ struct SwiftPlanCommandTests {
 
   init() throws { folder = try CommandFolder() }
 
-  /// Three versions; `stage` leads from the second to the third.
-  private func sources(_ stage: String) throws -> String {
+  /// Three versions; `stage` leads from the second to the third. The second one's title is of the type `title`.
+  private func sources(_ stage: String, title: String = "String") throws -> String {
     func version(_ number: Int, _ members: String) -> String {
       """
       enum V\(number): VersionedSchema {
         static let versionIdentifier = Schema.Version(\(number), 0, 0)
         static var models: [any PersistentModel.Type] { [Book.self] }
-        @Model class Book { var title: String\(members) }
+        @Model class Book { var title: \(number == 2 ? title : "String")\(members) }
       }
 
       """
@@ -85,6 +85,29 @@ struct SwiftPlanCommandTests {
     #expect(done.code == 0, "\(done)")
     let rows = try ExampleFolder.rows(store, "SELECT count(*) AS n FROM ZBOOK WHERE ZSHOUT = ZTITLE")
     #expect(rows == ["[n:500]"])
+  }
+
+  @Test(
+    "An inferred step does not pass over a stage with a closure, by --versions or past versions; a mapping file does")
+  func passedOver() throws {
+    let sources = try sources(Self.custom)
+    let store = try store(sources)
+    let words = ["plan", store, "--models", sources, "--versions", "1.0.0,3.0.0"]
+    let message =
+      "the step 1.0.0 to 3.0.0 needs a mapping model: it passes over a stage that runs code of the application"
+    let refused = try folder.run("godwit", words)
+    #expect(refused.code == 20 && refused.error.contains("\(message) (\(sources)/Schema.swift:"), "\(refused)")
+    #expect(refused.error.contains("mapping init \(sources):1.0.0 \(sources):3.0.0"), "\(refused)")
+    let begun = try folder.run("godwit", ["mapping", "init", sources + ":1.0.0", sources + ":3.0.0"])
+    let file = folder.newPath("Both.yaml")
+    try begun.output.write(toFile: file, atomically: true, encoding: .utf8)
+    let plan = try folder.run("godwit", words + ["--mappings", file])
+    #expect(plan.code == 0, "\(plan)")
+    // The first step cannot be inferred, so that the only way is one past the version between.
+    let past = try folder.run("godwit", ["plan", store, "--models", try self.sources(Self.custom, title: "Int")])
+    #expect(past.code == 20 && past.error.contains(message), "\(past)")
+    let free = try self.sources(Self.empty, title: "Int")
+    #expect(try folder.run("godwit", ["plan", store, "--models", free]).code == 0)
   }
 
   @Test(

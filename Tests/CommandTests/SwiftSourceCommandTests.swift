@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import SwiftDataModels
@@ -58,6 +59,44 @@ struct SwiftSourceCommandTests {
     #expect(rows == ["[n:3000 t:3000]"], "\(rows)")
     let index = "SELECT name FROM sqlite_schema WHERE name = 'Z_Trip_SwiftDataIndexOnBinarydays'"
     #expect(try ExampleFolder.rows(store, index).count == 1)
+  }
+
+  @Test("The command that makes missing indexes has the options of Swift, and works as it is written")
+  func repaired() throws {
+    let folder = try CommandFolder()
+    let (sources, store) = (try sources(folder), folder.file("Trips.store"))
+    let words = ["sample", sources, "--version", "2.0.0", "--rows", "30", "--output", store]
+    #expect(try folder.run("godwit", words + Self.types).code == 0)
+    let queue = try DatabaseQueue(path: store)
+    try queue.writeWithoutTransaction { try $0.execute(sql: "DROP INDEX Z_Trip_SwiftDataIndexOnBinarydays") }
+    try queue.close()
+    let verified = try folder.run("godwit", ["verify", store, "--models", sources] + Self.types)
+    let command = ["migrate", store, "--identity", "--models", sources, "--swift-types", "Money=Decimal"]
+    let line = (command + ["--define", "BETA"]).joined(separator: " ")
+    #expect(verified.output.contains("to make what is missing: godwit \(line)\n"), "\(verified)")
+    let done = try folder.run("godwit", command + ["--define", "BETA"])
+    #expect(done.code == 0, "\(done)")
+    let again = try folder.run("godwit", ["verify", store, "--models", sources] + Self.types)
+    #expect(again.code == 0 && !again.output.contains("to make what is missing"), "\(again)")
+  }
+
+  @Test("diff shows that a constant date of a model of SwiftData changed, and not what is evaluated")
+  func dates() throws {
+    let folder = try CommandFolder()
+    let paths = try ["0", "60"].map { seconds in
+      let path = folder.newPath("At\(seconds).xcdatamodel")
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      let attribute = #"<attribute name="at" attributeType="Date" defaultDateTimeInterval="\#(seconds)"/>"#
+      let text = #"<model usedWithSwiftData="YES"><entity name="Trip">\#(attribute)</entity></model>"#
+      try text.write(toFile: path + "/contents", atomically: true, encoding: .utf8)
+      return path
+    }
+    let constants = try folder.run("godwit", ["diff"] + paths)
+    #expect(constants.code == 0 && constants.output.contains("defaultValue"), "\(constants)")
+    let swift = folder.newPath("At.swift")
+    try "@Model class Trip { var at: Date = Date() }\n".write(toFile: swift, atomically: true, encoding: .utf8)
+    let evaluated = try folder.run("godwit", ["diff", paths[0], swift])
+    #expect(evaluated.code == 0 && !evaluated.output.contains("defaultValue"), "\(evaluated)")
   }
 
   @Test("diff, hash and models take sources; what they lack is one error with file, line and the option")

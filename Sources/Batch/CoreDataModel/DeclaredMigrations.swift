@@ -18,9 +18,22 @@ package struct DeclaredMigrations: Sendable, Equatable {
   package init() {}
 
   /// Why the step between two versions cannot be inferred, by their checksums; nil if it can, as far as sources say.
-  package func refusal(from: String, to: String) -> String? {
+  /// `order` has the checksums of all versions in their order: a step must not pass over a stage with code, either.
+  package func refusal(from: String, to: String, order: [String]) -> String? {
     if let problem { return "how it is migrated cannot be read: \(problem)" }
-    guard let stage = custom.first(where: { $0.from == from && $0.to == to }) else { return nil }
-    return "its stage runs code of the application (\(stage.place)), which SwiftData alone can do"
+    if let stage = custom.first(where: { $0.from == from && $0.to == to }) {
+      return "its stage runs code of the application (\(stage.place)), which SwiftData alone can do"
+    }
+    guard let stage = custom.first(where: { isPassed($0, from: from, to: to, order: order) }) else { return nil }
+    return "it passes over a stage that runs code of the application (\(stage.place)), which SwiftData alone can do"
+  }
+
+  /// Whether a step and a stage have a part of the way in common.
+  private func isPassed(_ stage: Custom, from: String, to: String, order: [String]) -> Bool {
+    let place = { (checksum: String) in order.firstIndex(of: checksum) }
+    guard let start = place(from), let end = place(to), let first = place(stage.from), let last = place(stage.to) else {
+      return false
+    }
+    return first < end && start < last
   }
 }

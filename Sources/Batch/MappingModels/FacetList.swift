@@ -7,8 +7,10 @@ struct FacetList {
   /// Names are hashed, but two properties can exchange theirs and leave the hash of their entity as it was.
   var changesHashOfRenamed = true
   /// Whether one of the models is SwiftData's. Its stores say what sources do not, and another framework says it in
-  /// another way: class names, old-style indexes, and the values of `UUID()` and `Date()` at one build of the schema.
+  /// another way: class names and old-style indexes.
   var isOfSwiftData = false
+  /// Whether one of them is a store's own, in which such values are constants.
+  var isOfStore = false
 
   mutating func add<Facet: Equatable>(
     _ facet: String, old: Facet, new: Facet, hashed: Bool = false, text: (Facet) -> String? = { "\($0)" }
@@ -83,7 +85,8 @@ struct FacetList {
     let value = { (attribute: AttributeDescription) in
       attribute.exactDefaultValue ?? attribute.defaultValue.map { DefaultValue.text($0, attribute.type) ?? "\($0)" }
     }
-    if !isOfSwiftData || ![.uuid, .date].contains(new.type) { add("defaultValue", old: value(old), new: value(new)) }
+    let isEvaluated = isOfStore || old.evaluatedDefault != nil || new.evaluatedDefault != nil
+    if ![.uuid, .date].contains(new.type) || !isEvaluated { add("defaultValue", old: value(old), new: value(new)) }
     add("minimumValue", old: old.minimumValue, new: new.minimumValue) { $0.map { Self.text($0, old.type) } }
     add("maximumValue", old: old.maximumValue, new: new.maximumValue) { $0.map { Self.text($0, old.type) } }
     add("regularExpression", old: old.regularExpression, new: new.regularExpression)

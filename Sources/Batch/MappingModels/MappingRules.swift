@@ -109,6 +109,21 @@ public indirect enum RuleValue: Sendable, Equatable {
   case fallback(RuleValue, RuleValue)
 }
 
+extension RuleValue {
+  /// Whether it is, or may be, a UUID of its own.
+  package var makesUUID: Bool {
+    switch self {
+    case .ownUUID: true
+    case .expression: false
+    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
+      .lookup(let value, _):
+      value.makesUUID
+    case .sum(let values), .join(let values, _): values.contains(where: \.makesUUID)
+    case .choice(_, let value, let other), .fallback(let value, let other): value.makesUUID || other.makesUUID
+    }
+  }
+}
+
 /// What a value is cast to.
 public enum RuleType: String, Sendable, CaseIterable {
   case text, integer, double, boolean

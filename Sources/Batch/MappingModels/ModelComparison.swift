@@ -59,17 +59,19 @@ struct ModelComparison {
   }
 
   private var isOfSwiftData: Bool { source.isOfSwiftData || destination.isOfSwiftData }
+  /// Whether a store of SwiftData carries one of them: it has the values of `UUID()` and `Date()` at one build.
+  private var isOfStore: Bool { [source, destination].contains { $0.isOfSwiftData && !$0.isUsedWithSwiftData } }
 
   private func difference(_ old: EntityDescription, _ new: EntityDescription) -> EntityDifference {
     var found = EntityDifference(
       kind: old.name == new.name ? .changed : .renamed, source: old.name, destination: new.name)
     let parents = (old.superentity.flatMap { hashes.source[$0] }, new.superentity.flatMap { hashes.destination[$0] })
-    var facets = FacetList(isOfSwiftData: isOfSwiftData)
+    var facets = FacetList(isOfSwiftData: isOfSwiftData, isOfStore: isOfStore)
     facets.compare(old, new, changesParentHash: parents.0 != parents.1)
     found.changes = facets.changes
     let changesHash = hashes.source[old.name] != hashes.destination[new.name]
     found.properties += compare(.attribute, of: old, and: new, at: \.attributes) { old, new in
-      var facets = FacetList(changesHashOfRenamed: changesHash, isOfSwiftData: isOfSwiftData)
+      var facets = FacetList(changesHashOfRenamed: changesHash, isOfSwiftData: isOfSwiftData, isOfStore: isOfStore)
       facets.compare(old.property, new.property)
       return facets.changes
     }

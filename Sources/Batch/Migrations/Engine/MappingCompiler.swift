@@ -54,7 +54,7 @@ struct MappingCompiler {
     return try rules.compiled(
       RuleCompiler(
         mapping: draft.mapping, source: draft.source, destination: draft.destination, graph: drafts.graph,
-        entities: drafts.entities, now: now))
+        entities: drafts.entities, now: now, places: [draft.place]))
   }
 
   /// An identity migration keeps every value, also in columns of entities beside this one, where Core Data's own

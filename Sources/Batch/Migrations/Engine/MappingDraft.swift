@@ -2,6 +2,8 @@ import MappingModels
 
 /// An entity mapping with what was decided about it: its policy, and how its keys move.
 struct MappingDraft {
+  /// Its place among the entity mappings of the step.
+  var place: Int
   var mapping: EntityMapping
   var source: SourceEntity
   var destination: DestinationEntity

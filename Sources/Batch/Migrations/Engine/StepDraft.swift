@@ -74,7 +74,7 @@ struct StepDraft {
           entity: graph.entities[sourceName] == nil ? sourceName : destinationName)
       }
       let draft = MappingDraft(
-        mapping: mapping, source: source, destination: destination, offset: 0, policy: policy,
+        place: drafts.count, mapping: mapping, source: source, destination: destination, offset: 0, policy: policy,
         filter: try MappingFilter(mapping, source: source, graph: graph))
       drafts.append(draft)
       let index = drafts.count - 1

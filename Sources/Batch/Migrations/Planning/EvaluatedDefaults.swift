@@ -41,7 +41,7 @@ struct EvaluatedDefaults {
     var attribute = attribute
     attribute.userInfo[AttributeDescription.evaluatedDefault] = nil
     attribute.defaultValue =
-      attribute.type == .uuid ? DerivedUUID.value("\(store) \(entity).\(attribute.name)") : .real(now)
+      attribute.type == .uuid ? DerivedUUID.value([store, entity, attribute.name]) : .real(now)
     return attribute
   }
 

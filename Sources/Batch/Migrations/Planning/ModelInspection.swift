@@ -65,7 +65,7 @@ public struct ModelInspection: Sendable, Codable {
       Self.step(
         bundle.versions[place - 1], destination: bundle.versions[place],
         isEqual: checksums[place - 1] == checksums[place],
-        refusal: bundle.migrations.refusal(from: checksums[place - 1], to: checksums[place]))
+        refusal: bundle.migrations.refusal(from: checksums[place - 1], to: checksums[place], order: checksums))
     }
   }
 

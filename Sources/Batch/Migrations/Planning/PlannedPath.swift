@@ -57,21 +57,24 @@ extension MigrationPlanner {
         from: source, to: destination, library: library, mappings: mappings, order: order)
       return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
     } catch let error as BatchError where error.code == .noPath {
-      guard let step = past(from: source, to: destination, successors) else { throw error }
+      guard let step = try past(from: source, to: destination, successors) else { throw error }
       return RunInference(steps: [step], notes: ["\(source.name) to \(destination.name) is \(step.reason)"])
     }
   }
 
   /// The step past versions that cannot be inferred one after the other, where no mapping model is for any of them; nil
-  /// for none.
+  /// for none. Throws `badMapping` if it passes over code of the application.
   private func past(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
-  ) -> MigrationStep? {
+  ) throws -> MigrationStep? {
     var graph = VersionGraph(library: library, successors: successors)
     graph.add(mappings)
     let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
     guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else {
       return nil
+    }
+    if let first = graph.places(start).first, let last = graph.places(end).first {
+      try graph.refuseCustom(.init(source: first, destination: last))
     }
     return try? MigrationStep.inferred(
       from: source, start, to: destination, end,

@@ -44,7 +44,7 @@ package struct VersionGraph {
     guard !declared.isEmpty else { return }
     let (from, to) = (checksum(pair.source), checksum(pair.destination))
     for (checksums, bundle) in declared where checksums.contains(from) && checksums.contains(to) {
-      guard let reason = bundle.migrations.refusal(from: from, to: to) else { continue }
+      guard let reason = bundle.migrations.refusal(from: from, to: to, order: checksums) else { continue }
       let names = [pair.source, pair.destination].map { versions[$0].name }
       let sides = names.map { "\(bundle.path):\($0)" }
       let begin = ProgramName.command(["mapping", "init"] + sides)

@@ -15,8 +15,8 @@ indirect enum CompiledRuleValue {
   case lookup(CompiledRuleValue, MappingTable)
   case choice(CompiledPredicate, CompiledRuleValue, else: CompiledRuleValue)
   case fallback(CompiledRuleValue, CompiledRuleValue)
-  /// A UUID that follows from a text and the keys of the row.
-  case uuid(String)
+  /// A UUID that follows from texts and the keys of the row.
+  case uuid([String])
 
   /// The value for a row. Throws `policyFailed` with entity and key of the source object; never with the value.
   func evaluate(_ row: RuleRow) throws -> Value {
@@ -26,7 +26,7 @@ indirect enum CompiledRuleValue {
     case .expression(let expression, let usesItem):
       return try row.evaluating(usesItem) { try expression.evaluate($0).single() }
     case .sum(let values): return try sum(values, row)
-    case .uuid(let text): return DerivedUUID.value(text, keys: [row.source.key] + (row.item.map { [$0.key] } ?? []))
+    case .uuid(let parts): return DerivedUUID.value(parts, keys: [row.source.key] + (row.item.map { [$0.key] } ?? []))
     case .join(let values, let separator):
       let texts = try values.compactMap { try Self.text($0.evaluate(row)) }
       return texts.isEmpty ? .null : .text(texts.joined(separator: separator))

@@ -12,12 +12,18 @@ struct RuleCompiler {
   let graph: SourceGraph
   let entities: [String: DestinationEntity]
   let now: Double
+  /// The place of the entity mapping in its step, and of the object rule at hand in it.
+  var places: [Int]
 
   func compile(_ rules: MappingRules) throws -> CompiledRules {
     CompiledRules(
       attributes: try rules.attributes.map { try attribute($0, of: destination, item: nil) },
       relationships: try rules.relationships.map { try relationship($0, of: destination, item: nil) },
-      objects: try rules.objects.map(object))
+      objects: try rules.objects.enumerated().map { index, rule in
+        var compiler = self
+        compiler.places.append(index)
+        return try compiler.object(rule)
+      })
   }
 
   private func failure(_ what: String) -> BatchError {
@@ -55,12 +61,12 @@ struct RuleCompiler {
       throw failure("the attribute \(entity.name).\(attribute.name)")
     }
     if stored.type == .date { try checkEpoch(attribute, item) }
-    if case .ownUUID = attribute.value, stored.type != .uuid {
+    if attribute.value.makesUUID, stored.type != .uuid {
       throw BatchError(
         .badMapping, "\(mapping.name).\(attribute.name) has uuid: per-row, and its type is \(stored.type)",
         hint: "Only attributes of the type uuid take it: leave it out", entity: mapping.destinationEntity)
     }
-    let value = try value(attribute.value, item: item, name: attribute.name)
+    let value = try value(attribute.value, item: item, name: attribute.name, of: entity)
     if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal,
       origin.isExternal != stored.isExternal
     {
@@ -103,8 +109,12 @@ struct RuleCompiler {
       name: relationship.name, isToMany: try isToMany(relationship.name, of: entity), target: target)
   }
 
-  private func value(_ value: RuleValue, item: SourceEntity?, name: String) throws -> CompiledRuleValue {
-    func inner(_ value: RuleValue) throws -> CompiledRuleValue { try self.value(value, item: item, name: name) }
+  private func value(
+    _ value: RuleValue, item: SourceEntity?, name: String, of entity: DestinationEntity
+  ) throws -> CompiledRuleValue {
+    func inner(_ value: RuleValue) throws -> CompiledRuleValue {
+      try self.value(value, item: item, name: name, of: entity)
+    }
     return switch value {
     case .expression(let expression): try compiled(expression, item: item, name: name)
     case .date(let value, let pattern): .date(try inner(value), pattern)
@@ -117,8 +127,11 @@ struct RuleCompiler {
     case .choice(let condition, let value, let other):
       .choice(try self.condition(condition), try inner(value), else: try inner(other))
     case .fallback(let value, let other): .fallback(try inner(value), try inner(other))
-    // No two attributes of a store have the same ones: not of different mappings, either.
-    case .ownUUID: .uuid("\(graph.reader.metadata.uuid) \(mapping.name).\(name)")
+    // No two objects of a store have the same one: not of different rules, mappings or steps, either.
+    case .ownUUID:
+      .uuid([
+        graph.reader.metadata.uuid, graph.binding.layout.model.versionChecksum, "\(places)", entity.name, name,
+      ])
     }
   }
 }
