@@ -11,6 +11,19 @@ enum ProgramPages {
   /// may hold addresses that were filled in before.
   static func release() { released }
 
+  /// Gives them back once more in a process, when planning is over, as `isPlanned` tells: a run has other code. A run
+  /// that takes less than a fifth of a second keeps its pages. The timer is the caller's to cancel.
+  static func release(when isPlanned: @escaping @Sendable () -> Bool) -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+    timer.schedule(deadline: .now() + pause, repeating: pause)
+    timer.setEventHandler { if isPlanned() { releasedAfterPlanning } }
+    timer.resume()
+    return timer
+  }
+
+  private static let releasedAfterPlanning: Void = giveBack()
+  private static let pause = 0.2
+
   private static func giveBack() {
     guard let maps = FileManager.default.contents(atPath: "/proc/self/maps") else { return }
     for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
