@@ -206,7 +206,7 @@ extension MigrationJob {
       try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
       if try StoreDocument.isStore(package) {
         relative = "\(folder)/\(index)/\(PackageFolders.stem(package)).mom"
-        try fileSystem.writeDurably(try StoreDocument.compiled(package), to: job.file(relative))
+        try fileSystem.writeAndSync(try StoreDocument.compiled(package), to: job.file(relative))
       } else {
         try copy(package, to: job.file(relative), depth: 8)
       }
