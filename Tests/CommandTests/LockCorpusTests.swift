@@ -8,8 +8,6 @@ import Testing
   "A lock has the checksums of real stores",
   .enabled(if: ExampleCorpus.isPresent && SourceParser.isThere, "set GODWIT_CORPUS to the corpus"))
 struct LockCorpusTests {
-  private static let root = ExampleCorpus.root + "/swiftdata/nobelnrj+myhome"
-
   /// What the store's own metadata say.
   private static func checksum(_ store: String) throws -> String {
     let queue = try DatabaseQueue(path: store)
@@ -22,14 +20,12 @@ struct LockCorpusTests {
   @Test("The lock of myhome's sources knows versions by the checksums that SwiftData wrote into stores of them")
   func myhome() throws {
     let folder = try CommandFolder()
-    let (sources, lock) = (Self.root + "/sources-c71461d2/MyHomeApp/Persistence", folder.file("schema.lock"))
-    let done = try folder.run("godwit", ["lock", sources, "--lock", lock])
+    let lock = folder.file("schema.lock")
+    let done = try folder.run("godwit", ["lock", MyHome.sources, "--lock", lock])
     #expect(done.code == 0 && done.output.contains("locked: 1.0.0, 2.0.0, "), "\(done)")
     let text = try String(contentsOfFile: lock, encoding: .utf8)
     for (name, version) in [("MyHomeV1Seed.store", "1.0.0"), ("MyHomeV2Seed.store", "2.0.0")] {
-      let store = folder.file(name)
-      try FileManager.default.copyItem(atPath: "\(Self.root)/\(name)", toPath: store)
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: store)
+      let store = try MyHome.copy(name, to: folder)
       let checksum = try Self.checksum(store)
       #expect(text.contains("    checksum: \"\(checksum)\"\n"), "\(name)")
       // A store is a model of one version, found by its checksum: only the others are missing.

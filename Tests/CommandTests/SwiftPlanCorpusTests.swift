@@ -9,8 +9,6 @@ import Testing
   "A store of SwiftData is migrated by its sources alone",
   .enabled(if: ExampleCorpus.isPresent && SourceParser.isThere, "set GODWIT_CORPUS to the corpus"))
 struct SwiftPlanCorpusTests {
-  private static let root = ExampleCorpus.root + "/swiftdata/nobelnrj+myhome"
-
   private static func metadata(_ store: String) throws -> StoreMetadata {
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     defer { reader.close() }
@@ -20,17 +18,13 @@ struct SwiftPlanCorpusTests {
   @Test("Version 1 of myhome becomes what its own version 2 says of tables, indexes, metadata and history")
   func myhome() throws {
     let folder = try CommandFolder()
-    func copy(_ name: String) throws -> String {
-      try FileManager.default.copyItem(atPath: "\(Self.root)/\(name)", toPath: folder.file(name))
-      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file(name))
-      return folder.file(name)
-    }
-    let (store, other) = (try copy("MyHomeV1Seed.store"), try copy("MyHomeV2Seed.store"))
+    let store = try MyHome.copy("MyHomeV1Seed.store", to: folder)
+    let other = try MyHome.copy("MyHomeV2Seed.store", to: folder)
     let (old, wanted) = (try Self.metadata(store), try Self.metadata(other))
     let history = "SELECT * FROM ATRANSACTION"
     let transactions = try ExampleFolder.rows(store, history)
     let done = try folder.run(
-      "godwit", ["migrate", store, "--models", Self.root + "/sources-c71461d2/MyHomeApp/Persistence", "--to", "2.0.0"])
+      "godwit", ["migrate", store, "--models", MyHome.sources, "--to", "2.0.0"])
     #expect(done.code == 0, "\(done)")
     let schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
     #expect(try ExampleFolder.rows(store, schema) == ExampleFolder.rows(other, schema))
