@@ -127,15 +127,15 @@ public struct MigrationPlanner: Sendable {
     let destination = try self.destination(target, from: source)
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
-    let chosen = try path(from: source, to: destination, target, successors)
+    let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
+    let chosen = try path(from: source, to: destination, target: target, successors: successors, key: key)
     // The metadata contradict the tables also where these are the target's.
     let renews = chosen.steps.isEmpty && !assumption.isEmpty
     var steps = renews ? [try .renewal(from: source, to: destination)] : chosen.steps
     markHistory(&steps, source: source, successors: successors)
     for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
     let binding = try StoreBinding(reader, model: source)
-    let key = target == .identity || renews ? nil : pathKey(from: source, to: destination, successors)
-    let prepared = try prepared(steps, key, reader: reader, binding: binding, checksValues: checksValues)
+    let prepared = try prepared(steps, renews ? nil : key, reader: reader, binding: binding, checksValues: checksValues)
     let values = try prepared.requirements?.check(reader, binding) ?? []
     let path = steps
     steps = try parts.applied(to: prepared.fusion?.steps ?? steps, policies: policies)

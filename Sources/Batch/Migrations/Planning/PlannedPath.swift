@@ -4,15 +4,13 @@ import MappingModels
 import RunSupport
 
 extension MigrationPlanner {
-  /// The steps from one version to another. Throws `noPath` and what the reading of mapping models throws.
+  /// The steps from one version to another; `key` is their ``pathKey(from:to:_:)``. Throws `noPath` and what the reading of mapping models throws.
   func path(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel, _ target: MigrationTarget,
-    _ successors: [String: String]?
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, target: MigrationTarget,
+    successors: [String: String]?, key: ModelLibrary.PathKey?
   ) throws -> RunInference {
     guard target == .identity else {
-      guard let key = pathKey(from: source, to: destination, successors) else {
-        return try path(from: source, to: destination, successors)
-      }
+      guard let key else { return try path(from: source, to: destination, successors) }
       return try library.paths.value(key) { try path(from: source, to: destination, successors) }
     }
     let step = MigrationStep(
