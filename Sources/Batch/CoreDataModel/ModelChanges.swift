@@ -18,21 +18,16 @@ package struct ModelChanges {
     }
   }
 
-  /// Whether an entity has the same attributes as before, inherited ones included. False where entities are not kept.
-  package func keepsAttributes(of name: String) -> Bool { keeps(name) { $0.attributes == $1.attributes } }
-
   /// Whether an entity has the same relationships as before, inherited ones included. False where entities are not kept.
-  package func keepsRelationships(of name: String) -> Bool { keeps(name) { $0.relationships == $1.relationships } }
-
-  private func keeps(_ name: String, _ isEqual: (EntityDescription, EntityDescription) -> Bool) -> Bool {
+  package func keepsRelationships(of name: String) -> Bool {
     guard keepsEntities else { return false }
     var next: String? = name
     // Parents may form a circle.
     for _ in source.sorted.indices {
       guard let kind = next, let old = source.position(of: kind) else { return next != name }
-      guard let new = destination.position(of: kind), isEqual(source.sorted[old], destination.sorted[new]) else {
-        return false
-      }
+      guard let new = destination.position(of: kind),
+        source.sorted[old].relationships == destination.sorted[new].relationships
+      else { return false }
       next = source.sorted[old].superentity
     }
     return next == nil

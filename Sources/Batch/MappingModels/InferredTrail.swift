@@ -46,7 +46,6 @@ package struct InferredTrail {
 
   /// Continues by an inferred step.
   package mutating func append(_ step: MappingModel, to next: ManagedObjectModel) {
-    let changes = ModelChanges(from: latest, to: next)
     var found: [String: Entity] = [:]
     for mapping in step.entityMappings {
       guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
@@ -54,16 +53,9 @@ package struct InferredTrail {
       else {
         continue
       }
-      let isSame =
-        source == destination && changes.keepsAttributes(of: source) && changes.keepsRelationships(of: source)
-        && mapping.isCopy(
-          attributes: next.attributes(of: source), relationships: next.relationships(of: source))
-      found[destination] =
-        isSame
-        ? before
-        : Entity(
-          source: before.source, attributes: attributes(mapping, before: before, next: next),
-          relationships: relationships(mapping, before))
+      found[destination] = Entity(
+        source: before.source, attributes: attributes(mapping, before: before, next: next),
+        relationships: relationships(mapping, before))
     }
     (entities, latest) = (found, next)
     carryInverses()
