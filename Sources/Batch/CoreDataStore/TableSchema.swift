@@ -26,6 +26,9 @@ public struct ColumnSchema: Sendable, Hashable {
         self = .numeric
       }
     }
+
+    /// Whether numbers are rather reals than integers.
+    package var holdsReals: Bool { self == .real || self == .numeric }
   }
 
   /// The name as the text has it.

@@ -1,6 +1,6 @@
 /// Sorts the entries of one index: takes the rows of its table, gives records in the order in which SQLite keeps them.
 ///
-/// As long as all values are NULL or integers, an entry is a word a column and one for the rowid. At the first other
+/// As long as all values are NULL or numbers, an entry is a word a column and one for the rowid. At the first other
 /// value the entries so far become keys of bytes; both ways give the same records.
 public final class IndexSorter {
   private let columns: [SortColumn]
@@ -8,12 +8,17 @@ public final class IndexSorter {
   private let isUnique: Bool
   /// What turns the words of a column around: all ones for a descending one.
   private let masks: [UInt64]
-  private var integers: IntegerSorter?
+  private var numbers: WordSorter?
   private let makeKeys: () -> ExternalSorter
   private var keys: ExternalSorter?
   /// Where the words of the columns are in a batch's row; -1 for the rowid.
   private var places: [Int] = []
-  private var key: [UInt8] = []
+  /// Which columns have words of reals.
+  private var reals: [Bool] = []
+  /// The values of a row that is made a key.
+  private let values: UnsafeMutableBufferPointer<KeyValue>
+  /// Bytes of a key that is made in the sorter's own memory.
+  private static let usualKey = 1 << 12
 
   /// Prepares for the entries of an index. `path` is its scratch file, made only when needed.
   public init(
@@ -24,28 +29,53 @@ public final class IndexSorter {
     masks = columns.map { $0.isDescending ? .max : 0 }
     // Longer ones are refused as keys of bytes.
     if columns.count <= SortKey.largestColumnCount {
-      integers = IntegerSorter(width: columns.count + 1, memory: memory, path: path, fileSystem: fileSystem)
+      numbers = WordSorter(width: columns.count + 1, memory: memory, path: path, fileSystem: fileSystem)
     }
     makeKeys = { ExternalSorter(memory: memory, path: path, fileSystem: fileSystem) }
+    values = .allocate(capacity: columns.count)
   }
+
+  deinit { values.deallocate() }
 
   /// Columns whose values are in the record.
   var stored: [Int] { columns.map(\.column).filter { $0 != rowidColumn } }
 
-  func find(in row: IntegerColumns) {
+  /// Columns whose words are to be those of reals.
+  var storedReals: [Int] { columns.lazy.filter(\.holdsReals).map(\.column).filter { $0 != rowidColumn } }
+
+  func find(in row: NumberColumns) {
     places = columns.map { $0.column == rowidColumn ? -1 : row.place(of: $0.column) ?? -1 }
+    reals = places.map { $0 >= 0 && row.holdsReals($0) }
   }
 
-  /// Adds entries of integers for the rows of a batch; returns how many, which is all of them unless one has other
-  /// values, or a batch before had.
-  func add(_ batch: RowBatch) throws -> Int {
-    guard let integers else { return 0 }
+  /// Adds entries for the rows of a batch; returns the first row that cannot be a key, or how many rows there are. Long
+  /// values are read through `longValues`.
+  ///
+  /// - Throws: ``LongKey`` for a value beyond the reader's limit, or a key beyond the memory's.
+  func add(_ batch: RowBatch, _ longValues: LongValueReader?) throws -> Int {
+    let first = try addNumbers(batch)
+    guard first < batch.count else { return first }
+    let keys = try keys ?? turnIntoKeys()
+    for row in first..<batch.count {
+      do {
+        guard try add(row, of: batch, to: keys, longValues) else { return row }
+      } catch let error as StreamsError where error.code == .tooLarge {
+        throw LongKey(rowid: batch.rowids[row], cause: error)
+      }
+    }
+    return batch.count
+  }
+
+  /// Adds entries of numbers; returns how many rows have them, which is all of them unless one has other values, or a
+  /// batch before had.
+  private func addNumbers(_ batch: RowBatch) throws -> Int {
+    guard let numbers else { return 0 }
     var first = 0
     while first < batch.count {
-      let room = try integers.nextEntries(batch.count - first)
+      let room = try numbers.nextEntries(batch.count - first)
       guard let base = room.baseAddress else { return first }
       let count = fill(base, from: batch, first, count: room.count / (places.count + 1))
-      integers.finish(count)
+      numbers.finish(count)
       first += count
       if count * (places.count + 1) < room.count { return first }
     }
@@ -58,13 +88,14 @@ public final class IndexSorter {
       masks.withUnsafeBufferPointer { masks in
         var entry = entries
         for row in first..<(first + count) {
-          let (words, isOther) = (batch.words + row * batch.width, batch.isOther + row * batch.width)
-          let rowid = IntegerColumns.word(batch.rowids[row])
-          if rowid == IntegerColumns.null { return row - first }
+          let (words, values) = (batch.words + row * batch.width, batch.values + row * batch.width)
+          let rowid = NumberColumns.word(batch.rowids[row])
+          if rowid == NumberColumns.null { return row - first }
           for index in 0..<places.count {
             let place = places[index]
-            if place >= 0, isOther[place] { return row - first }
-            entry[index] = (place < 0 ? rowid : words[place]) ^ masks[index]
+            let word = place < 0 ? rowid : words[place]
+            if word == NumberColumns.null, values[place].type != SerialType.null { return row - first }
+            entry[index] = word ^ masks[index]
           }
           entry[places.count] = rowid
           entry += places.count + 1
@@ -74,12 +105,27 @@ public final class IndexSorter {
     }
   }
 
-  /// Adds an entry of any values; false when the row cannot be a key. Throws `tooLarge` for a long value beyond the
-  /// reader's limit.
-  func add(rowid: Int64, _ row: RecordDecoder, _ longValues: LongValueReader?) throws -> Bool {
-    let keys = try keys ?? turnIntoKeys()
-    key.removeAll(keepingCapacity: true)
-    guard
+  /// Adds an entry of any values; false when the row cannot be a key.
+  private func add(_ row: Int, of batch: RowBatch, to keys: ExternalSorter, _ longValues: LongValueReader?) throws
+    -> Bool
+  {
+    let found = batch.values + row * batch.width
+    for index in places.indices { values[index] = places[index] < 0 ? .rowid : found[places[index]] }
+    guard let most = SortKey.largestLength(UnsafeBufferPointer(values), columns), most <= Self.usualKey else {
+      return try addLong(batch.records[row], rowid: batch.rowids[row], to: keys, longValues)
+    }
+    let target = try keys.room(most)
+    keys.finish(SortKey.encode(UnsafeBufferPointer(values), columns, rowid: batch.rowids[row], to: target))
+    return true
+  }
+
+  /// Adds a long key, whose values may lie elsewhere.
+  private func addLong(
+    _ record: UnsafeRawBufferPointer, rowid: Int64, to keys: ExternalSorter, _ longValues: LongValueReader?
+  ) throws -> Bool {
+    let row = RecordDecoder()
+    var key: [UInt8] = []
+    guard row.decode(record),
       try SortKey.encode(
         columns: columns, of: row, rowidColumn: rowidColumn, rowid: rowid, longValues: longValues, to: &key)
     else { return false }
@@ -89,12 +135,13 @@ public final class IndexSorter {
 
   private func turnIntoKeys() throws -> ExternalSorter {
     let made = makeKeys()
-    let (row, record) = (RecordDecoder(), IntegerRecord(masks))
+    let (row, record) = (RecordDecoder(), NumberRecord(masks, holdsReals: reals))
+    var key: [UInt8] = []
     let moved = columns.enumerated().map { SortColumn($0, isDescending: $1.isDescending, collation: $1.collation) }
     // The keys need memory too, and may take it from the sorter that has most: this one must have none while it is
     // read.
-    try integers?.spill()
-    try integers?.drain { entry in
+    try numbers?.spill()
+    try numbers?.drain { entry in
       try record.withRecord(entry) { bytes in
         key.removeAll(keepingCapacity: true)
         guard row.decode(bytes),
@@ -103,7 +150,7 @@ public final class IndexSorter {
         try key.withUnsafeBytes { try made.add($0) }
       }
     }
-    (integers, keys) = (nil, made)
+    (numbers, keys) = (nil, made)
     return made
   }
 
@@ -121,14 +168,14 @@ public final class IndexSorter {
     into cells: IndexCells, onEqual: (Int64, Int64) throws -> Void, onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {
     if let keys { return try drain(keys, first: cells, onEqual: onEqual, onFull: onFull) }
-    return try integers.map { try drain($0, first: cells, onEqual: onEqual, onFull: onFull) } ?? cells
+    return try numbers.map { try drain($0, first: cells, onEqual: onEqual, onFull: onFull) } ?? cells
   }
 
   private func drain(
-    _ integers: IntegerSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
+    _ numbers: WordSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
     onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {
-    let (record, width, isUnique) = (IntegerRecord(masks), masks.count + 1, isUnique)
+    let (record, width, isUnique) = (NumberRecord(masks, holdsReals: reals), masks.count + 1, isUnique)
     let previous = UnsafeMutablePointer<UInt64>.allocate(capacity: width)
     defer { previous.deallocate() }
     // NULL throughout, which equals nothing.
@@ -136,7 +183,7 @@ public final class IndexSorter {
     var cells = first
     // Not counted for every entry: `cells` holds it.
     var open = Unmanaged.passUnretained(first)
-    try integers.drain { entry in
+    try numbers.drain { entry in
       if isUnique {
         if record.isSame(entry, previous) { try onEqual(record.rowid(previous), record.rowid(entry)) }
         previous.update(from: entry, count: width)

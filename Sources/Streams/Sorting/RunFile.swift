@@ -1,8 +1,8 @@
-/// The scratch file of one sorter: sorted runs of blocks, each compressed with LZ4 where that makes it smaller.
+/// The scratch file of one sorter: sorted runs of blocks.
 ///
 /// Its name is removed as soon as it is open, so that nothing is left of it however the process ends; it is never
-/// synced. A block: its length, its stored length, four bytes each in the machine's order, then the bytes; equal
-/// lengths mean bytes that are not compressed.
+/// synced. A block: its length, four bytes in the machine's order, then the bytes. They are not compressed: sorters
+/// write what an entry shares with the one before it shortly, and more takes longer than it saves.
 final class RunFile {
   /// Where a run lies, and the bytes of its largest block.
   struct Run {
@@ -11,9 +11,9 @@ final class RunFile {
     var largestBlock = 0
   }
 
-  /// Usual bytes of a block before compression.
+  /// Usual bytes of a block.
   static let blockBytes = 1 << 14
-  static let headLength = 8
+  static let headLength = 4
 
   private let file: any File
   private var end: UInt64 = 0
@@ -41,15 +41,9 @@ final class RunFile {
       output = .allocate(byteCount: needed, alignment: 8)
     }
     guard let base = output.baseAddress, let from = block.baseAddress else { return }
-    let target = UnsafeMutableRawBufferPointer(rebasing: output[(filled + Self.headLength)..<(filled + needed)])
-    var stored = LZ4Block.compress(block, into: target)
-    if stored == 0 {
-      target.baseAddress?.copyMemory(from: from, byteCount: block.count)
-      stored = block.count
-    }
     base.storeBytes(of: UInt32(block.count), toByteOffset: filled, as: UInt32.self)
-    base.storeBytes(of: UInt32(stored), toByteOffset: filled + 4, as: UInt32.self)
-    filled += Self.headLength + stored
+    (base + filled + Self.headLength).copyMemory(from: from, byteCount: block.count)
+    filled += needed
     run.largestBlock = max(run.largestBlock, block.count)
   }
 
@@ -82,30 +76,21 @@ final class RunBlocks {
   init(file: any File, run: RunFile.Run) {
     self.file = file
     (position, end) = (run.start, run.end)
-    block = .allocate(byteCount: max(1, run.largestBlock), alignment: 8)
+    block = .allocate(byteCount: RunFile.headLength + run.largestBlock, alignment: 8)
   }
 
   deinit { block.deallocate() }
 
-  /// The bytes of the next block, valid until the next call; nil at the end of the run. `input` is room to read into,
-  /// as large as the run's largest block with its head.
-  func next(_ input: UnsafeMutableRawBufferPointer) throws -> UnsafeRawBufferPointer? {
+  /// The bytes of the next block, valid until the next call; nil at the end of the run.
+  func next() throws -> UnsafeRawBufferPointer? {
     guard position < end else { return nil }
-    let want = min(input.count, Int(clamping: end - position))
-    let found = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: input[0..<want]), at: position)
+    let want = min(block.count, Int(clamping: end - position))
+    let found = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: block[0..<want]), at: position)
     guard found >= RunFile.headLength else { throw damaged() }
-    let length = Int(input.loadUnaligned(as: UInt32.self))
-    let stored = Int(input.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-    guard length <= block.count, stored <= length, stored <= found - RunFile.headLength else { throw damaged() }
-    position += UInt64(RunFile.headLength + stored)
-    let bytes = UnsafeRawBufferPointer(rebasing: input[RunFile.headLength..<(RunFile.headLength + stored)])
-    let target = UnsafeMutableRawBufferPointer(rebasing: block[0..<length])
-    if stored == length {
-      target.copyMemory(from: bytes)
-    } else if !LZ4Block.decompress(bytes, into: target) {
-      throw damaged()
-    }
-    return UnsafeRawBufferPointer(target)
+    let length = Int(block.loadUnaligned(as: UInt32.self))
+    guard length > 0, length <= found - RunFile.headLength else { throw damaged() }
+    position += UInt64(RunFile.headLength + length)
+    return UnsafeRawBufferPointer(rebasing: block[RunFile.headLength..<(RunFile.headLength + length)])
   }
 
   func damaged() -> StreamsError {

@@ -6,16 +6,21 @@ public struct SortColumn: Sendable, Equatable {
   public let isDescending: Bool
   /// How texts compare.
   public let collation: Collation
+  /// Whether numbers are rather reals than integers, as dates are. A wrong guess costs time, and nothing else.
+  public let holdsReals: Bool
 
   /// Makes a column.
-  public init(_ column: Int, isDescending: Bool = false, collation: Collation = .binary) {
+  public init(
+    _ column: Int, isDescending: Bool = false, collation: Collation = .binary, holdsReals: Bool = false
+  ) {
     self.column = column
     self.isDescending = isDescending
     self.collation = collation
+    self.holdsReals = holdsReals
   }
 
-  /// Whether the collation decides the order of this row's value.
-  func collates(_ row: RecordDecoder) -> Bool { collation != .binary && SerialType.isText(row.type(column)) }
+  /// Whether the collation decides the order of a value of that type.
+  func collates(_ type: UInt64) -> Bool { collation != .binary && SerialType.isText(type) }
 }
 
 /// SQLite's three collations of its own. Source of the rule: SQLite, "Datatypes In SQLite", section 7.
@@ -29,19 +34,19 @@ public enum Collation: String, Sendable, CaseIterable {
 
   /// Appends bytes whose plain order is this collation's order of texts. They end with 00 00, or for NOCASE at a NUL
   /// with 00 FF and the text's length in eight bytes.
-  func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
+  func append(_ text: UnsafeRawBufferPointer, to key: inout KeyBytes) {
     var count = text.count
     if self == .trimmingRight { while count > 0, text[count - 1] == 0x20 { count -= 1 } }
     for byte in text[0..<count] {
       if byte == 0, self == .foldingCase {
-        key += [0, 0xff]
-        withUnsafeBytes(of: UInt64(count).bigEndian) { key.append(contentsOf: $0) }
+        key.appendBigEndian(UInt16(0xff))
+        key.appendBigEndian(UInt64(count))
         return
       }
       key.append(self == .foldingCase && byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte)
       if byte == 0 { key.append(0xff) }
     }
-    key += [0, 0]
+    key.appendBigEndian(UInt16(0))
   }
 
   /// Moves after such bytes; false when they do not end.

@@ -21,81 +21,108 @@ public struct SortKey {
   /// refers to a long value.
   public static func encode(
     columns: [SortColumn], of row: RecordDecoder, rowidColumn: Int?, rowid: Int64, to key: inout [UInt8]
-  )
-    -> Bool
-  {
-    var kinds: UInt64 = 0
-    guard columns.count <= largestColumnCount else { return false }
-    for (position, sortColumn) in columns.enumerated() {
-      let (column, start) = (sortColumn.column, key.count)
-      defer { if sortColumn.isDescending { for index in start..<key.count { key[index] ^= 0xff } } }
-      if column == rowidColumn {
-        append(rowid, to: &key)
+  ) -> Bool {
+    let values = columns.map {
+      $0.column == rowidColumn ? .rowid : KeyValue(type: row.type($0.column), body: row.body($0.column))
+    }
+    return values.withUnsafeBufferPointer { values in
+      guard let most = largestLength(values, columns) else { return false }
+      key += [UInt8](unsafeUninitializedCapacity: most) { bytes, count in
+        count = encode(values, columns, rowid: rowid, to: UnsafeMutableRawPointer(bytes.baseAddress!))
+      }
+      return true
+    }
+  }
+
+  /// The bytes that a key of these values takes at most; nil where one is no value for a key, or there are too many.
+  static func largestLength(_ values: UnsafeBufferPointer<KeyValue>, _ columns: [SortColumn]) -> Int? {
+    guard columns.count <= largestColumnCount else { return nil }
+    // The rowid, kinds, and the length of the texts.
+    var length = 12 + columns.count
+    for index in values.indices {
+      let value = values[index]
+      guard value.type >= 12, value.type != KeyValue.rowidType else {
+        guard value.type < 10 || value.type == KeyValue.rowidType else { return nil }
+        length += 11
         continue
       }
-      let type = row.type(column)
-      if type == SerialType.null {
-        key.append(nullTag)
-      } else if let integer = row.integer(column) {
-        append(integer, to: &key)
-      } else if type == SerialType.real {
-        kinds |= 1 << UInt64(position)
-        guard let double = row.real(column) else { return false }
-        append(double, remainder: 0, to: &key)
-      } else if type == LongValue.serialType {
-        return false
-      } else if sortColumn.collation != .binary, SerialType.isText(type) {
-        key.append(textTag)
-        sortColumn.collation.append(row.body(column), to: &key)
-      } else {
-        append(bytes: row.body(column), tag: SerialType.isText(type) ? textTag : blobTag, to: &key)
+      // Tag and end, every byte escaped, the text once more; of NOCASE eight bytes after a NUL.
+      length += 16 + 2 * value.body.count + (columns[index].collation == .binary ? 0 : value.body.count)
+    }
+    return length
+  }
+
+  /// Writes the key of values that ``largestLength(_:_:)`` has found fit, and returns its length.
+  static func encode(
+    _ values: UnsafeBufferPointer<KeyValue>, _ columns: [SortColumn], rowid: Int64, to target: UnsafeMutableRawPointer
+  ) -> Int {
+    var (key, kinds, hasTexts) = (KeyBytes(base: target), UInt64(0), false)
+    for position in values.indices {
+      let start = key.count
+      append(values[position], columns[position], rowid, to: &key)
+      if values[position].type == SerialType.real { kinds |= 1 << UInt64(position) }
+      if columns[position].isDescending { key.flip(from: start) }
+      if columns[position].collation != .binary { hasTexts = true }
+    }
+    key.appendBigEndian(UInt64(bitPattern: rowid) ^ 1 << 63)
+    let texts = key.count
+    if hasTexts {
+      for position in values.indices where columns[position].collates(values[position].type) {
+        key.appendBigEndian(UInt32(truncatingIfNeeded: values[position].body.count))
+        key.append(values[position].body)
       }
     }
-    appendBigEndian(UInt64(bitPattern: rowid) ^ 1 << 63, to: &key)
-    let texts = key.count
-    for column in columns where column.collates(row) { append(text: row.body(column.column), to: &key) }
     let length = key.count - texts
-    for position in columns.indices { key.append(UInt8(truncatingIfNeeded: kinds >> UInt64(position) & 1)) }
-    if columns.contains(where: { $0.collation != .binary }) { appendBigEndian(UInt32(length), to: &key) }
-    return length <= Int(UInt32.max)
+    for position in values.indices { key.append(UInt8(truncatingIfNeeded: kinds >> UInt64(position) & 1)) }
+    if hasTexts { key.appendBigEndian(UInt32(truncatingIfNeeded: length)) }
+    return key.count
   }
 
-  private static func append(text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
-    appendBigEndian(UInt32(text.count), to: &key)
-    key.append(contentsOf: text)
+  @inline(__always)
+  private static func append(_ value: KeyValue, _ column: SortColumn, _ rowid: Int64, to key: inout KeyBytes) {
+    if value.type == SerialType.null {
+      key.append(nullTag)
+    } else if value.type == KeyValue.rowidType {
+      append(rowid, to: &key)
+    } else if value.type >= 12 {
+      let tag = SerialType.isText(value.type) ? textTag : blobTag
+      key.append(tag)
+      if tag == textTag, column.collation != .binary {
+        column.collation.append(value.body, to: &key)
+      } else {
+        append(bytes: value.body, to: &key)
+      }
+    } else if let base = value.body.baseAddress, value.type == SerialType.real {
+      append(Double(bitPattern: base.bigEndian64(0)), remainder: 0, to: &key)
+    } else if let base = value.body.baseAddress ?? UnsafeRawPointer(bitPattern: 1) {
+      // The two integers without a body read none.
+      append(SerialType.readInteger(value.type, base), to: &key)
+    }
   }
 
-  private static func append(_ integer: Int64, to key: inout [UInt8]) {
+  private static func append(_ integer: Int64, to key: inout KeyBytes) {
     var double = Double(integer)
     // Rounded up: step to the double below, so that the remainder is never negative.
     if double >= 0x1p63 || Int64(double) > integer { double = double.nextDown }
     append(double, remainder: UInt16(truncatingIfNeeded: integer &- Int64(double)), to: &key)
   }
 
-  private static func append(_ double: Double, remainder: UInt16, to key: inout [UInt8]) {
-    let bits = (double == 0 ? 0.0 : double).bitPattern
+  private static func append(_ double: Double, remainder: UInt16, to key: inout KeyBytes) {
     key.append(numberTag)
-    appendBigEndian(bits >> 63 == 1 ? ~bits : bits | 1 << 63, to: &key)
-    key.append(UInt8(truncatingIfNeeded: remainder >> 8))
-    key.append(UInt8(truncatingIfNeeded: remainder))
+    key.appendBigEndian(NumberColumns.word(double == 0 ? 0 : double))
+    key.appendBigEndian(remainder)
   }
 
-  private static func appendBigEndian<T: FixedWidthInteger>(_ value: T, to key: inout [UInt8]) {
-    withUnsafeBytes(of: value.bigEndian) { key.append(contentsOf: $0) }
-  }
-
-  private static func append(bytes: UnsafeRawBufferPointer, tag: UInt8, to key: inout [UInt8]) {
-    key.append(tag)
-    if let base = bytes.baseAddress, memchr(base, 0, bytes.count) == nil {
-      key.append(contentsOf: bytes)
-    } else {
+  private static func append(bytes: UnsafeRawBufferPointer, to key: inout KeyBytes) {
+    if let base = bytes.baseAddress, memchr(base, 0, bytes.count) != nil {
       for byte in bytes {
         key.append(byte)
         if byte == 0 { key.append(0xff) }
       }
+    } else {
+      key.append(bytes)
     }
-    key.append(0)
-    key.append(0)
+    key.appendBigEndian(UInt16(0))
   }
 
   /// Turns a key back into the index record that SQLite stores; false when the bytes are no key.

@@ -1,16 +1,15 @@
 /// Gives the rows of one table to the sorters of the table's indexes, some hundred at a time.
 public final class TableKeys {
   private let sorters: [IndexSorter]
-  private let columns: IntegerColumns
+  private let columns: NumberColumns
   private let batch: RowBatch
-  private let row = RecordDecoder()
   /// Reads the long values that records refer to; without it, they make no keys.
   @exclusivity(unchecked) public var longValues: LongValueReader?
 
   /// Prepares for the indexes of one table.
   public init(_ sorters: [IndexSorter]) {
     self.sorters = sorters
-    columns = IntegerColumns(Set(sorters.flatMap(\.stored)).sorted())
+    columns = NumberColumns(Set(sorters.flatMap(\.stored)).sorted(), reals: Set(sorters.flatMap(\.storedReals)))
     batch = RowBatch(width: columns.count)
     for sorter in sorters { sorter.find(in: columns) }
   }
@@ -22,7 +21,7 @@ public final class TableKeys {
   public func add(rowid: Int64, record: UnsafeRawBufferPointer) throws -> Bool {
     if batch.count == RowBatch.capacity, try flush() != nil { return false }
     let start = batch.count * batch.width
-    guard columns.read(record, into: batch.words + start, batch.isOther + start) else { return false }
+    guard columns.read(record, into: batch.words + start, values: batch.values + start) else { return false }
     batch.append(rowid, record)
     return true
   }
@@ -33,17 +32,10 @@ public final class TableKeys {
   public func flush() throws -> Int64? {
     defer { batch.removeAll() }
     for sorter in sorters {
-      for place in try sorter.add(batch)..<batch.count where try !add(place, to: sorter) { return batch.rowids[place] }
+      let row = try sorter.add(batch, longValues)
+      if row < batch.count { return batch.rowids[row] }
     }
     return nil
-  }
-
-  private func add(_ place: Int, to sorter: IndexSorter) throws -> Bool {
-    do {
-      return try row.decode(batch.records[place]) && sorter.add(rowid: batch.rowids[place], row, longValues)
-    } catch let error as StreamsError where error.code == .tooLarge {
-      throw LongKey(rowid: batch.rowids[place], cause: error)
-    }
   }
 }
 
@@ -55,14 +47,14 @@ public struct LongKey: Error {
   public var cause: StreamsError
 }
 
-/// Some rows of one table, with the words of the columns that its indexes need.
+/// Some rows of one table, with the words and values of the columns that its indexes need.
 final class RowBatch {
   static let capacity = 256
 
   /// Words of a row.
   let width: Int
   let words: UnsafeMutablePointer<UInt64>
-  let isOther: UnsafeMutablePointer<Bool>
+  let values: UnsafeMutablePointer<KeyValue>
   let rowids: UnsafeMutablePointer<Int64>
   let records: UnsafeMutablePointer<UnsafeRawBufferPointer>
   @exclusivity(unchecked) private(set) var count = 0
@@ -70,14 +62,14 @@ final class RowBatch {
   init(width: Int) {
     self.width = width
     words = .allocate(capacity: Self.capacity * max(1, width))
-    isOther = .allocate(capacity: Self.capacity * max(1, width))
+    values = .allocate(capacity: Self.capacity * max(1, width))
     rowids = .allocate(capacity: Self.capacity)
     records = .allocate(capacity: Self.capacity)
   }
 
   deinit {
     words.deallocate()
-    isOther.deallocate()
+    values.deallocate()
     rowids.deallocate()
     records.deallocate()
   }

@@ -10,6 +10,8 @@ import Testing
     var columns: [SortColumn]
     var alias: Int?
     var rows: [(rowid: Int64, values: [Value])] = []
+    /// Columns of reals.
+    var holdsReals: Set<Int> = []
 
     /// `oddity` is how many rows in a thousand have something else than integers and NULL.
     init(_ random: inout SeededGenerator, rows count: Int, oddity: Int) {
@@ -17,13 +19,22 @@ import Testing
       alias = random.below(3) == 0 ? random.below(width) : nil
       columns = (0..<(1 + random.below(width))).map { _ in
         SortColumn(
-          random.below(width), isDescending: random.below(2) == 0, collation: Collation.allCases[random.below(3)])
+          random.below(width), isDescending: random.below(2) == 0, collation: Collation.allCases[random.below(3)],
+          holdsReals: random.below(2) == 0)
       }
+      holdsReals = Set(columns.filter(\.holdsReals).map(\.column))
       var rowid = random.below(2) == 0 ? Int64(0) : Int64.min / 4
       let isOrdered = random.below(4) == 0
       for number in 0..<count {
         rowid += 1 + Int64(random.below(3))
-        rows.append((rowid, (0..<width).map { _ in Self.value(&random, oddity, isOrdered ? number / 3 : nil) }))
+        rows.append(
+          (
+            rowid,
+            (0..<width).map { column in
+              holdsReals.contains(column)
+                ? Self.real(&random, oddity) : Self.value(&random, oddity, isOrdered ? number / 3 : nil)
+            }
+          ))
         if let alias { rows[number].values[alias] = .null }
       }
     }
@@ -36,6 +47,22 @@ import Testing
       case 1: return .integer([0, 1, -1, .max, .min + 1, 127, -128, 1 << 47][random.below(8)])
       case 2: return .integer(Int64(truncatingIfNeeded: random.next() | 1))
       default: return .integer(Int64(random.below(300)) - 50)
+      }
+    }
+
+    /// Around the limit up to which a real equals every integer.
+    static let odd: [Value] = [
+      .real(-0.0), .real(5), .real(0x1p53), .integer(1 << 53 + 1), .integer(.min), .integer(.max), .text("a"),
+    ]
+
+    static func real(_ random: inout SeededGenerator, _ oddity: Int) -> Value {
+      if random.below(1000) < oddity { return odd[random.below(odd.count)] }
+      switch random.below(7) {
+      case 0: return .null
+      case 1: return .integer([0, 1, -1, 1 << 53, -1 << 53, 700_000_000][random.below(6)])
+      case 2: return .real([.infinity, -.infinity, 0x1p53 + 2, -0x1p60, .leastNonzeroMagnitude, -0.5][random.below(6)])
+      case 3: return .integer(Int64(random.below(300)) - 50)
+      default: return .real(Double(Int64(random.below(1 << 40)) - 1 << 39) / 1024 + 1 / 4096)
       }
     }
 

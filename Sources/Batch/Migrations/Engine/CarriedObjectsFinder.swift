@@ -158,7 +158,8 @@ struct CarriedObjectsFinder {
     let columns = index.columns.compactMap { key in
       key.column.flatMap(table.position).map {
         SortColumn(
-          $0, isDescending: key.isDescending, collation: Collation(rawValue: key.collation.uppercased()) ?? .binary)
+          $0, isDescending: key.isDescending, collation: Collation(rawValue: key.collation.uppercased()) ?? .binary,
+          holdsReals: table.columns[$0].affinity.holdsReals)
       }
     }
     return CarriedObjects.Index(

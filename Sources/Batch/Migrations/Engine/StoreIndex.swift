@@ -34,16 +34,20 @@ package struct StoreIndex {
   }
 
   private static func planned(_ layout: StoreLayout) -> [StoreIndex] {
-    var columns: [String: [String]] = [:]
-    for table in layout.entityTables { columns[table.name] = table.columns.map(\.name) }
-    for join in layout.joinTables { columns[join.name] = join.columns }
+    var columns: [String: [(name: String, holdsReals: Bool)]] = [:]
+    for table in layout.entityTables {
+      columns[table.name] = table.columns.map { ($0.name, ColumnSchema.Affinity(declaredType: $0.type).holdsReals) }
+    }
+    for join in layout.joinTables { columns[join.name] = join.columns.map { ($0, false) } }
     let isEntityTable = Set(layout.entityTables.map(\.name))
     return layout.indexes.map { index in
-      let names = columns[index.table] ?? []
+      let all = columns[index.table] ?? []
       return StoreIndex(
         name: index.name, table: index.table,
         columns: index.columns.compactMap { column in
-          names.firstIndex(of: column.name).map { SortColumn($0, isDescending: column.isDescending) }
+          all.firstIndex { $0.name == column.name }.map {
+            SortColumn($0, isDescending: column.isDescending, holdsReals: all[$0].holdsReals)
+          }
         },
         rowidColumn: isEntityTable.contains(index.table) ? 0 : nil, isUnique: index.isUnique)
     }

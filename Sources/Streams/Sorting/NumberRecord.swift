@@ -1,13 +1,17 @@
 /// Turns words into index records: the values of the columns, then the rowid.
-final class IntegerRecord {
+final class NumberRecord {
   private let masks: UnsafeMutablePointer<UInt64>
+  private let holdsReals: UnsafeMutablePointer<Bool>
   private let count: Int
   /// Its bytes at most, and eight that may be written after them.
   private let room: Int
 
-  /// `masks` turn the words of descending columns around.
-  init(_ masks: [UInt64]) {
+  /// `masks` turn the words of descending columns around; `holdsReals` says which columns are of reals.
+  init(_ masks: [UInt64], holdsReals: [Bool]) {
     count = masks.count
+    self.holdsReals = .allocate(capacity: count + 1)
+    for (index, holds) in holdsReals.enumerated() { self.holdsReals[index] = holds }
+    self.holdsReals[count] = false
     self.masks = .allocate(capacity: count + 1)
     for (index, mask) in masks.enumerated() { self.masks[index] = mask }
     // The rowid comes last and ascends.
@@ -15,13 +19,16 @@ final class IntegerRecord {
     room = 2 + 9 * (count + 1) + 8
   }
 
-  deinit { masks.deallocate() }
+  deinit {
+    masks.deallocate()
+    holdsReals.deallocate()
+  }
 
-  func rowid(_ entry: UnsafePointer<UInt64>) -> Int64 { IntegerColumns.value(entry[count]) }
+  func rowid(_ entry: UnsafePointer<UInt64>) -> Int64 { NumberColumns.value(entry[count]) }
 
   /// Whether two entries have the same values, none of them NULL.
   func isSame(_ left: UnsafePointer<UInt64>, _ right: UnsafePointer<UInt64>) -> Bool {
-    for index in 0..<count where left[index] != right[index] || left[index] ^ masks[index] == IntegerColumns.null {
+    for index in 0..<count where left[index] != right[index] || left[index] ^ masks[index] == NumberColumns.null {
       return false
     }
     return true
@@ -57,11 +64,16 @@ final class IntegerRecord {
     var length = count + 2
     for index in 0...count {
       let word = entry[index] ^ masks[index]
-      guard word != IntegerColumns.null else {
+      guard word != NumberColumns.null else {
         target.storeBytes(of: UInt8(0), toByteOffset: index + 1, as: UInt8.self)
         continue
       }
-      let value = IntegerColumns.value(word)
+      guard let value = value(word, index) else {
+        target.storeBytes(of: UInt8(truncatingIfNeeded: SerialType.real), toByteOffset: index + 1, as: UInt8.self)
+        target.storeBytes(of: NumberColumns.real(word).bitPattern.bigEndian, toByteOffset: length, as: UInt64.self)
+        length += 8
+        continue
+      }
       let type = SerialType.integer(value)
       target.storeBytes(of: UInt8(truncatingIfNeeded: type), toByteOffset: index + 1, as: UInt8.self)
       let bytes = type > 6 ? 0 : type == 6 ? 8 : type == 5 ? 6 : Int(type)
@@ -71,5 +83,11 @@ final class IntegerRecord {
       length += bytes
     }
     return length
+  }
+
+  /// The integer that a word stands for; nil for a real.
+  @inline(__always)
+  private func value(_ word: UInt64, _ index: Int) -> Int64? {
+    holdsReals[index] ? NumberColumns.integer(NumberColumns.real(word)) : NumberColumns.value(word)
   }
 }

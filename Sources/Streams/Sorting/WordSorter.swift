@@ -1,6 +1,6 @@
 /// Sorts entries of a fixed number of 64-bit words: the fast way for indexes of integers. What does not fit into memory
 /// goes to sorted runs on disk, each word as the difference to the one before it.
-final class IntegerSorter: SortMember {
+final class WordSorter: SortMember {
   /// Words of an entry.
   let width: Int
   private let memory: SortMemory
@@ -88,7 +88,7 @@ final class IntegerSorter: SortMember {
     guard count > 0 else { return giveBack() }
     let file = try file ?? RunFile(path: path, fileSystem: fileSystem)
     self.file = file
-    let writer = IntegerRunWriter(file: file, width: width)
+    let writer = WordRunWriter(file: file, width: width)
     let sorted = sorted()
     for index in 0..<count { try writer.append(sorted + index * width) }
     runs.append(try writer.finish())
@@ -115,12 +115,12 @@ final class IntegerSorter: SortMember {
     let fanIn = max(2, memory.byteCount / 2 / (RunFile.blockBytes + 1 << 10))
     try memory.makeRoom(min(runs.count, fanIn) * RunFile.blockBytes)
     while runs.count > fanIn, !runsAscend {
-      let writer = IntegerRunWriter(file: file, width: width)
-      try IntegerRuns(file, Array(runs[0..<fanIn]), width: width).merge { try writer.append($0) }
+      let writer = WordRunWriter(file: file, width: width)
+      try WordRuns(file, Array(runs[0..<fanIn]), width: width).merge { try writer.append($0) }
       runs.removeFirst(fanIn)
       runs.append(try writer.finish())
     }
-    let merged = IntegerRuns(file, runs, width: width)
+    let merged = WordRuns(file, runs, width: width)
     try runsAscend ? merged.append(body) : merged.merge(body)
   }
 

@@ -1,6 +1,6 @@
 /// Writes sorted entries of words as a run: of each word the difference to the same word of the entry before, as a
 /// signed number of seven bits a byte, the lowest first.
-final class IntegerRunWriter {
+final class WordRunWriter {
   private let file: RunFile
   private let width: Int
   private let block: UnsafeMutableRawPointer
@@ -52,7 +52,7 @@ final class IntegerRunWriter {
 }
 
 /// Runs of words that are merged.
-final class IntegerRuns: MergingRuns {
+final class WordRuns: MergingRuns {
   private struct Place {
     var next: UnsafeRawPointer
     var end: UnsafeRawPointer
@@ -65,7 +65,6 @@ final class IntegerRuns: MergingRuns {
   private let blocks: [RunBlocks]
   private let places: UnsafeMutablePointer<Place>
   private let words: UnsafeMutablePointer<UInt64>
-  private let input: UnsafeMutableRawBufferPointer
 
   init(_ file: RunFile, _ runs: [RunFile.Run], width: Int) {
     (self.width, count) = (width, runs.count)
@@ -74,7 +73,6 @@ final class IntegerRuns: MergingRuns {
     words = .allocate(capacity: max(1, count * width))
     words.initialize(repeating: 0, count: count * width)
     places = .allocate(capacity: max(1, count))
-    input = .allocate(byteCount: RunFile.headLength + (runs.map(\.largestBlock).max() ?? 0), alignment: 8)
     places.initialize(
       repeating: Place(next: UnsafeRawPointer(words), end: UnsafeRawPointer(words)), count: max(1, count))
   }
@@ -83,7 +81,6 @@ final class IntegerRuns: MergingRuns {
     heads.deallocate()
     words.deallocate()
     places.deallocate()
-    input.deallocate()
   }
 
   /// Calls `body` with every entry of all runs in order.
@@ -134,7 +131,7 @@ final class IntegerRuns: MergingRuns {
   }
 
   private func refill(_ run: Int) throws -> Bool {
-    guard let block = try blocks[run].next(input), let base = block.baseAddress else {
+    guard let block = try blocks[run].next(), let base = block.baseAddress else {
       places[run].hasEnded = true
       heads[run] = .max
       return false
@@ -145,6 +142,6 @@ final class IntegerRuns: MergingRuns {
 
   func precedes(_ left: Int, _ right: Int) -> Bool {
     if places[left].hasEnded || places[right].hasEnded { return !places[left].hasEnded }
-    return IntegerSorter.precedes(words + left * width, right: words + right * width, width: width)
+    return WordSorter.precedes(words + left * width, right: words + right * width, width: width)
   }
 }
