@@ -27,8 +27,14 @@ public struct ColumnSchema: Sendable, Hashable {
       }
     }
 
-    /// Whether numbers are rather reals than integers.
-    package var holdsReals: Bool { self == .real || self == .numeric }
+    /// What a column of it mostly holds.
+    package var holds: SortColumn.Holding {
+      switch self {
+      case .integer: .integers
+      case .real, .numeric: .reals
+      case .text, .blob: .others
+      }
+    }
   }
 
   /// The name as the text has it.

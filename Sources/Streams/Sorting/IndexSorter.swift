@@ -41,7 +41,7 @@ public final class IndexSorter {
   var stored: [Int] { columns.map(\.column).filter { $0 != rowidColumn } }
 
   /// Columns whose words are to be those of reals.
-  var storedReals: [Int] { columns.lazy.filter(\.holdsReals).map(\.column).filter { $0 != rowidColumn } }
+  var storedReals: [Int] { columns.lazy.filter { $0.holds == .reals }.map(\.column).filter { $0 != rowidColumn } }
 
   func find(in row: NumberColumns) {
     places = columns.map { $0.column == rowidColumn ? -1 : row.place(of: $0.column) ?? -1 }
@@ -157,6 +157,9 @@ public final class IndexSorter {
   private static var damaged: StreamsError {
     StreamsError(.inputOutput, "a scratch file does not hold what was written to it")
   }
+
+  /// Forgets all entries, and gives their memory back.
+  func removeAll() { (numbers, keys) = (nil, nil) }
 
   /// Puts all records in order into `cells`, then forgets them; returns the cells that were not handed on.
   ///

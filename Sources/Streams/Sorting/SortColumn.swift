@@ -6,17 +6,27 @@ public struct SortColumn: Sendable, Equatable {
   public let isDescending: Bool
   /// How texts compare.
   public let collation: Collation
-  /// Whether numbers are rather reals than integers, as dates are. A wrong guess costs time, and nothing else.
-  public let holdsReals: Bool
+  /// What it mostly holds. A wrong guess costs time, and nothing else.
+  public let holds: Holding
+
+  /// Kinds of values that are sorted in different ways.
+  public enum Holding: Sendable {
+    /// Integers, as keys of other rows.
+    case integers
+    /// Reals, as dates.
+    case reals
+    /// Texts and blobs.
+    case others
+  }
 
   /// Makes a column.
   public init(
-    _ column: Int, isDescending: Bool = false, collation: Collation = .binary, holdsReals: Bool = false
+    _ column: Int, isDescending: Bool = false, collation: Collation = .binary, holds: Holding = .integers
   ) {
     self.column = column
     self.isDescending = isDescending
     self.collation = collation
-    self.holdsReals = holdsReals
+    self.holds = holds
   }
 
   /// Whether the collation decides the order of a value of that type.

@@ -37,6 +37,12 @@ public final class TableKeys {
     }
     return nil
   }
+
+  /// Forgets all rows, and gives their memory back. None can be added afterwards.
+  public func removeAll() {
+    batch.removeAll()
+    for sorter in sorters { sorter.removeAll() }
+  }
 }
 
 /// A row has a value that is too long for an index key.

@@ -20,9 +20,9 @@ import Testing
       columns = (0..<(1 + random.below(width))).map { _ in
         SortColumn(
           random.below(width), isDescending: random.below(2) == 0, collation: Collation.allCases[random.below(3)],
-          holdsReals: random.below(2) == 0)
+          holds: random.below(2) == 0 ? .reals : .integers)
       }
-      holdsReals = Set(columns.filter(\.holdsReals).map(\.column))
+      holdsReals = Set(columns.filter { $0.holds == .reals }.map(\.column))
       var rowid = random.below(2) == 0 ? Int64(0) : Int64.min / 4
       let isOrdered = random.below(4) == 0
       for number in 0..<count {

@@ -159,7 +159,7 @@ struct CarriedObjectsFinder {
       key.column.flatMap(table.position).map {
         SortColumn(
           $0, isDescending: key.isDescending, collation: Collation(rawValue: key.collation.uppercased()) ?? .binary,
-          holdsReals: table.columns[$0].affinity.holdsReals)
+          holds: table.columns[$0].affinity.holds)
       }
     }
     return CarriedObjects.Index(

@@ -119,27 +119,33 @@ package final class IndexPass: @unchecked Sendable {
   /// Reads the table of an index, once for all of its indexes from this one on.
   private func scan(_ position: Int, pageCount: UInt32) throws -> IndexSorter {
     let table = indexes[position].table
-    guard let root = database.root(of: table), let keys = entries.begin(table: table, from: position),
-      let sorter = entries.take(position)
-    else { throw BatchError(.failed, "the schema lacks \(table)") }
+    let lanes = entries.begin(table: table, from: position).compactMap { $0 }
+    guard let root = database.root(of: table), let sorter = entries.take(position) else {
+      throw BatchError(.failed, "the schema lacks \(table)")
+    }
     let snapshot = try DatabaseSnapshot.building(
       path: database.writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: pageCount)
     defer { snapshot.close() }
-    keys.longValues = LongValueReader(snapshot: snapshot, limit: files.budget.rowLimit)
+    let longValues = LongValueReader(snapshot: snapshot, limit: files.budget.rowLimit)
+    for keys in lanes { keys.longValues = longValues }
     let scan = TableScan(snapshot: snapshot, root: root, rowLimit: .max, longValuesFrom: MemoryBudget.longValueBytes)
     let page = RowPage()
     while try scan.next(into: page) {
       try monitor.throwIfStopRequested()
-      try Self.adding(to: table) {
-        for row in 0..<page.count {
-          guard try keys.add(rowid: page.rowid(row), record: page.record(row)) else {
-            throw Self.unfit(table, page.rowid(row))
-          }
-        }
-        if let rowid = try keys.flush() { throw Self.unfit(table, rowid) }
-      }
+      for keys in lanes { try Self.add(page, to: keys, table: table) }
     }
     return sorter
+  }
+
+  private static func add(_ page: RowPage, to keys: TableKeys, table: String) throws {
+    try adding(to: table) {
+      for row in 0..<page.count {
+        guard try keys.add(rowid: page.rowid(row), record: page.record(row)) else {
+          throw unfit(table, page.rowid(row))
+        }
+      }
+      if let rowid = try keys.flush() { throw unfit(table, rowid) }
+    }
   }
 
   /// Says of a value that is too long for an index where it is.

@@ -34,11 +34,11 @@ package struct StoreIndex {
   }
 
   private static func planned(_ layout: StoreLayout) -> [StoreIndex] {
-    var columns: [String: [(name: String, holdsReals: Bool)]] = [:]
+    var columns: [String: [(name: String, holds: SortColumn.Holding)]] = [:]
     for table in layout.entityTables {
-      columns[table.name] = table.columns.map { ($0.name, ColumnSchema.Affinity(declaredType: $0.type).holdsReals) }
+      columns[table.name] = table.columns.map { ($0.name, ColumnSchema.Affinity(declaredType: $0.type).holds) }
     }
-    for join in layout.joinTables { columns[join.name] = join.columns.map { ($0, false) } }
+    for join in layout.joinTables { columns[join.name] = join.columns.map { ($0, .integers) } }
     let isEntityTable = Set(layout.entityTables.map(\.name))
     return layout.indexes.map { index in
       let all = columns[index.table] ?? []
@@ -46,45 +46,10 @@ package struct StoreIndex {
         name: index.name, table: index.table,
         columns: index.columns.compactMap { column in
           all.firstIndex { $0.name == column.name }.map {
-            SortColumn($0, isDescending: column.isDescending, holdsReals: all[$0].holdsReals)
+            SortColumn($0, isDescending: column.isDescending, holds: all[$0].holds)
           }
         },
         rowidColumn: isEntityTable.contains(index.table) ? 0 : nil, isUnique: index.isUnique)
     }
   }
-}
-
-/// The entries of a step's indexes on their way from tables to indexes: a sorter each, all in one memory.
-///
-/// Not thread-safe: one thread at a time takes rows or drains a sorter.
-package struct IndexEntries {
-  let indexes: [StoreIndex]
-  private let memory: SortMemory
-  private let files: StepFiles
-  private var sorters: [Int: IndexSorter] = [:]
-
-  init(_ indexes: [StoreIndex], files: StepFiles) {
-    (self.indexes, self.files) = (indexes, files)
-    memory = SortMemory(byteCount: files.budget.sortBytes)
-  }
-
-  /// Begins those of a table's indexes that are not before `first`; nil if there are none.
-  mutating func begin(table: String, from first: Int = 0) -> TableKeys? {
-    let found = indexes.indices.filter { $0 >= first && indexes[$0].table == table }
-    for position in found {
-      let index = indexes[position]
-      sorters[position] = IndexSorter(
-        columns: index.columns, rowidColumn: index.rowidColumn, isUnique: index.isUnique, memory: memory,
-        path: files.path("sort.\(position)"), fileSystem: files.fileSystem)
-    }
-    return found.isEmpty ? nil : TableKeys(found.compactMap { sorters[$0] })
-  }
-
-  /// Forgets the entries of a table.
-  mutating func forget(table: String) {
-    for position in indexes.indices where indexes[position].table == table { sorters[position] = nil }
-  }
-
-  /// Takes out the entries of an index; nil when its table was not begun.
-  mutating func take(_ position: Int) -> IndexSorter? { sorters.removeValue(forKey: position) }
 }
