@@ -207,7 +207,7 @@ public final class IndexSorter {
     _ keys: ExternalSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
     onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {
-    let encoder = RecordEncoder()
+    let record = KeyRecord(columns)
     var (cells, previous): (IndexCells, [UInt8]) = (first, [])
     try keys.drain { key in
       if isUnique {
@@ -218,8 +218,7 @@ public final class IndexSorter {
         }
         previous.replaceSubrange(0..<previous.count, with: key)
       }
-      guard SortKey.decode(key, columns: columns, into: encoder) else { throw Self.damaged }
-      cells.append(length: encoder.length) { encoder.write(to: $0) }
+      guard record.append(key, to: cells) else { throw Self.damaged }
       if cells.isFull { cells = try onFull(cells) }
     }
     return cells

@@ -49,14 +49,15 @@ struct KeySort {
   private func sort(_ entries: UnsafeMutableBufferPointer<KeyEntry>, from start: Int, depth: Int) {
     var start = start
     while entries.count > Self.few, depth < Self.deepest {
-      guard let differing = loadPrefixes(entries, from: start) else { return }
+      guard let differing = loadPrefixes(entries, from: start) else { break }
       if differing != 0 { return sort(entries, from: start, depth: depth, differing: differing) }
       start += 8
     }
     compare(entries)
   }
 
-  /// Takes eight bytes of each key. Returns the bits that differ, nil when all keys end before those bytes.
+  /// Takes eight bytes of each key. Returns the bits that differ, nil when all keys end before those bytes: they may
+  /// differ in the number of zeros at their end.
   private func loadPrefixes(_ entries: UnsafeMutableBufferPointer<KeyEntry>, from start: Int) -> UInt64? {
     var (differing, longest) = (UInt64(0), 0)
     for index in entries.indices {

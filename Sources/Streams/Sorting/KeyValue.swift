@@ -7,6 +7,7 @@ struct KeyValue {
   var body: UnsafeRawBufferPointer
 
   static var rowid: KeyValue { KeyValue(type: rowidType, body: UnsafeRawBufferPointer(start: nil, count: 0)) }
+  static var null: KeyValue { KeyValue(type: SerialType.null, body: UnsafeRawBufferPointer(start: nil, count: 0)) }
 }
 
 /// A key that is being written into memory with enough room for it.

@@ -93,11 +93,7 @@ final class NumberColumns {
       body += length
       column += 1
     }
-    while place < count {
-      words[place] = Self.null
-      values[place] = KeyValue(type: SerialType.null, body: UnsafeRawBufferPointer(start: nil, count: 0))
-      place += 1
-    }
+    for missing in place..<max(place, count) { (words[missing], values[missing]) = (Self.null, .null) }
     return true
   }
 

@@ -3,7 +3,7 @@
 ///
 /// Only bits that differ among the entries cost a pass; eleven bits are one.
 struct RadixSort {
-  private static let digitBits = 11
+  static let digitBits = 11
   private static let buckets = 1 << digitBits
 
   /// Words of an entry.
@@ -48,31 +48,43 @@ struct RadixSort {
       entry += width
     }
     var start = 0
-    for bucket in 0..<Self.buckets { (counts[bucket], start) = (start, start &+ counts[bucket] &* width) }
-    if width == 2 { return movePairs(from, to, count: count, word: word, shift: shift) }
-    entry = from
-    for _ in 0..<count {
-      let bucket = Int(truncatingIfNeeded: entry[word] &>> shift & mask)
-      let target = to + counts[bucket]
-      for index in 0..<width { target[index] = entry[index] }
-      counts[bucket] &+= width
-      entry += width
+    for bucket in 0..<Self.buckets { (counts[bucket], start) = (start, start &+ counts[bucket]) }
+    switch width {
+    case 2: move((UInt64, UInt64).self, from, to, count: count, word: word, shift: shift)
+    case 3: move((UInt64, UInt64, UInt64).self, from, to, count: count, word: word, shift: shift)
+    case 4: move((UInt64, UInt64, UInt64, UInt64).self, from, to, count: count, word: word, shift: shift)
+    default: move(from, to, count: count, word: word, shift: shift)
     }
   }
 
-  // The usual width, with a loop that the compiler unrolls.
-  private func movePairs(
+  private func move(
     _ from: UnsafeMutablePointer<UInt64>, _ to: UnsafeMutablePointer<UInt64>, count: Int, word: Int, shift: UInt64
   ) {
     let mask = UInt64(Self.buckets - 1)
     var entry = from
     for _ in 0..<count {
       let bucket = Int(truncatingIfNeeded: entry[word] &>> shift & mask)
-      let target = to + counts[bucket]
-      target[0] = entry[0]
-      target[1] = entry[1]
-      counts[bucket] &+= 2
-      entry += 2
+      (to + counts[bucket] * width).update(from: entry, count: width)
+      counts[bucket] &+= 1
+      entry += width
+    }
+  }
+
+  // The usual widths: an entry is moved in one piece.
+  @inline(__always)
+  private func move<Entry>(
+    _: Entry.Type, _ from: UnsafeMutablePointer<UInt64>, _ to: UnsafeMutablePointer<UInt64>, count: Int, word: Int,
+    shift: UInt64
+  ) {
+    let mask = UInt64(Self.buckets - 1)
+    let source = UnsafeRawPointer(from).assumingMemoryBound(to: Entry.self)
+    let target = UnsafeMutableRawPointer(to).assumingMemoryBound(to: Entry.self)
+    var key = from + word
+    for index in 0..<count {
+      let bucket = Int(truncatingIfNeeded: key.pointee &>> shift & mask)
+      target[counts[bucket]] = source[index]
+      counts[bucket] &+= 1
+      key += width
     }
   }
 }

@@ -81,7 +81,52 @@ final class WordSorter: SortMember {
     // Rowids mostly ascend as they come; then the sort, which is stable, leaves them so.
     let last = width - 1
     let ascends = (1..<count).allSatisfy { entries[($0 - 1) * width + last] <= entries[$0 * width + last] }
-    return radix.sort(entries, scratch, count: count, words: 0..<(ascends ? last : width), differing: differing)
+    let words = 0..<(ascends ? last : width)
+    if let leading = leadingBits(words) {
+      let sorted = radix.sort(entries, scratch, count: count, words: words, differing: leading)
+      if finish(sorted) { return sorted }
+      let other = sorted == entries ? scratch : entries
+      return radix.sort(sorted, other, count: count, words: 0..<width, differing: differing)
+    }
+    return radix.sort(entries, scratch, count: count, words: words, differing: differing)
+  }
+
+  /// So many of the bits that differ, from the first on, that few entries have the same; nil when there are not many more.
+  private func leadingBits(_ words: Range<Int>) -> [UInt64]? {
+    var rest = count.bitWidth - count.leadingZeroBitCount + 12
+    guard words.reduce(0, { $0 + differing[$1].nonzeroBitCount }) > rest + RadixSort.digitBits else { return nil }
+    var leading = [UInt64](repeating: 0, count: width)
+    for word in words where rest > 0 {
+      var bits = differing[word]
+      while bits != 0, rest > 0 {
+        let bit = UInt64(1) << UInt64(63 - bits.leadingZeroBitCount)
+        leading[word] |= bit
+        bits ^= bit
+        rest -= 1
+      }
+    }
+    return leading
+  }
+
+  /// Puts entries in order that are sorted by their first bits; false where too many of them have the same.
+  private func finish(_ entries: UnsafeMutablePointer<UInt64>) -> Bool {
+    var moves = 0
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: width) { held in
+      guard let held = held.baseAddress else { return false }
+      for index in 1..<count
+      where Self.precedes(entries + index * width, right: entries + (index - 1) * width, width: width) {
+        held.update(from: entries + index * width, count: width)
+        var place = index
+        repeat {
+          (entries + place * width).update(from: entries + (place - 1) * width, count: width)
+          place -= 1
+          moves += 1
+        } while place > 0 && Self.precedes(held, right: entries + (place - 1) * width, width: width)
+        (entries + place * width).update(from: held, count: width)
+        if moves > 2 * count { return false }
+      }
+      return true
+    }
   }
 
   func spill() throws {
