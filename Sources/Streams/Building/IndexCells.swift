@@ -2,7 +2,8 @@
 /// ``IndexBuilder`` in one piece. Reused.
 public final class IndexCells: @unchecked Sendable {
   // Sendable by discipline: one thread hands it to the next and never shares it.
-  private static let usualCapacity = 1 << 16
+  /// Bytes of a piece.
+  public static let usualCapacity = 1 << 16
   private static let largestHead = 16
 
   @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer

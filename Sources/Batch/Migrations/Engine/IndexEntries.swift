@@ -27,6 +27,12 @@ package struct IndexEntries {
   /// The number of lanes.
   var laneCount: Int { memories.count }
 
+  /// The lane of an index.
+  func lane(of position: Int) -> Int { lanes[position] }
+
+  /// Whether there are entries of an index, or its table was begun.
+  func has(_ position: Int) -> Bool { sorters[position] != nil }
+
   /// Deals the indexes of each table out so that the lanes have about as much to do, the costly ones first.
   private static func lanes(_ indexes: [StoreIndex], count: Int) -> [Int] {
     var (lanes, total) = ([Int](repeating: 0, count: indexes.count), [Int](repeating: 0, count: count))

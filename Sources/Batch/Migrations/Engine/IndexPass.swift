@@ -6,15 +6,14 @@ import Streams
 ///
 /// A crash within an index begins that index again; its pages lie after the last checkpoint's length.
 package final class IndexPass: @unchecked Sendable {
-  // Sendable: the database is touched by the writing thread alone, the entries by the sorting one.
+  // Sendable: the database is touched by the writing thread alone, a sorter by the thread of its lane.
   private let database: DatabaseBuilder
   private let header: DatabaseHeader
   private let files: StepFiles
   private let monitor: RunMonitor
   private let indexes: [StoreIndex]
   private var entries: IndexEntries
-  private let filled = BoundedQueue<Batch>(capacity: 4)
-  private let used = BoundedQueue<IndexCells>(capacity: 8)
+  private let used = BoundedQueue<IndexCells>(capacity: .max)
 
   /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from
   /// whose first row on they were collected.
@@ -49,36 +48,34 @@ package final class IndexPass: @unchecked Sendable {
     let isLast: Bool
   }
 
-  /// Builds all indexes from one on: a thread of its own sorts and merges what this one writes. Only the writing hands
-  /// out pages, so their numbers do not depend on the sorting (I8).
+  /// Builds all indexes from one on: the threads of the lanes sort and merge what this one writes, each as far ahead as
+  /// its memory allows. Only the writing hands out pages, so their numbers do not depend on the sorting (I8).
   ///
   /// `body` is called after every index with the number of those that are written; when it throws, the pass ends.
   package func run(from first: Int, _ body: (Int) throws -> Void) throws {
     guard first < count else { return }
-    try database.writer.flush()
-    let pageCount = database.writer.nextPage - 1
-    let sorting = try Worker { [self] in
-      do {
-        for position in first..<count { try sort(position, pageCount: pageCount) }
-      } catch {
-        filled.abort(error)
-        throw error
-      }
-    }
+    let sorters = try sorters(from: first)
+    // A sixth of the memory that is there for sorting lies in queues.
+    let places = max(4, files.budget.sortBytes / 3 / IndexCells.usualCapacity / entries.laneCount)
+    let filled = (0..<entries.laneCount).map { _ in BoundedQueue<Batch>(capacity: places) }
+    var threads: [Worker] = []
     do {
+      for (lane, queue) in filled.enumerated() {
+        let own = sorters.filter { entries.lane(of: $0.position) == lane }
+        threads.append(try Worker { [self] in try sort(own, into: queue) })
+      }
       for position in first..<count {
-        try write(position)
+        try write(position, from: filled[entries.lane(of: position)])
         try body(position + 1)
       }
     } catch {
-      filled.abort(error)
-      used.abort(error)
-      throw sorting.join() ?? error
+      for queue in filled { queue.abort(error) }
+      throw threads.compactMap { $0.join() }.first ?? error
     }
-    if let error = sorting.join() { throw error }
+    if let error = threads.compactMap({ $0.join() }).first { throw error }
   }
 
-  private func write(_ position: Int) throws {
+  private func write(_ position: Int, from filled: BoundedQueue<Batch>) throws {
     let builder = try builder(indexes[position])
     while let batch = try filled.pop() {
       // Between two indexes there is a checkpoint; within one nothing is kept, and a large one takes long.
@@ -91,11 +88,39 @@ package final class IndexPass: @unchecked Sendable {
     try builder.finish()
   }
 
-  /// Hands on the records of an index in order.
-  private func sort(_ position: Int, pageCount: UInt32) throws {
-    let index = indexes[position]
-    let sorter = try entries.take(position) ?? scan(position, pageCount: pageCount)
-    let rest = try sorter.drain(
+  /// Entries of one index on their way to a lane's thread, which is the only one that touches them from there on.
+  private struct Sorted: @unchecked Sendable {
+    let position: Int
+    let sorter: IndexSorter
+  }
+
+  /// Takes the entries of all indexes from one on, in the order in which they are written; those of tables that were not
+  /// collected are read first.
+  private func sorters(from first: Int) throws -> [Sorted] {
+    try database.writer.flush()
+    let pageCount = database.writer.nextPage - 1
+    for position in first..<count where !entries.has(position) { try scan(position, pageCount: pageCount) }
+    return try (first..<count).map { position in
+      guard let sorter = entries.take(position) else {
+        throw BatchError(.failed, "the schema lacks \(indexes[position].table)")
+      }
+      return Sorted(position: position, sorter: sorter)
+    }
+  }
+
+  /// Hands on the records of a lane's indexes, each in order.
+  private func sort(_ sorters: [Sorted], into filled: BoundedQueue<Batch>) throws {
+    do {
+      for sorted in sorters { try sort(sorted, into: filled) }
+    } catch {
+      filled.abort(error)
+      throw error
+    }
+  }
+
+  private func sort(_ sorted: Sorted, into filled: BoundedQueue<Batch>) throws {
+    let index = indexes[sorted.position]
+    let rest = try sorted.sorter.drain(
       into: emptyCells(),
       onEqual: { left, right in
         throw BatchError(
@@ -117,12 +142,10 @@ package final class IndexPass: @unchecked Sendable {
   }
 
   /// Reads the table of an index, once for all of its indexes from this one on.
-  private func scan(_ position: Int, pageCount: UInt32) throws -> IndexSorter {
+  private func scan(_ position: Int, pageCount: UInt32) throws {
     let table = indexes[position].table
     let lanes = entries.begin(table: table, from: position).compactMap { $0 }
-    guard let root = database.root(of: table), let sorter = entries.take(position) else {
-      throw BatchError(.failed, "the schema lacks \(table)")
-    }
+    guard let root = database.root(of: table) else { throw BatchError(.failed, "the schema lacks \(table)") }
     let snapshot = try DatabaseSnapshot.building(
       path: database.writer.file.path, fileSystem: files.fileSystem, header: header, pageCount: pageCount)
     defer { snapshot.close() }
@@ -134,7 +157,6 @@ package final class IndexPass: @unchecked Sendable {
       try monitor.throwIfStopRequested()
       for keys in lanes { try Self.add(page, to: keys, table: table) }
     }
-    return sorter
   }
 
   private static func add(_ page: RowPage, to keys: TableKeys, table: String) throws {
