@@ -13,9 +13,9 @@ final class ProofIndexCheck {
   @exclusivity(unchecked) private var record: Unmanaged<ProofRecord>
   @exclusivity(unchecked) private var previous: Unmanaged<ProofRecord>
   @exclusivity(unchecked) private var hasPrevious = false
-  /// The entry at hand and the one before it where they are whole numbers.
-  @exclusivity(unchecked) private var numbers: ProofIntegers
-  @exclusivity(unchecked) private var previousNumbers: ProofIntegers
+  /// The entry at hand and the one before it where they are NULL and numbers.
+  @exclusivity(unchecked) private var numbers: ProofNumbers
+  @exclusivity(unchecked) private var previousNumbers: ProofNumbers
   @exclusivity(unchecked) private var arePreviousNumbers = false
   /// The entry before, where it was read as numbers alone.
   @exclusivity(unchecked) private var unread: UnsafeRawBufferPointer?
@@ -37,7 +37,7 @@ final class ProofIndexCheck {
     let width = columns.all.count + 1
     records = [ProofRecord(columns: width), ProofRecord(columns: width)]
     (record, previous) = (Unmanaged.passUnretained(records[0]), Unmanaged.passUnretained(records[1]))
-    (numbers, previousNumbers) = (ProofIntegers(count: width), ProofIntegers(count: width))
+    (numbers, previousNumbers) = (ProofNumbers(count: width), ProofNumbers(count: width))
   }
 
   deinit {
@@ -197,22 +197,21 @@ final class ProofIndexCheck {
     arePreviousNumbers = bytes.baseAddress.map { previousNumbers.read($0, bytes.count) } ?? false
   }
 
-  /// The same for an entry of whole numbers after another such one.
+  /// The same for an entry of NULL and numbers after another such one.
   @inline(__always)
   private func takeNumbers(_ bytes: UnsafeRawBufferPointer) {
     let last = columns.all.count
-    let (mine, others) = (numbers.values, previousNumbers.values)
-    let rowid = mine[last]
+    let rowid = numbers.values[last]
     var state = ProofHash.start(UInt64(bitPattern: rowid), 0)
-    for column in 0..<last { ProofHash.turn(&state, left: UInt64(bitPattern: mine[column]), right: 1) }
+    for column in 0..<last {
+      ProofHash.turn(&state, left: UInt64(bitPattern: numbers.values[column]), right: numbers.kinds[column])
+    }
     digest.add(rowid, ProofHash.end(state))
-    var column = 0
-    while column < last, mine[column] == others[column] { column += 1 }
-    if column < last {
-      if (mine[column] > others[column]) == columns.all[column].isDescending { found.disordered.add(rowid) }
+    if let (column, isLess) = numbers.firstDifference(from: previousNumbers, columns: last) {
+      if isLess != columns.all[column].isDescending { found.disordered.add(rowid) }
     } else {
-      if rowid <= others[last] { found.disordered.add(rowid) }
-      if index.isUnique { found.repeated.add(rowid) }
+      if rowid <= previousNumbers.values[last] { found.disordered.add(rowid) }
+      if index.isUnique, !numbers.hasNull(last) { found.repeated.add(rowid) }
     }
     unread = bytes
     (numbers, previousNumbers) = (previousNumbers, numbers)

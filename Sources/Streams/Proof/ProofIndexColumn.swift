@@ -79,7 +79,7 @@ extension ProofRecord {
   }
 
   /// How a real stands to an integer, without rounding either.
-  private static func order(_ real: Double, _ integer: Int64) -> Int {
+  static func order(_ real: Double, _ integer: Int64) -> Int {
     if real >= 0x1p63 { return 1 }
     if real < -0x1p63 { return -1 }
     let whole = Int64(real.rounded(.down))

@@ -62,39 +62,70 @@ final class NumberColumns {
     _ record: UnsafeRawBufferPointer, into words: UnsafeMutablePointer<UInt64>,
     values: UnsafeMutablePointer<KeyValue>
   ) -> Bool {
-    guard let base = record.baseAddress, record.count > 0 else { return false }
-    let refers = base.load(as: UInt8.self) == LongValue.mark
-    let start = refers ? 1 : 0
-    var position = start
-    guard let size = Varint.read(record, at: &position), size <= UInt64(record.count - start) else { return false }
-    let headerEnd = start + Int(size)
-    var (body, column, place) = (headerEnd, 0, 0)
+    guard var place = Place(record) else { return false }
     let count = columns.count
-    while place < count, position < headerEnd {
-      var type = UInt64(base.load(fromByteOffset: position, as: UInt8.self))
-      var length = 255
-      if type < 0x80 {
-        position += 1
-        length = Int(lengths[Int(type)])
+    for index in 0..<count {
+      while place.column < wanted[index].column, place.position < place.headerEnd {
+        guard next(&place, record) != nil else { return false }
       }
-      if length == 255, type < 0x80 {
-        guard refers, type == LongValue.serialType else { return false }
-        length = LongValue.length
-      } else if length == 255 {
-        guard let long = Varint.read(record, at: &position), let found = SerialType.length(long) else { return false }
-        (type, length) = (long, found)
+      guard place.position < place.headerEnd else {
+        for missing in index..<count { (words[missing], values[missing]) = (Self.null, .null) }
+        break
       }
-      guard length <= record.count - body, position <= headerEnd else { return false }
-      if column == wanted[place].column {
-        words[place] = Self.word(type, base + body, holdsReals: wanted[place].holdsReals)
-        values[place] = KeyValue(type: type, body: UnsafeRawBufferPointer(start: base + body, count: length))
-        place += 1
-      }
-      body += length
-      column += 1
+      let start = place.body
+      guard let type = next(&place, record), place.body <= record.count else { return false }
+      let body = place.base + start
+      words[index] = Self.word(type, body, holdsReals: wanted[index].holdsReals)
+      values[index] = KeyValue(type: type, body: UnsafeRawBufferPointer(start: body, count: place.body - start))
     }
-    for missing in place..<max(place, count) { (words[missing], values[missing]) = (Self.null, .null) }
-    return true
+    return place.body <= record.count && place.position <= place.headerEnd
+  }
+
+  /// A column of a record: where its type is, and where its body.
+  private struct Place {
+    let base: UnsafeRawPointer
+    let headerEnd: Int
+    let refers: Bool
+    var position: Int
+    var body: Int
+    var column = 0
+
+    @inline(__always)
+    init?(_ record: UnsafeRawBufferPointer) {
+      guard let base = record.baseAddress, record.count > 0 else { return nil }
+      self.base = base
+      refers = base.load(as: UInt8.self) == LongValue.mark
+      let start = refers ? 1 : 0
+      position = start
+      guard let size = Varint.read(record, at: &position), size <= UInt64(record.count - start) else { return nil }
+      headerEnd = start + Int(size)
+      body = headerEnd
+    }
+  }
+
+  /// Moves to the next column, and returns the type of the one that it was at; nil when that is none. The body may end
+  /// behind the record.
+  @inline(__always)
+  private func next(_ place: inout Place, _ record: UnsafeRawBufferPointer) -> UInt64? {
+    let short = place.base.load(fromByteOffset: place.position, as: UInt8.self)
+    place.column += 1
+    if short < 0x80, lengths[Int(short)] != 255 {
+      place.position += 1
+      place.body += Int(lengths[Int(short)])
+      return UInt64(short)
+    }
+    return nextLong(&place, record)
+  }
+
+  private func nextLong(_ place: inout Place, _ record: UnsafeRawBufferPointer) -> UInt64? {
+    guard let type = Varint.read(record, at: &place.position) else { return nil }
+    if let length = SerialType.length(type) {
+      place.body += length
+    } else {
+      guard place.refers, type == LongValue.serialType else { return nil }
+      place.body += LongValue.length
+    }
+    return type
   }
 
   @inline(__always)
