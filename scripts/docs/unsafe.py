@@ -16,7 +16,7 @@ FILES = {
     "Sources/Batch/CoreDataModel/EntityTexts.swift": "large model files, looked through without copies",
     "Sources/Batch/CoreDataStore/SourceFingerprint.swift": "one page of a store after the other",
     "Sources/Batch/MigrationJobs/Job/Backup/StoreCopy.swift": "a buffer for all of a copy",
-    "Sources/Batch/MigrationJobs/Forecast/ProcessMemory.swift": "a function of libc that is looked for",
+    "Sources/Batch/RunSupport/ProcessMemory.swift": "a function of libc that is looked for",
     "Sources/Batch/MigrationJobs/Job/JobRegistry.swift": "getpwuid_r",
     "Sources/Batch/MigrationJobs/Job/ProcessHandle.swift": "functions of libc that are looked for",
     "Sources/Batch/Migrations/Planning/TableTally.swift": "counts for each row",

@@ -57,8 +57,8 @@ package final class StepRunner {
     }
     output = try StepOutput(
       path: state.workingPath(job.path), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
-      keepsDigests: job.keepsDigests,
-      files: job.files, from: job.reader.snapshot, restoring: restart, watcher: job.watcher)
+      keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart,
+      watcher: job.watcher)
     clock = CheckpointClock(job.monitor.interval)
     indexes = StepIndexes(job)
     progress = StepProgress(job, indexes)
@@ -66,6 +66,8 @@ package final class StepRunner {
 
   /// Runs to the end. On return the step's store is complete and durable.
   package func run() throws -> StepState {
+    // What planning had needed, a run would have on top of its own.
+    ProcessMemory.giveBack()
     if !isResumed { try checkpoint() }
     let phase = transformer.state.phase
     if phase == .units {
@@ -86,8 +88,7 @@ package final class StepRunner {
   private func ending(collected: IndexEntries?) -> StepEnding {
     StepEnding(
       job: job, indexes: indexes, progress: progress, patches: patches, state: transformer.standing, output: output,
-      clock: clock,
-      collected: collected, joinsToCheck: joinsToCheck)
+      clock: clock, collected: collected, joinsToCheck: joinsToCheck)
   }
 
   /// Whether keys or values of written rows are changed at the end. Index entries that were collected are worth nothing
@@ -107,8 +108,7 @@ package final class StepRunner {
     if job.indexBuilding == .engine, !isWrittenAgain {
       collector = try EntryCollector(
         indexes.indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files,
-        source: job.reader.snapshot,
-        used: records)
+        source: job.reader.snapshot, used: records)
     }
     while transformer.state.unit < plan.units.count {
       try run(plan.units[transformer.state.unit])
@@ -116,8 +116,17 @@ package final class StepRunner {
       // What looks for links twice sorts in the memory of the entries.
       if collector != nil, isWrittenAgain || !joinsToCheck.isEmpty { cancelCollector() }
     }
-    defer { collector = nil }
-    return try collector?.finish()
+    let collected = try collector?.finish()
+    collector = nil
+    releasePages()
+    return collected
+  }
+
+  /// Gives the pages' memory back: indexes need theirs.
+  private func releasePages() {
+    while pages.tryPop() != nil {}
+    while records.tryPop() != nil {}
+    ProcessMemory.giveBack()
   }
 
   private func cancelCollector() {
@@ -178,7 +187,7 @@ package final class StepRunner {
     }
   }
 
-  /// Pages come back empty: who has used one resets it, which gives much memory back at once.
+  /// Pages come back empty: who has used one resets it.
   private func emptyRecords() -> RecordPage { records.tryPop() ?? RecordPage() }
 
   private func parcel(bytesRead: UInt64, outsideBytes: Int) throws -> Parcel {

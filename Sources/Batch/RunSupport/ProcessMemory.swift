@@ -4,14 +4,14 @@ import Streams
 /// What of the machine's memory this process has.
 package enum ProcessMemory {
   /// Resident bytes; 0 where that cannot be known.
-  static var resident: UInt64 {
+  package static var resident: UInt64 {
     let bytes = (try? LocalFileSystem().readAll("/proc/self/statm", cap: 4096)) ?? []
     let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")
     return (fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0) &* UInt64(sysconf(Int32(_SC_PAGESIZE)))
   }
 
   /// The most bytes that were resident so far.
-  static var peak: UInt64 {
+  package static var peak: UInt64 {
     var usage = rusage()
     return getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 ? UInt64(usage.ru_maxrss) << 10 : 0
   }
