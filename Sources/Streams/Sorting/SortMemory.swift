@@ -10,7 +10,8 @@ public final class SortMemory {
     unowned(unsafe) let sorter: any SortMember
   }
 
-  let byteCount: Int
+  /// What it shares out.
+  public let byteCount: Int
   private var members: [Member] = []
 
   /// Shares out that many bytes.

@@ -17,15 +17,18 @@ package struct IndexEntries {
   private let files: StepFiles
   private var sorters: [Int: IndexSorter] = [:]
 
-  init(_ indexes: [StoreIndex], files: StepFiles) {
+  init(_ indexes: [StoreIndex], files: StepFiles, processors: Int = ProcessInfo.processInfo.activeProcessorCount) {
     (self.indexes, self.files) = (indexes, files)
-    let count = max(1, min(Self.mostLanes, ProcessInfo.processInfo.activeProcessorCount, indexes.count))
+    let count = max(1, min(Self.mostLanes, processors, indexes.count))
     memories = (0..<count).map { _ in SortMemory(byteCount: files.budget.sortBytes / count) }
     lanes = Self.lanes(indexes, count: count)
   }
 
   /// The number of lanes.
   var laneCount: Int { memories.count }
+
+  /// What the sorters of all lanes take at most.
+  var sortBytes: Int { memories.reduce(0) { $0 + $1.byteCount } }
 
   /// The lane of an index.
   func lane(of position: Int) -> Int { lanes[position] }

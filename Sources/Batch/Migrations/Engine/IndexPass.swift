@@ -56,7 +56,7 @@ package final class IndexPass: @unchecked Sendable {
     guard first < count else { return }
     let sorters = try sorters(from: first)
     // A sixth of the memory that is there for sorting lies in queues.
-    let places = max(4, files.budget.sortBytes / 6 / IndexCells.usualCapacity / entries.laneCount)
+    let places = max(4, entries.sortBytes / 6 / IndexCells.usualCapacity / entries.laneCount)
     let filled = (0..<entries.laneCount).map { _ in BoundedQueue<Batch>(capacity: places) }
     var threads: [Worker] = []
     do {
