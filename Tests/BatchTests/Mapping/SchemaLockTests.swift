@@ -50,6 +50,29 @@ struct SchemaLockTests {
     #expect(try LockWriter(read).text() == text)
   }
 
+  @Test("An entity that is as before is said once; what refers to nothing, and endless references, are refused")
+  func references() throws {
+    let lock = SchemaLock([
+      .init(Self.model("1.0.0")), .init(Self.model("2.0.0", rating: .double)), .init(Self.model("3.0.0")),
+    ])
+    let text = try LockWriter(lock).text()
+    #expect(text.components(separatedBy: "as: \"1.0.0\"").count == 6 && !text.contains("as: \"2.0.0\""), "\(text)")
+    #expect(try LockReader.parse(text, path: nil) == lock)
+    for (part, other) in [
+      ("as: \"1.0.0\"", "as: \"3.0.0\""), ("as: \"1.0.0\"", "as: \"1.0.0\"\n        abstract: true"),
+    ] {
+      let error = #expect(throws: BatchError.self) {
+        try LockReader.parse(text.replacing(part, with: other, maxReplacements: 1), path: "schema.lock")
+      }
+      #expect(error?.message.contains("before this one says what") == true, "\(error!)")
+    }
+    var wide = EntityDescription(name: "Wide")
+    wide.attributes = (0..<2000).map { AttributeDescription(name: "a\($0)", type: .double) }
+    let many = (0..<600).map { SchemaLock.Version(ManagedObjectModel(name: "\($0)", entities: [wide])) }
+    let error = #expect(throws: BatchError.self) { try LockWriter(SchemaLock(many)).text() }
+    #expect(error?.message.contains("more than 1048576 properties") == true, "\(error!)")
+  }
+
   @Test("Models of every kind come back with their hashes")
   func randomModels() throws {
     var locked = 0

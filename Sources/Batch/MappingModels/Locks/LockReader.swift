@@ -61,15 +61,29 @@ package enum LockReader {
     guard number == Self.format else {
       throw format.failure("the lock has format \(number), and this program reads \(Self.format)")
     }
-    return SchemaLock(try versions.pairs("versions").map(version))
+    var (models, properties) = ([String: ManagedObjectModel](), 0)
+    let found = try versions.pairs("versions").map { name, node in
+      let version = try version(name, node, after: models)
+      models[name] = version.model
+      properties += version.model.entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+      // What a version only refers to counts, too: a small file must not say endless versions.
+      guard properties <= mostMarks else { throw node.failure("the lock has more than \(mostMarks) properties") }
+      return version
+    }
+    return SchemaLock(found)
   }
 
-  private static func version(_ name: String, _ node: MappingNode) throws -> SchemaLock.Version {
+  /// `earlier` has the versions before, which it may refer to.
+  private static func version(
+    _ name: String, _ node: MappingNode, after earlier: [String: ManagedObjectModel]
+  ) throws -> SchemaLock.Version {
     let fields = try node.fields(version)
     guard let checksum = fields["checksum"], let entities = fields["entities"] else {
       throw node.failure("the version \(name) needs checksum and entities")
     }
-    let found = try entities.pairs("entities").map { ($0.node, try LockedEntityReader.read($0.name, $0.node)) }
+    let found = try entities.pairs("entities").map {
+      ($0.node, try LockedEntityReader.read($0.name, $0.node, after: earlier))
+    }
     let model = ManagedObjectModel(name: name, entities: found.map(\.1.entity))
     let hashes = model.versionHashes
     for (node, locked) in found where hashes[locked.entity.name] != locked.hash {
