@@ -34,7 +34,7 @@ struct SwiftFleetTests {
       "godwit",
       ["sample", sources.path, "--version", "1.0.0", "--rows", "20", "--output", folder.file("a.store")])
     try #require(made.code == 0, "\(made)")
-    try "a.store\n".write(toFile: folder.file("list"), atomically: true, encoding: .utf8)
+    try "\(folder.file("a.store"))\n".write(toFile: folder.file("list"), atomically: true, encoding: .utf8)
     return try FleetFolder(folder, list: folder.file("list"), program: "godwit", options: ["--models", models])
   }
 

@@ -66,11 +66,13 @@ struct SchemaLockTests {
       }
       #expect(error?.message.contains("before this one says what") == true, "\(error!)")
     }
-    var wide = EntityDescription(name: "Wide")
-    wide.attributes = (0..<2000).map { AttributeDescription(name: "a\($0)", type: .double) }
-    let many = (0..<600).map { SchemaLock.Version(ManagedObjectModel(name: "\($0)", entities: [wide])) }
-    let error = #expect(throws: BatchError.self) { try LockWriter(SchemaLock(many)).text() }
-    #expect(error?.message.contains("more than 1048576 properties") == true, "\(error!)")
+    // What is only referred to counts, too.
+    let count = lock.versions[0].model.entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+    #expect(try LockReader.parse(text, path: nil, mostProperties: 3 * count) == lock)
+    let error = #expect(throws: BatchError.self) {
+      try LockReader.parse(text, path: nil, mostProperties: 3 * count - 1)
+    }
+    #expect(error?.message.contains("the lock has more than \(3 * count - 1) properties") == true, "\(error!)")
   }
 
   @Test("Models of every kind come back with their hashes")

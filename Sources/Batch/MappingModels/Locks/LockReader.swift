@@ -11,6 +11,9 @@ package enum LockReader {
   /// take.
   static let mostBytes = 8 << 20
   private static let mostMarks = 1 << 20
+  /// The most properties of all versions, those included that a version refers to: a small file must not say endless
+  /// ones.
+  static let mostProperties = 1 << 18
   private static let advice =
     "Take the file from your version control again: `godwit lock` writes it, and nobody edits it"
 
@@ -37,7 +40,9 @@ package enum LockReader {
   }
 
   /// Reads the text of a lock.
-  static func parse(_ text: String, path: String?) throws -> SchemaLock {
+  static func parse(
+    _ text: String, path: String?, mostProperties: Int = mostProperties
+  ) throws -> SchemaLock {
     let lines = text.split(whereSeparator: \.isNewline)
     guard lines.contains(where: { !$0.hasPrefix("#") && $0.contains { !$0.isWhitespace } }) else {
       throw BatchError(.badModel, "the lock is empty", hint: advice, path: path)
@@ -45,14 +50,15 @@ package enum LockReader {
     guard text.utf8.count(where: { ",:-[{\n\r".utf8.contains($0) }) <= mostMarks else {
       throw BatchError(.badModel, "the lock has more than \(mostMarks) values", hint: advice, path: path)
     }
-    do { return try lock(MappingDocument.parse(text, path: path ?? "")) } catch var error as BatchError {
+    do { return try lock(MappingDocument.parse(text, path: path ?? ""), mostProperties) } catch var error as BatchError
+    {
       (error.code, error.path) = (.badModel, path)
       error.hint = error.hint ?? advice
       throw error
     }
   }
 
-  private static func lock(_ root: MappingNode) throws -> SchemaLock {
+  private static func lock(_ root: MappingNode, _ most: Int) throws -> SchemaLock {
     let fields = try root.fields(file)
     guard let format = fields["format"], let versions = fields["versions"] else {
       throw root.failure("a lock has the keys format and versions")
@@ -61,13 +67,12 @@ package enum LockReader {
     guard number == Self.format else {
       throw format.failure("the lock has format \(number), and this program reads \(Self.format)")
     }
-    var (models, properties) = ([String: ManagedObjectModel](), 0)
+    var (models, left) = ([String: ManagedObjectModel](), most)
     let found = try versions.pairs("versions").map { name, node in
       let version = try version(name, node, after: models)
       models[name] = version.model
-      properties += version.model.entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
-      // What a version only refers to counts, too: a small file must not say endless versions.
-      guard properties <= mostMarks else { throw node.failure("the lock has more than \(mostMarks) properties") }
+      left -= version.model.entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+      guard left >= 0 else { throw node.failure("the lock has more than \(most.grouped) properties") }
       return version
     }
     return SchemaLock(found)
