@@ -46,13 +46,32 @@ struct SwiftDefaultCommandTests: StagedSources {
       #expect(try folder.run("godwit", ["hash", sources]).code == 0)
       let words = ["plan", store, "--models", sources, "--to", "2.0.0"]
       let refused = try folder.run("godwit", words)
-      let message = "the attribute at of 2.0.0 would have no value in 500 objects: its default is computed"
+      let message = "the attribute at of 2.0.0 would have no value in 500 objects: its default is no literal"
       #expect(refused.code == 20 && refused.error.contains("\(message) (\(sources)/Schema.swift:10)"), "\(refused)")
       let begun = try folder.run("godwit", ["mapping", "init", sources + ":1.0.0", sources + ":2.0.0"])
-      #expect(begun.output.contains("To do: Book.at has a default that is computed (\(sources)/Schema.swift:10)"))
+      #expect(begun.output.contains("To do: Book.at has a default that is no literal (\(sources)/Schema.swift:10)"))
       try write("at: 0", to: file)
       let plan = try folder.run("godwit", words + ["--mappings", file])
       #expect(plan.code == 0, "\(plan)")
+    }
+  }
+
+  @Test("The default of an enumeration is refused with its place, and no mapping file seems to give it one")
+  func enumeration() throws {
+    let sources = try sources(Self.empty)
+    let (store, file) = (try store(sources), folder.newPath("Stage.yaml"))
+    let text = try String(contentsOfFile: sources + "/Schema.swift", encoding: .utf8)
+    let kind = "enum Kind: String, Codable { case short, long }\n"
+    try (text.replacing("var at = Date()", with: "\n  var at: Kind = Kind.short") + kind).write(
+      toFile: sources + "/Schema.swift", atomically: true, encoding: .utf8)
+    let words = ["plan", store, "--models", sources, "--to", "2.0.0"]
+    let refused = try folder.run("godwit", words)
+    #expect(refused.code == 20 && refused.error.contains("its default is no literal (\(sources)/Schema.swift:10)"))
+    for value in ["{ value: short }", "{ date: per-row }", "'\"short\"'"] {
+      try write("at: \(value)", to: file)
+      let mapped = try folder.run("godwit", words + ["--mappings", file])
+      #expect(
+        mapped.code == 20 && mapped.error.contains("at is a composite attribute, and takes no value"), "\(mapped)")
     }
   }
 

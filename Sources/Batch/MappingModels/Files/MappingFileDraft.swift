@@ -49,7 +49,7 @@ extension MappingFileWriter {
         Inference.needsValues(new, from: before) || property.valueForNull != nil
       else { return nil }
       if let place = new.unreadDefault, before == nil {
-        return "\(to).\(property.name) has a default that is computed (\(place)); give it a value."
+        return "\(to).\(property.name) has a default that is no literal (\(place)); give it a value."
       }
       return "\(to).\(property.name) is required\(old[name] == nil ? "; give it a value" : ", and was optional")."
     }

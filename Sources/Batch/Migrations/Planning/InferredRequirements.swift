@@ -19,6 +19,8 @@ struct InferredRequirements {
     var isFilled = false
     /// Where sources write a default that they compute; nil for others.
     var place: String?
+    /// What gives it one.
+    var remedy = "give the attribute a value in a mapping file (--mappings)"
 
     func refusal(_ count: UInt64, path: String) -> BatchError {
       let objects = count == 1 ? "1 object" : "\(count) objects"
@@ -30,8 +32,8 @@ struct InferredRequirements {
       }
       return BatchError(
         .refused,
-        "the attribute \(name) of \(version) would have no value in \(objects): its default is computed (\(place))",
-        hint: "Write the default as a literal, or give the attribute a value in a mapping file (--mappings)",
+        "the attribute \(name) of \(version) would have no value in \(objects): its default is no literal (\(place))",
+        hint: "Write a literal, or \(remedy)",
         effect: .nothingWritten, path: path, entity: entity)
     }
   }
@@ -70,6 +72,7 @@ struct InferredRequirements {
         origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name,
         isFilled: isFilled)
       requirement.place = place
+      if target.type == .composite { requirement.remedy = "set its elements in a policy, with a mapping model" }
       switch old.flatMap({ origin.attributes[$0.name] }) {
       case .constant(let value) where value != .null: continue
       case .source(_, _, .some): continue
