@@ -38,7 +38,7 @@ let rooms: [(name: String, dependencies: [Target.Dependency])] = [
       "StoreExports", "StoreVerification", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
     ]
   ),
-  ("Fleets", ["RunSupport", "Codecs", "CoreDataStore", "Migrations", "MigrationJobs"]),
+  ("Fleets", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations", "MigrationJobs"]),
   ("SwiftDataModels", ["RunSupport", "Codecs", "CoreDataModel", syntax("SwiftSyntax"), syntax("SwiftParser")]),
 ]
 

@@ -69,7 +69,8 @@ def _races(result):
 def _work(work, result):
     if "forecasts" in result:
         return ["", f"### {work}: {result['title']}", "", *_forecasts(result)]
-    head = f"{result['rows']:,} rows asked for, {result['bytes'] / MIB:,.0f} MiB; {result['rounds']} rounds; {result['date']}, {result['commit']}."
+    asked = f"{result['rows']:,} rows asked for, {result['bytes'] / MIB:,.0f} MiB" if result["rows"] else f"{result['bytes']:,} bytes of sources"
+    head = f"{asked}; {result['rounds']} rounds; {result['date']}, {result['commit']}."
     lines = ["", f"### {work}: {result['title']}", "", head]
     if result["equal"]:
         lines[-1] += f" The tables of {' and '.join(result['equal'])} were compared and are equal."

@@ -1,6 +1,7 @@
 """What is to be reached, and whether it is."""
 from . import postgres
 from .measure import ratio
+from .sources import CHECK, HASH
 from .works import ALL_STEPS, COPY, FULL, NONE, ONE_STEP, PROVED, ROOMY, SQL
 
 MIB = 1 << 20
@@ -86,6 +87,8 @@ def of(work, result):
         return _corpus(work, result)
     if work == "postgres":
         return _postgres(entries, result)
+    if work == "swift":
+        return [_at_most(work, f"seconds of {name}", entries[name]["wall"]["median"], most, "s") for name, most in ((HASH, 0.15), (CHECK, 3))]
     rows = []
     if work == "W1":
         rows = _plain(entries, result)

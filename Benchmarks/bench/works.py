@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from . import corpus, forecasts, postgres
+from . import corpus, forecasts, postgres, sources
 from . import stores as data
 from .measure import Failed, contest, measure, remove, spread, summary
 
@@ -255,6 +255,7 @@ WORKS = {
     "blob": blob,
     "plan": plans,
     "postgres": postgres.load,
+    "swift": sources.check,
 }
 
 

@@ -9,9 +9,10 @@ extension ArgumentHelp {
     valueName: "model")
   static let mappings = ArgumentHelp(
     "Mapping models: .xcmappingmodel, .cdm, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")
-  static let sourceSide = ArgumentHelp("The old version: MODEL, MODEL:VERSION, or a store.", valueName: "source")
+  static let sourceSide = ArgumentHelp(
+    "The old version: MODEL, MODEL:VERSION, a store, or a version of --models.", valueName: "source")
   static let destinationSide = ArgumentHelp(
-    "The new version: MODEL, MODEL:VERSION, or a store.", valueName: "destination")
+    "The new version: MODEL, MODEL:VERSION, a store, or a version of --models.", valueName: "destination")
   static let output = ArgumentHelp("Where the new store goes; then the old one stays as it is.", valueName: "path")
   static let history = ArgumentHelp(
     "Persistent history: keep it, and refuse if it would become untrue; or empty it.", valueName: "mode")

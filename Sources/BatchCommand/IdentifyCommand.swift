@@ -38,22 +38,48 @@ struct IdentifyCommand: StoreCommand {
     var claimed: String?
     /// What the tables fit.
     var versions: [String]
+    /// Whole commands that plan a migration from each of them; empty if the metadata say the same.
+    var next: [AdvisedCommand] = []
+
+    private enum Key: String, CodingKey { case path, claimed, versions, next }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      try container.encode(path, forKey: .path)
+      try container.encodeIfPresent(claimed, forKey: .claimed)
+      try container.encode(versions, forKey: .versions)
+      try container.encode(next.map(\.line), forKey: .next)
+    }
   }
 
   private func identifyByTables(_ reader: StoreReader, _ library: ModelLibrary) throws {
     let fit = TableFit(reader, in: library)
-    let found = ByTables(path: reader.path, claimed: fit.claimedName, versions: fit.names)
-    Console.print(json ? try JSONOutput.document(found) : text(found, isConsistent: fit.isConsistent))
+    var found = ByTables(path: reader.path, claimed: fit.claimedName, versions: fit.names)
+    if !fit.isConsistent { found.next = plans(from: fit, reader, library) }
+    Console.print(json ? try JSONOutput.document(found) : Self.text(found))
     if found.versions.isEmpty { throw ExitCode(ExitCodes.refused) }
   }
 
-  private func text(_ found: ByTables, isConsistent: Bool) -> String {
+  /// Where several versions fit, each command lists the one that it begins at first.
+  private func plans(from fit: TableFit, _ reader: StoreReader, _ library: ModelLibrary) -> [AdvisedCommand] {
+    let planner = MigrationPlanner(library: library, mappings: [], policies: Program.policies, fromTables: true)
+    let orders =
+      fit.versions.count == 1
+      ? [[]] : planner.tableOrders(reader, target: .current).map { ["--versions", $0.joined(separator: ",")] }
+    return orders.map {
+      ProgramName.command(["plan", store, "--from-tables", "--models"] + models + swift.arguments + $0)
+    }
+  }
+
+  private static func text(_ found: ByTables) -> String {
     var lines = found.versions.map { "\(found.path): the tables are those of \($0)" }
     if lines.isEmpty { lines.append("\(found.path): the tables are those of no version") }
     lines.append("  the metadata say \(found.claimed ?? "a version that is not known")")
-    if !isConsistent, found.versions.count == 1 {
-      let command = ProgramName.command(["plan", store, "--from-tables", "--models"] + models + swift.arguments)
-      lines.append("  to migrate from there, look at the plan first: \(command.line)")
+    if found.next.count == 1 {
+      lines.append("  to migrate from there, look at the plan first: \(found.next[0].line)")
+    } else if !found.next.isEmpty {
+      lines.append("  to migrate from the version that made them, which comes first in --versions, look at the plan:")
+      lines += found.next.map { "    \($0.line)" }
     }
     return lines.joined(separator: "\n")
   }

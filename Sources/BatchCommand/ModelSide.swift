@@ -2,7 +2,7 @@ import Batch
 import Foundation
 import Streams
 
-/// One side of a comparison, as a person names it: `PATH`, `PATH:VERSION`, or a store.
+/// One side of a comparison, as a person names it: `PATH`, `PATH:VERSION`, a store, or a version of `--models`.
 struct ModelSide {
   /// How messages name it.
   let name: String
@@ -10,10 +10,15 @@ struct ModelSide {
   /// The path of a store; nil for a model.
   private(set) var store: String?
 
-  /// Reads a side. A folder or a file of Swift is a model, by default its current version; another file is a store,
+  /// Reads a side. What the library names its versions is one of them. A folder or a file of Swift is a model, by default its current version; another file is a store,
   /// whose model is found by hashes.
   init(_ argument: String, library: ModelLibrary?) throws {
     let files = LocalFileSystem()
+    if let library, library.names.contains(argument), try files.status(argument) == nil {
+      model = try library.target(named: argument)
+      name = model.name
+      return
+    }
     if ModelFormats.format(of: argument) == nil, let status = try files.status(argument), !status.isDirectory {
       let reader = try SourceStore.open(argument, files, locking: .shared)
       defer { reader.close() }

@@ -81,6 +81,21 @@ struct LockFormatTests {
     #expect((location?["region"] as? [String: Any])?["startLine"] as? Int == line)
   }
 
+  @Test("Each result of SARIF has a place, as GitHub demands: the lock's where no source is left")
+  func places() throws {
+    let models = try models()
+    try FileManager.default.removeItem(atPath: models + "/Library 1.xcdatamodel")
+    let found = try folder.run("godwit", ["check", models, "--format", "sarif"])
+    let log = try #require(JSONSerialization.jsonObject(with: Data(found.output.utf8)) as? [String: Any])
+    let results = try #require((log["runs"] as? [[String: Any]])?.first?["results"] as? [[String: Any]])
+    #expect(found.code == 4 && results.first?["ruleId"] as? String == "locked-version-missing")
+    for result in results {
+      let location = (result["locations"] as? [[String: Any]])?.first?["physicalLocation"] as? [String: Any]
+      let uri = (location?["artifactLocation"] as? [String: Any])?["uri"] as? String
+      #expect(uri?.hasSuffix("schema.lock") == true && (location?["region"] as? [String: Int])?["startLine"] == 1)
+    }
+  }
+
   @Test("Annotations of GitHub are lines that it reads: commas and colons of paths are escaped")
   func github() throws {
     let models = try models()

@@ -99,6 +99,27 @@ struct SwiftSourceCommandTests {
     #expect(evaluated.code == 0 && !evaluated.output.contains("defaultValue"), "\(evaluated)")
   }
 
+  @Test("A bundle with a configuration named default is compared as any other; a store of SwiftData is known by it")
+  func configuration() throws {
+    let folder = try CommandFolder()
+    let paths = try ["A", "B"].map { name in
+      let path = folder.newPath("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      let entity = "<entity name=\"Trip\" representedClassName=\"\(name)\"/>"
+      let rest = #"<configuration name="default"><memberEntity name="Trip"/></configuration>"#
+      let text = #"<model userDefinedModelVersionIdentifier="1.0.0">\#(entity)\#(rest)</model>"#
+      try text.write(toFile: path + "/contents", atomically: true, encoding: .utf8)
+      return path
+    }
+    let bundles = try folder.run("godwit", ["diff"] + paths)
+    #expect(bundles.code == 0 && bundles.output.contains("managedObjectClassName"), "\(bundles)")
+    let (swift, store) = (folder.newPath("Trip.swift"), folder.file("Trip.store"))
+    try "@Model class Trip { var id: UUID = UUID() }\n".write(toFile: swift, atomically: true, encoding: .utf8)
+    #expect(try folder.run("godwit", ["sample", swift, "--rows", "3", "--output", store]).code == 0)
+    let same = try folder.run("godwit", ["diff", store, swift])
+    #expect(same.code == 0 && same.output.contains("no difference"), "\(same)")
+  }
+
   @Test("diff, hash and models take sources; what they lack is one error with file, line and the option")
   func looked() throws {
     let folder = try CommandFolder()

@@ -67,6 +67,25 @@ struct SwiftAttributeTests {
     #expect(try SwiftText.members(text).model().versionHashes == SwiftText.members(plain).model().versionHashes)
   }
 
+  @Test("Moments that are written down are defaults; of what is computed the place is known, and no hash holds either")
+  func moments() throws {
+    let text = """
+      var a: Date = Date(timeIntervalSince1970: 0); var b = Date(timeIntervalSinceReferenceDate: -1.5)
+      var c: Date = .distantPast; var d = Date.distantFuture; var e: Date = .init(timeIntervalSince1970: 978_307_260)
+      var f: Date = Date(timeIntervalSinceNow: 60); var g: Date? = Calendar.current.startOfDay(for: .now)
+      var h: Date? = nil; var i: Int16 = 70_000
+      """
+    let entity = try SwiftText.members(text).entity("A")
+    #expect(
+      entity.attributes.map(\.defaultValue) == [
+        .real(-978_307_200), .real(-1.5), .real(-63_114_076_800), .real(63_113_904_000), .real(60), nil, nil, nil, nil,
+      ])
+    let places = entity.attributes.map { $0.userInfo["godwit.unread"]?.split(separator: ":").first }
+    #expect(places.map { $0 == "Models.swift" } == [false, false, false, false, false, true, true, false, true])
+    let plain = "var a, b, c, d, e, f: Date; var g: Date?; var h: Date?; var i: Int16"
+    #expect(try SwiftText.members(text).model().versionHashes == SwiftText.members(plain).model().versionHashes)
+  }
+
   @Test(
     "Options that are not known, and names that are none, are refused",
     arguments: [

@@ -84,6 +84,10 @@ struct SwiftSchemaTests {
     #expect(
       SwiftText(classes + "func f(_ t: [any PersistentModel.Type]) { _ = Schema(t) }").problem?.contains(
         "Models.swift:4: the classes of the schema are not written here") == true)
+    #expect(
+      try names(
+        "enum All { static var more: [any PersistentModel.Type] { [C.self] } }\nlet s = Schema([A.self] + All.more)")
+        == ["A", "C"])
   }
 
   @Test("#if is decided by -D; what nobody decides is refused only where it matters")

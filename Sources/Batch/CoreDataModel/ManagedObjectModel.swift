@@ -21,6 +21,8 @@ public struct ManagedObjectModel: Sendable, Equatable {
   public var isUsedWithCloudKit = false { didSet { facts = ModelFacts() } }
   /// Whether the model is meant for SwiftData.
   public var isUsedWithSwiftData = false { didSet { facts = ModelFacts() } }
+  /// Whether a store that SwiftData wrote carries the model; see ``markCarried()``.
+  package internal(set) var isOfSwiftDataStore = false
   /// XML attributes of the model file that concern Xcode or are not understood, by name.
   public var unknown: [String: String] = [:] { didSet { facts = ModelFacts() } }
   /// Elements of the model file that are not understood and were left out, each with the names around it.

@@ -41,11 +41,6 @@ public enum ModelFormats {
     guard let format = registered.withLock({ $0 }), format.reads(path) else { return nil }
     return format
   }
-
-  /// Whether a path names a model that is no file: one in a commit, which stays as it is.
-  package static func isInCommit(_ path: String) -> Bool {
-    format(of: path) != nil && !FileManager.default.fileExists(atPath: path)
-  }
 }
 
 extension ModelReader {

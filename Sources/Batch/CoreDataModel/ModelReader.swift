@@ -19,10 +19,15 @@ public struct ModelBundle: Sendable, Equatable {
   public var warnings: [String] = []
   /// What the sources say about steps between the versions.
   package var migrations = DeclaredMigrations()
+  /// What commands name after `--models` to read the bundle again.
+  package var paths: [String]
+  /// Their options besides `--models` that it needs.
+  package var options: [String] = []
 
   /// Makes a bundle.
   public init(path: String, name: String, versions: [ManagedObjectModel], currentVersion: String? = nil) {
     self.path = path
+    paths = [path]
     self.name = name
     self.versions = versions
     self.currentVersion = currentVersion

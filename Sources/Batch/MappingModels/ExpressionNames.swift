@@ -61,7 +61,7 @@ extension RuleValue {
   fileprivate var names: Set<String> {
     switch self {
     case .expression(let expression): expression.names
-    case .ownUUID: []
+    case .perRow: []
     case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
       .lookup(let value, _):
       value.names

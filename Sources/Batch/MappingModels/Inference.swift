@@ -205,8 +205,8 @@ package struct Inference {
 
   /// Whether every object must have a value already, because nothing gives it one (E.2).
   package static func needsValues(_ new: AttributeDescription, from old: AttributeDescription?) -> Bool {
-    !new.isOptional && !new.isTransient && new.defaultValue == nil && new.evaluatedDefault == nil
-      && old?.isOptional != false
+    guard !new.isTransient, new.defaultValue == nil, new.evaluatedDefault == nil else { return false }
+    return (old == nil && new.unreadDefault != nil) || (!new.isOptional && old?.isOptional != false)
   }
 
   /// The default value of an attribute that becomes required, as stored: objects without value get it.

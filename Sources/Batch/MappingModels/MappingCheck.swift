@@ -31,6 +31,7 @@ package struct MappingCheck {
   private func properties(_ mapping: EntityMapping) -> [String] {
     guard let entity = mapping.destinationEntity else { return [] }
     var found = mapping.attributeMappings.compactMap { attribute($0.name, of: entity) }
+    found += mapping.attributeMappings.filter(\.isComputed).compactMap { composite($0.name, of: entity) }
     found += mapping.relationshipMappings.compactMap { relationship($0.name, of: entity) }
     for property in mapping.attributeMappings + mapping.relationshipMappings {
       guard let from = mapping.sourceEntity, case .keyPath(.variable("source"), let path)? = property.valueExpression,
@@ -45,7 +46,8 @@ package struct MappingCheck {
     guard let rules = mapping.rules, let from = mapping.sourceEntity, let to = mapping.destinationEntity else {
       return []
     }
-    var found = rules.attributes.compactMap { attribute($0.name, of: to) } + tooEarly(rules, mapping)
+    var found = rules.attributes.compactMap { attribute($0.name, of: to) ?? composite($0.name, of: to) }
+    found += tooEarly(rules, mapping)
     found += rules.relationships.flatMap { self.target($0, of: to, from: from, item: nil) }
     for rule in rules.objects {
       found += problems(of: rule, to: to, from: from).map { "\(rule.kind) \(rule.entity): \($0)" }
@@ -114,6 +116,13 @@ package struct MappingCheck {
     unknown("attribute", name: name, known: destination.attributes(of: entity).map(\.name), in: entity)
   }
 
+  /// A value is one, and a composite attribute is as many as it has elements.
+  private func composite(_ name: String, of entity: String) -> String? {
+    guard let attribute = destination.attribute(name, of: entity), attribute.type == .composite else { return nil }
+    let elements = attribute.leaves.map(\.path).joined(separator: ", ")
+    return "\(name) is a composite attribute, and takes no value: set its elements in a policy (\(elements))"
+  }
+
   private func relationship(_ name: String, of entity: String) -> String? {
     unknown("relationship", name: name, known: destination.relationships(of: entity).map(\.name), in: entity)
   }
@@ -126,5 +135,15 @@ package struct MappingCheck {
   private func unknown(_ kind: String, name: String, known: [String], in owner: String) -> String? {
     guard !known.contains(name) else { return nil }
     return "\(owner) has no \(kind) \(name)\(NearName.question(name, in: known))"
+  }
+}
+
+extension PropertyMapping {
+  /// Whether a value is made that is no property of the source.
+  fileprivate var isComputed: Bool {
+    switch valueExpression {
+    case nil, .constant(.null), .keyPath(.variable("source"), _): false
+    default: true
+    }
   }
 }

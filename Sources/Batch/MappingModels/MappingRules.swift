@@ -103,23 +103,24 @@ public indirect enum RuleValue: Sendable, Equatable {
   case lookup(RuleValue, MappingTable)
   /// One value or another, by a predicate of the source object.
   case choice(condition: Predicate, RuleValue, else: RuleValue)
-  /// A UUID of its own for each row, the same ones in each run.
-  case ownUUID
+  /// A value of its own for each row.
+  case perRow(PerRowKind)
   /// The second value where the first is NULL.
   case fallback(RuleValue, RuleValue)
 }
 
 extension RuleValue {
-  /// Whether it is, or may be, a UUID of its own.
-  package var makesUUID: Bool {
+  /// The kinds of values for each row that are, or may be, in it.
+  package var perRowKinds: Set<PerRowKind> {
     switch self {
-    case .ownUUID: true
-    case .expression: false
+    case .perRow(let kind): [kind]
+    case .expression: []
     case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
       .lookup(let value, _):
-      value.makesUUID
-    case .sum(let values), .join(let values, _): values.contains(where: \.makesUUID)
-    case .choice(_, let value, let other), .fallback(let value, let other): value.makesUUID || other.makesUUID
+      value.perRowKinds
+    case .sum(let values), .join(let values, _): values.reduce(into: []) { $0.formUnion($1.perRowKinds) }
+    case .choice(_, let value, let other), .fallback(let value, let other):
+      value.perRowKinds.union(other.perRowKinds)
     }
   }
 }

@@ -78,7 +78,7 @@ extension RuleValue {
     case .sum(let values): Measure.combined(values.map { $0.measure(expression) })
     case .choice(_, let yes, let no): [yes, no].map { $0.measure(expression) }.contains(.number) ? .number : .other
     case .fallback(let value, _): value.measure(expression)
-    case .cast, .join, .split, .prefix, .lookup, .ownUUID: .other
+    case .cast, .join, .split, .prefix, .lookup, .perRow: .other
     }
   }
 }

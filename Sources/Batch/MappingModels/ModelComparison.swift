@@ -60,7 +60,7 @@ struct ModelComparison {
 
   private var isOfSwiftData: Bool { source.isOfSwiftData || destination.isOfSwiftData }
   /// Whether a store of SwiftData carries one of them: it has the values of `UUID()` and `Date()` at one build.
-  private var isOfStore: Bool { [source, destination].contains { $0.isOfSwiftData && !$0.isUsedWithSwiftData } }
+  private var isOfStore: Bool { source.isOfSwiftDataStore || destination.isOfSwiftDataStore }
 
   private func difference(_ old: EntityDescription, _ new: EntityDescription) -> EntityDifference {
     var found = EntityDifference(

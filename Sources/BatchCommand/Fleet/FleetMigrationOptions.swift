@@ -23,7 +23,7 @@ struct FleetMigrationOptions: ParsableArguments {
 
   /// All files that they name.
   var paths: [String] {
-    (models.models.filter { !ModelFormats.isInCommit($0) } + models.mappings
+    (models.models + models.mappings
       + [models.stages, models.versions.flatMap { VersionList.isFile($0) ? $0 : nil }].compactMap(\.self))
       .map { URL(fileURLWithPath: $0).standardizedFileURL.path }
   }

@@ -49,7 +49,7 @@ struct CheckCommand: ParsableCommand {
     switch json ? .json : format ?? .text {
     case .text: LockReportText.text(report)
     case .json: try JSONOutput.document(report)
-    case .sarif: try JSONOutput.text(SARIFLog(report.findings))
+    case .sarif: try JSONOutput.text(SARIFLog(report))
     case .github: GitHubAnnotations.text(report)
     }
   }

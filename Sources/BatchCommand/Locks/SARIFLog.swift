@@ -8,12 +8,19 @@ struct SARIFLog: Encodable {
   struct Rule: Encodable {
     let id: String
     let shortDescription: Text
+    let fullDescription: Text
+    let help: Text
+
+    init(_ rule: LockFinding.Rule) {
+      (id, shortDescription, fullDescription) = (rule.rawValue, Text(text: rule.meaning), Text(text: rule.meaning))
+      help = Text(text: "Each finding says what to do.")
+    }
   }
 
   struct Driver: Encodable {
     let name = Program.name
     let version = Program.version
-    let rules = LockFinding.Rule.allCases.map { Rule(id: $0.rawValue, shortDescription: Text(text: $0.meaning)) }
+    let rules = LockFinding.Rule.allCases.map(Rule.init)
   }
 
   struct Tool: Encodable { let driver = Driver() }
@@ -48,7 +55,7 @@ struct SARIFLog: Encodable {
 
   private let runs: [Run]
 
-  init(_ findings: [LockFinding]) { runs = [Run(results: findings.map(Self.result))] }
+  init(_ report: LockReport) { runs = [Run(results: report.findings.map { Self.result($0, lock: report.lock) })] }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
@@ -57,16 +64,15 @@ struct SARIFLog: Encodable {
     try container.encode(runs, forKey: .runs)
   }
 
-  private static func result(_ finding: LockFinding) -> Result {
+  /// GitHub takes no file in which a result has no place: what no source says is said of the lock.
+  private static func result(_ finding: LockFinding, lock: String) -> Result {
     let text = [finding.message, finding.advice].compactMap(\.self).joined(separator: ". ")
-    let location = finding.file.map {
-      Location(
-        physicalLocation: Physical(
-          artifactLocation: Artifact(uri: uri($0)), region: Region(startLine: finding.line ?? 1)))
-    }
+    let place = Physical(
+      artifactLocation: Artifact(uri: uri(finding.file ?? lock)),
+      region: Region(startLine: finding.file == nil ? 1 : finding.line ?? 1))
     return Result(
       ruleId: finding.rule.rawValue, level: finding.level.rawValue, message: Text(text: text),
-      locations: location.map { [$0] } ?? [])
+      locations: [Location(physicalLocation: place)])
   }
 
   /// From the current folder, which is that of the repository, if the file is in it.

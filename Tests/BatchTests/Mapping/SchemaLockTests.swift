@@ -50,6 +50,31 @@ struct SchemaLockTests {
     #expect(try LockWriter(read).text() == text)
   }
 
+  @Test("An entity that is as before is said once; what refers to nothing, and endless references, are refused")
+  func references() throws {
+    let lock = SchemaLock([
+      .init(Self.model("1.0.0")), .init(Self.model("2.0.0", rating: .double)), .init(Self.model("3.0.0")),
+    ])
+    let text = try LockWriter(lock).text()
+    #expect(text.components(separatedBy: "as: \"1.0.0\"").count == 6 && !text.contains("as: \"2.0.0\""), "\(text)")
+    #expect(try LockReader.parse(text, path: nil) == lock)
+    for (part, other) in [
+      ("as: \"1.0.0\"", "as: \"3.0.0\""), ("as: \"1.0.0\"", "as: \"1.0.0\"\n        abstract: true"),
+    ] {
+      let error = #expect(throws: BatchError.self) {
+        try LockReader.parse(text.replacing(part, with: other, maxReplacements: 1), path: "schema.lock")
+      }
+      #expect(error?.message.contains("before this one says what") == true, "\(error!)")
+    }
+    // What is only referred to counts, too.
+    let count = lock.versions[0].model.entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+    #expect(try LockReader.parse(text, path: nil, mostProperties: 3 * count) == lock)
+    let error = #expect(throws: BatchError.self) {
+      try LockReader.parse(text, path: nil, mostProperties: 3 * count - 1)
+    }
+    #expect(error?.message.contains("the lock has more than \(3 * count - 1) properties") == true, "\(error!)")
+  }
+
   @Test("Models of every kind come back with their hashes")
   func randomModels() throws {
     var locked = 0

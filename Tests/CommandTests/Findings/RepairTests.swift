@@ -97,6 +97,12 @@ struct RepairTests {
       for list in lists {
         let (folder, store) = try torn([FindingFolder.name, rule, rule + Self.more], claimed: "V3")
         let words = [store, "--from-tables", "--models", folder.models, "--to", target]
+        if target == "V3" {
+          let found = try expectLook(["identify", store, "--by-tables", "--models", folder.models], in: folder.folder)
+          let plans = found.matches(of: #/ godwit (plan .+)/#).map { $0.1.split(separator: " ").map(String.init) }
+          #expect(plans.map(\.last) == lists, "\(found)")
+          for plan in plans { _ = try expectLook(plan, in: folder.folder) }
+        }
         for command in ["plan", "migrate"] {
           let refused = try folder.run([command] + words)
           #expect(refused.code == 20, "\(refused)")

@@ -48,6 +48,29 @@ struct StoreModelTests {
     #expect(try folder.isStore(output, at: "V2"))
   }
 
+  @Test("Stores of one name are versions of their own, named after their folders, also in a run that is resumed")
+  func sameName() throws {
+    let (folder, old, new) = try stores()
+    let paths = try [("Old", old), ("New", new)].map { name, store in
+      let place = folder.file(name)
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+      try FileManager.default.moveItem(atPath: store, toPath: place + "/default.store")
+      return place + "/default.store"
+    }
+    let models = try expectLook(["models"] + paths, in: folder.folder)
+    #expect(models.contains("Old-default") && models.contains("New-default"), "\(models)")
+    let words = [paths[0], "--models"] + paths + ["--versions", "Old-default,New-default"]
+    let plan = try expectLook(["plan"] + words, in: folder.folder)
+    #expect(plan.contains("version Old-default to New-default"), "\(plan)")
+    try folder.kill(["migrate"] + words, before: "rename cutover.json")
+    try folder.runWell(["resume", paths[0]])
+    #expect(try folder.isStore(paths[0], at: "V2"))
+    #expect(
+      StoreDocument.names(["/a/x/d.store", "/b/x/d.store", "/d.store", "/c.store"]).values.sorted() == [
+        "a-x-d", "b-x-d", "c", "d",
+      ])
+  }
+
   @Test("A draft between two stores fits wherever stores of these versions are, whatever their names")
   func draft() throws {
     let (folder, old, new) = try stores()

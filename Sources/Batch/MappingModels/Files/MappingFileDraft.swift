@@ -48,6 +48,9 @@ extension MappingFileWriter {
       guard let new = destination.attributes(of: to).first(where: { $0.name == property.name }),
         Inference.needsValues(new, from: before) || property.valueForNull != nil
       else { return nil }
+      if let place = new.unreadDefault, before == nil {
+        return "\(to).\(property.name) has a default that is no literal (\(place)); give it a value."
+      }
       return "\(to).\(property.name) is required\(old[name] == nil ? "; give it a value" : ", and was optional")."
     }
   }
@@ -58,10 +61,14 @@ extension MappingFileWriter {
   ) -> [String] {
     guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
     return destination.attributes(of: to).filter { attribute in
-      attribute.type == .uuid && attribute.evaluatedDefault != nil
-        && source.attribute(attribute.name, of: from) == nil
+      attribute.evaluatedDefault != nil && source.attribute(attribute.name, of: from) == nil
         && mapping.attributeMappings.first { $0.name == attribute.name }?.valueExpression == nil
-    }.map { "All objects get the same \(to).\($0.name). For one each: attributes: { \($0.name): { uuid: per-row } }" }
+    }.compactMap { attribute in
+      PerRowKind.allCases.first { $0.type == attribute.type }.map { kind in
+        "All objects get the same \(to).\(attribute.name). "
+          + "For one each: attributes: { \(attribute.name): { \(kind): per-row } }"
+      }
+    }
   }
 
   private static func draft(_ mapping: EntityMapping, conflicts: Set<String>) -> [String] {

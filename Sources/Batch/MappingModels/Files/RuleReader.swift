@@ -94,9 +94,9 @@ struct RuleReader {
     let pairs = try node.pairs("by")
     guard pairs.count == 1 else { throw node.failure("by has to be one attribute and its value") }
     let value = try values.read(pairs[0].node)
-    guard !value.makesUUID else {
+    if let kind = value.perRowKinds.first {
       throw pairs[0].node.failure(
-        "uuid: per-row is new for each row, so by \(pairs[0].name) finds no object",
+        "\(kind): per-row is new for each row, so by \(pairs[0].name) finds no object",
         "Give by an attribute whose value the object has, and set \(pairs[0].name) in attributes")
     }
     return RuleAttribute(name: pairs[0].name, value: value)

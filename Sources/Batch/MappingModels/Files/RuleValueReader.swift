@@ -37,7 +37,7 @@ struct RuleValueReader {
     switch form {
     case "value": return .expression(.constant(try constant(operand)))
     case "expression": return .expression(try expression(operand))
-    case "date": return .date(try read(operand), try pattern(fields, node))
+    case "date": return try date(operand, fields: fields, at: node)
     case "cast": return .cast(try read(operand), try type(fields["to"], node))
     case "sum": return .sum(try operand.list("sum").map(read))
     case "join": return .join(try operand.list("join").map(read), separator: fields["with"]?.node.scalar?.string ?? "")
@@ -57,12 +57,25 @@ struct RuleValueReader {
       guard try operand.text("uuid") == "per-row" else {
         throw operand.failure("uuid has one value: per-row", "Without it all objects get the attribute's default")
       }
-      return .ownUUID
+      return .perRow(.uuid)
     default:
       guard let then = fields["then"] else { throw node.failure("if needs then") }
       let other = try fields["else"].map(read) ?? .expression(.constant(.null))
       return .choice(condition: try RuleReader.predicate(operand), try read(then), else: other)
     }
+  }
+
+  /// A text as a date, or a moment of the row's own.
+  private func date(
+    _ operand: MappingNode, fields: [String: MappingNode], at node: MappingNode
+  ) throws -> RuleValue {
+    guard operand.node.scalar?.string == "per-row" else {
+      return .date(try read(operand), try pattern(fields, node))
+    }
+    guard fields["format"] == nil, fields["zone"] == nil else {
+      throw node.failure("date: per-row is the moment of the migration, and takes neither format nor zone")
+    }
+    return .perRow(.date)
   }
 
   /// A value as it is written: texts are no expressions here.

@@ -11,6 +11,9 @@ package enum LockReader {
   /// take.
   static let mostBytes = 8 << 20
   private static let mostMarks = 1 << 20
+  /// The most properties of all versions, those included that a version refers to: a small file must not say endless
+  /// ones.
+  static let mostProperties = 1 << 18
   private static let advice =
     "Take the file from your version control again: `godwit lock` writes it, and nobody edits it"
 
@@ -37,7 +40,9 @@ package enum LockReader {
   }
 
   /// Reads the text of a lock.
-  static func parse(_ text: String, path: String?) throws -> SchemaLock {
+  static func parse(
+    _ text: String, path: String?, mostProperties: Int = mostProperties
+  ) throws -> SchemaLock {
     let lines = text.split(whereSeparator: \.isNewline)
     guard lines.contains(where: { !$0.hasPrefix("#") && $0.contains { !$0.isWhitespace } }) else {
       throw BatchError(.badModel, "the lock is empty", hint: advice, path: path)
@@ -45,14 +50,15 @@ package enum LockReader {
     guard text.utf8.count(where: { ",:-[{\n\r".utf8.contains($0) }) <= mostMarks else {
       throw BatchError(.badModel, "the lock has more than \(mostMarks) values", hint: advice, path: path)
     }
-    do { return try lock(MappingDocument.parse(text, path: path ?? "")) } catch var error as BatchError {
+    do { return try lock(MappingDocument.parse(text, path: path ?? ""), mostProperties) } catch var error as BatchError
+    {
       (error.code, error.path) = (.badModel, path)
       error.hint = error.hint ?? advice
       throw error
     }
   }
 
-  private static func lock(_ root: MappingNode) throws -> SchemaLock {
+  private static func lock(_ root: MappingNode, _ most: Int) throws -> SchemaLock {
     let fields = try root.fields(file)
     guard let format = fields["format"], let versions = fields["versions"] else {
       throw root.failure("a lock has the keys format and versions")
@@ -61,15 +67,28 @@ package enum LockReader {
     guard number == Self.format else {
       throw format.failure("the lock has format \(number), and this program reads \(Self.format)")
     }
-    return SchemaLock(try versions.pairs("versions").map(version))
+    var (models, left) = ([String: ManagedObjectModel](), most)
+    let found = try versions.pairs("versions").map { name, node in
+      let version = try version(name, node, after: models)
+      models[name] = version.model
+      left -= version.model.entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+      guard left >= 0 else { throw node.failure("the lock has more than \(most.grouped) properties") }
+      return version
+    }
+    return SchemaLock(found)
   }
 
-  private static func version(_ name: String, _ node: MappingNode) throws -> SchemaLock.Version {
+  /// `earlier` has the versions before, which it may refer to.
+  private static func version(
+    _ name: String, _ node: MappingNode, after earlier: [String: ManagedObjectModel]
+  ) throws -> SchemaLock.Version {
     let fields = try node.fields(version)
     guard let checksum = fields["checksum"], let entities = fields["entities"] else {
       throw node.failure("the version \(name) needs checksum and entities")
     }
-    let found = try entities.pairs("entities").map { ($0.node, try LockedEntityReader.read($0.name, $0.node)) }
+    let found = try entities.pairs("entities").map {
+      ($0.node, try LockedEntityReader.read($0.name, $0.node, after: earlier))
+    }
     let model = ManagedObjectModel(name: name, entities: found.map(\.1.entity))
     let hashes = model.versionHashes
     for (node, locked) in found where hashes[locked.entity.name] != locked.hash {

@@ -20,7 +20,9 @@ package struct LockWriter {
   ///
   /// - Throws: ``BatchError`` (`badModel`) if a version cannot be said in a lock, such as one with a name twice.
   package func text() throws -> String {
-    let body = lock.versions.isEmpty ? ["versions: {}"] : ["versions:"] + lock.versions.flatMap(version)
+    var said: [[String]: String] = [:]
+    let versions = lock.versions.flatMap { version($0, said: &said) }
+    let body = versions.isEmpty ? ["versions: {}"] : ["versions:"] + versions
     let text = Self.head + (["format: \(LockReader.format)"] + body).joined(separator: "\n") + "\n"
     do {
       guard try LockReader.parse(text, path: nil) == lock else { throw BatchError(.badModel, "it reads otherwise") }
@@ -32,11 +34,21 @@ package struct LockWriter {
     return text
   }
 
-  private func version(_ version: SchemaLock.Version) -> [String] {
+  /// `said` has the lines of entities, and which version says them: a later one refers to it.
+  private func version(_ version: SchemaLock.Version, said: inout [[String]: String]) -> [String] {
     let hashes = version.model.versionHashes
-    let entities = version.model.entities.flatMap { entity($0, hashes[$0.name] ?? []) }
-    return ["  \(LockText.quoted(version.name)):", "    checksum: \(LockText.quoted(version.checksum))"]
-      + (entities.isEmpty ? ["    entities: {}"] : ["    entities:"] + entities)
+    var lines = ["  \(LockText.quoted(version.name)):", "    checksum: \(LockText.quoted(version.checksum))"]
+    lines.append(version.model.entities.isEmpty ? "    entities: {}" : "    entities:")
+    for entity in version.model.entities {
+      let own = self.entity(entity, hashes[entity.name] ?? [])
+      if let earlier = said[own] {
+        lines += own.prefix(2) + ["        as: \(LockText.quoted(earlier))"]
+      } else {
+        said[own] = version.name
+        lines += own
+      }
+    }
+    return lines
   }
 
   private func entity(_ entity: EntityDescription, _ hash: [UInt8]) -> [String] {

@@ -5,7 +5,7 @@ import Foundation
 enum LockedEntityReader {
   private static let entity = MappingFileObject(
     title: "an entity", definition: "entity",
-    keys: ["hash", "abstract", "parent", "modifier", "formerly", "unique", "properties"])
+    keys: ["hash", "as", "abstract", "parent", "modifier", "formerly", "unique", "properties"])
   private static let attribute = MappingFileObject(
     title: "an attribute", definition: "attribute",
     keys: [
@@ -21,11 +21,19 @@ enum LockedEntityReader {
   private static let types = Dictionary(
     uniqueKeysWithValues: (0...AttributeType.composite.rawValue).compactMap(AttributeType.init).map { ("\($0)", $0) })
 
-  /// The entity, and the hash that it has to have.
-  static func read(_ name: String, _ node: MappingNode) throws -> (entity: EntityDescription, hash: [UInt8]) {
+  /// The entity, and the hash that it has to have. `earlier` has the versions before, one of which may say what it is.
+  static func read(
+    _ name: String, _ node: MappingNode, after earlier: [String: ManagedObjectModel]
+  ) throws -> (entity: EntityDescription, hash: [UInt8]) {
     let fields = try node.fields(entity)
     guard let hash = try fields["hash"].flatMap({ Data(base64Encoded: try $0.text("hash")) }) else {
       throw node.failure("the entity \(name) has no hash in base64")
+    }
+    if let version = try fields.text("as") {
+      guard fields.count == 2, let found = earlier[version]?.entity(name) else {
+        throw node.failure("no version \(version) before this one says what \(name) is")
+      }
+      return (found, [UInt8](hash))
     }
     var found = EntityDescription(
       name: name, superentity: try fields.text("parent"), isAbstract: try fields.flag("abstract"))

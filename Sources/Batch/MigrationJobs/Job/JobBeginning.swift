@@ -193,19 +193,16 @@ extension MigrationJob {
     var packages: [String] = []
     for path in paths {
       // The name says which version a file is; a link has its own.
-      if try StoreDocument.isStore(path) {
-        packages.append(path)
-        continue
-      }
-      let path = try JobDirectory.resolve(path)
+      let path = try StoreDocument.isStore(path) ? path : JobDirectory.resolve(path)
       // A file is named by itself: a mapping model's xcmapping.xml.
       packages += PackageFolders.isFolder(path) ? try find(path) : [path]
     }
+    let names = StoreDocument.names(try packages.filter(StoreDocument.isStore))
     let copies = try packages.enumerated().map { index, package in
       var relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
       try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
-      if try StoreDocument.isStore(package) {
-        relative = "\(folder)/\(index)/\(PackageFolders.stem(package)).mom"
+      if let name = names[package] {
+        relative = "\(folder)/\(index)/\(name).mom"
         try fileSystem.writeAndSync(try StoreDocument.compiled(package), to: job.file(relative))
       } else {
         try copy(package, to: job.file(relative), depth: 8)

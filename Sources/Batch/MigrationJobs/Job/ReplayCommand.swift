@@ -8,7 +8,7 @@ package enum ReplayCommand {
     "--models", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity", "--from-tables",
     "--no-fuse", "--only",
     "--skip",
-    "--history", "--allow-cloudkit", "--drop", "--accept-loss", "--validate", "--path",
+    "--history", "--allow-cloudkit", "--drop", "--accept-loss", "--validate", "--path", "--swift-types", "--define",
   ]
   /// Options that only the same run needs again.
   private static let ownOptions: Set<String> = [

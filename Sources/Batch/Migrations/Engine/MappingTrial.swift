@@ -135,7 +135,7 @@ private struct RequiredValues {
   private func missing(in entity: String, setting rules: [RuleAttribute], _ hasSource: (String) -> Bool) -> [String] {
     let set = Set(rules.filter { $0.value != .expression(.constant(.null)) }.map(\.name))
     return step.destination.attributes(of: entity).filter { attribute in
-      Inference.needsValues(attribute, from: nil) && attribute.type != .composite
+      !attribute.isOptional && Inference.needsValues(attribute, from: nil) && attribute.type != .composite
         && attribute.derivationExpression == nil
         && !set.contains(attribute.name) && !hasSource(attribute.name)
     }.map {

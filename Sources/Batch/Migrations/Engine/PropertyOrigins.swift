@@ -94,7 +94,8 @@ extension RuleValue {
     case .split(let value, _, let part): "part \(part) of (\(value.words))"
     case .prefix(let value, let length): "the first \(length) characters of (\(value.words))"
     case .lookup(let value, let table): "(\(value.words)) looked up in \(table.name)"
-    case .ownUUID: "a UUID of its own"
+    case .perRow(.uuid): "a UUID of its own"
+    case .perRow(.date): "a moment of its own"
     case .choice(let condition, let yes, let no): "if \(condition) then (\(yes.words)) else (\(no.words))"
     case .fallback(let value, let other): "(\(value.words)), else (\(other.words))"
     }

@@ -22,7 +22,8 @@ struct CachedModel {
       content = try Self.content(reader, table: table, position: position)
       guard let content else { return }
       // The cache holds no version's name.
-      let found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
+      var found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
+      found.markCarried()
       self.found = found
       guard reader.metadataProblem == nil else {
         (model, state) = (found, "usable, but there are no version hashes to compare it with")

@@ -56,22 +56,23 @@ struct EvaluatedDefaults {
         Self.names(mapping, step: step, declared: versions[place])
       }
       guard !names.isEmpty else { return nil }
-      let each = names.contains { $0.isUUID } ? "; uuid: per-row in a mapping file gives each object its own UUID" : ""
+      let rules = PerRowKind.allCases.filter { kind in names.contains { $0.type == kind.type } }
+        .map { "\($0): per-row" }
       let list = names.map(\.text).joined(separator: ", ")
       return "\(list): new in \(step.destination.name), with a default that is evaluated once, as SwiftData does: all "
-        + "objects get the same value\(each)"
+        + "objects get the same value; with \(rules.joined(separator: " or ")) in a mapping file each object gets its own"
     }
   }
 
   private static func names(
     _ mapping: EntityMapping, step: MigrationStep, declared: ManagedObjectModel
-  ) -> [(text: String, isUUID: Bool)] {
+  ) -> [(text: String, type: AttributeType)] {
     guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity else { return [] }
     return declared.attributes(of: entity).filter { attribute in
       let mapped = mapping.attributeMappings.first { $0.name == attribute.name }
       return attribute.evaluatedDefault != nil && step.source.attribute(attribute.name, of: source) == nil
         && mapped?.valueExpression == nil
         && mapping.rules?.attributes.contains { $0.name == attribute.name } != true
-    }.map { ("\(entity).\($0.name)", $0.type == .uuid) }
+    }.map { ("\(entity).\($0.name)", $0.type) }
   }
 }

@@ -17,6 +17,25 @@ struct InferredRequirements {
     var version: String
     /// Whether its default value fills in what is missing.
     var isFilled = false
+    /// Where sources write a default that they compute; nil for others.
+    var place: String?
+    /// What gives it one.
+    var remedy = "give the attribute a value in a mapping file (--mappings)"
+
+    func refusal(_ count: UInt64, path: String) -> BatchError {
+      let objects = count == 1 ? "1 object" : "\(count) objects"
+      guard let place else {
+        return BatchError(
+          .refused, "the required attribute \(name) of \(version) would have no value in \(objects)",
+          hint: "Give it a default value, or map it with a mapping model", effect: .nothingWritten, path: path,
+          entity: entity)
+      }
+      return BatchError(
+        .refused,
+        "the attribute \(name) of \(version) would have no value in \(objects): its default is no literal (\(place))",
+        hint: "Write a literal, or \(remedy)",
+        effect: .nothingWritten, path: path, entity: entity)
+    }
   }
 
   private var requirements: [Requirement] = []
@@ -45,10 +64,15 @@ struct InferredRequirements {
       if property.valueForNull != nil, target.isOptional { continue }
       let old = step.source.attribute(name, of: source)
       let isFilled = property.valueForNull != nil
-      guard isFilled || Inference.needsValues(target, from: old), target.type != .composite else { continue }
+      let place = old == nil ? target.unreadDefault : nil
+      guard isFilled || Inference.needsValues(target, from: old), place != nil || target.type != .composite else {
+        continue
+      }
       var requirement = Requirement(
         origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name,
         isFilled: isFilled)
+      requirement.place = place
+      if target.type == .composite { requirement.remedy = "set its elements in a policy, with a mapping model" }
       switch old.flatMap({ origin.attributes[$0.name] }) {
       case .constant(let value) where value != .null: continue
       case .source(_, _, .some): continue
@@ -88,11 +112,7 @@ struct InferredRequirements {
     }
     let missing = try ValueCount(sought, reader: reader, binding: binding).missing
     for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
-      throw BatchError(
-        .refused,
-        "the required attribute \(requirement.name) of \(requirement.version) would have no value in \(count) objects",
-        hint: "Give it a default value, or map it with a mapping model", effect: .nothingWritten, path: reader.path,
-        entity: requirement.entity)
+      throw requirement.refusal(UInt64(count), path: reader.path)
     }
     return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in
       "\(requirement.entity).\(requirement.name) is required in \(requirement.version): \(count) "

@@ -11,7 +11,7 @@ enum KnownLibraries {
   }
 
   private enum Source {
-    case store(String)
+    case store(String, name: String)
     case model(ModelSource)
   }
 
@@ -27,16 +27,16 @@ enum KnownLibraries {
   }
 
   private static func sources(_ paths: [String]) throws -> [Source] {
-    let stores = Set(try paths.filter(StoreDocument.isStore))
-    var models = try ModelReader.sources(paths.filter { !stores.contains($0) }).makeIterator()
+    let stores = StoreDocument.names(try paths.filter(StoreDocument.isStore))
+    var models = try ModelReader.sources(paths.filter { stores[$0] == nil }).makeIterator()
     return paths.flatMap { path in
-      stores.contains(path) ? [.store(path)] : (models.next() ?? []).map(Source.model)
+      stores[path].map { [.store(path, name: $0)] } ?? (models.next() ?? []).map(Source.model)
     }
   }
 
   private static func bundles(_ source: Source) throws -> [ModelBundle] {
     switch source {
-    case .store(let path): [try StoreDocument.bundle(path)]
+    case .store(let path, let name): [try StoreDocument.bundle(path, name: name)]
     case .model(let model): try model.bundles()
     }
   }
@@ -45,7 +45,8 @@ enum KnownLibraries {
     let disk = LocalFileSystem()
     switch source {
     // What a store says may be in its log.
-    case .store(let path): return try ["", "-wal", "-journal"].map { .file(path + $0, try disk.status(path + $0)) }
+    case .store(let path, let name):
+      return try [.mark(name)] + ["", "-wal", "-journal"].map { .file(path + $0, try disk.status(path + $0)) }
     case .model(.document(let path)): return try seen(path, depth: 0)
     case .model(.others(let paths, let format)): return [.mark(try format.mark(of: paths))]
     }

@@ -115,6 +115,7 @@ public struct MigrationPlanner: Sendable {
         return plan
       } catch var error as BatchError where [.noPath, .badMapping].contains(error.code) && unknown != nil {
         error.message += "\n" + (unknown ?? "")
+        if error.code == .badMapping, error.hint == nil { planner.advise(&error, from: reader, to: target) }
         throw error
       }
     }

@@ -30,6 +30,18 @@ extension MigrationPlanner {
     }
   }
 
+  /// Adds how a mapping file is begun for a store whose version the library does not hold.
+  func advise(_ error: inout BatchError, from reader: StoreReader, to target: MigrationTarget) {
+    guard let (source, _) = try? source(of: reader), let destination = try? destination(target, from: source),
+      let place = library.position(of: destination)
+    else { return }
+    let models = library.bundles.flatMap(\.paths) + library.bundles.flatMap(\.options)
+    let begin = ProgramName.command(["mapping", "init", reader.path, library.names[place], "--models"] + models)
+    error.hint =
+      "Name the sources of the store's version, too, as PATH@TAG, or write a mapping file. To begin one: \(begin)"
+    error.next = [begin.line]
+  }
+
   /// Nil if no path leads there.
   private func versions(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?

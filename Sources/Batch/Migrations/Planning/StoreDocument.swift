@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import Foundation
 import RunSupport
 import Streams
 
@@ -12,21 +13,35 @@ package enum StoreDocument {
     return try FileKind.isDatabase(path, files)
   }
 
-  /// The model of a store; version and bundle have the file's name without extension.
+  /// What versions of stores are named: after their files, without extension; where several files have one name, with
+  /// as many folders before it as tell them apart.
+  package static func names(_ paths: [String]) -> [String: String] {
+    let parts = paths.map { path in
+      Array(URL(fileURLWithPath: path).standardizedFileURL.deletingPathExtension().pathComponents.dropFirst())
+    }
+    let names = parts.map { own in
+      let others = parts.filter { $0 != own }
+      let count = (1...max(own.count, 1)).first { count in !others.contains { $0.suffix(count) == own.suffix(count) } }
+      return own.suffix(count ?? own.count).joined(separator: "-")
+    }
+    return Dictionary(zip(paths, names)) { first, _ in first }
+  }
+
+  /// The model of a store, and of its bundle, under a name.
   ///
   /// - Throws: ``BatchError``: `noModel` if the store carries no model that is its own, and what ``SourceStore`` throws.
-  static func bundle(_ path: String) throws -> ModelBundle {
+  static func bundle(_ path: String, name: String) throws -> ModelBundle {
     var model = try read(path) { cache in
       guard let model = cache.model else { throw refusal(path, cache.state) }
       return model
     }
-    model.name = PackageFolders.stem(path)
+    model.name = name
     return ModelBundle(path: path, name: model.name, versions: [model])
   }
 
   /// The same model as a file: the contents of a `.mom`, which is what a store carries.
   ///
-  /// - Throws: ``BatchError`` as ``bundle(_:)`` does.
+  /// - Throws: ``BatchError`` as ``bundle(_:name:)`` does.
   package static func compiled(_ path: String) throws -> [UInt8] {
     try read(path) { cache in
       guard cache.model != nil, let content = cache.content else { throw refusal(path, cache.state) }

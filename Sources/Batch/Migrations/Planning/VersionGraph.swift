@@ -19,15 +19,20 @@ package struct VersionGraph {
   /// Mapping models that fit no pair, with the reason.
   package private(set) var unused: [String] = []
 
-  /// What sources say about steps, and the checksums of their versions, bundle by bundle.
-  private var declared: [(checksums: [String], bundle: ModelBundle)] = []
+  /// What the library calls its versions.
+  private let names: [String]
+  /// The bundles, with the checksums of their versions.
+  private let bundles: [(checksums: [String], bundle: ModelBundle)]
 
   /// `successors` says by checksums which version follows which; without it the next one of the same bundle does.
   package init(library: ModelLibrary, successors: [String: String]?) {
     versions = library.versions
     hashes = library.hashes
-    for bundle in library.bundles where bundle.migrations != DeclaredMigrations() {
-      declared.append((bundle.versions.map { library.checksum(of: $0) }, bundle))
+    names = library.names
+    var rest = library.checksums[...]
+    bundles = library.bundles.map { bundle in
+      defer { rest = rest.dropFirst(bundle.versions.count) }
+      return (Array(rest.prefix(bundle.versions.count)), bundle)
     }
     if let successors {
       next = library.checksums.map { successors[$0].flatMap(library.checksums.firstIndex) }
@@ -39,19 +44,28 @@ package struct VersionGraph {
     }
   }
 
-  /// Throws if the application's own code makes the step, or if the sources do not say so clearly.
+  /// Throws if the application's own code makes the step, or if the sources do not say so clearly. Of a step from a
+  /// version that the library does not hold, the error has no hint.
   func refuseCustom(_ pair: Pair) throws {
-    guard !declared.isEmpty else { return }
     let (from, to) = (checksum(pair.source), checksum(pair.destination))
-    for (checksums, bundle) in declared where checksums.contains(from) && checksums.contains(to) {
+    for (checksums, bundle) in bundles where checksums.contains(to) {
       guard let reason = bundle.migrations.refusal(from: from, to: to, order: checksums) else { continue }
-      let names = [pair.source, pair.destination].map { versions[$0].name }
-      let sides = names.map { "\(bundle.path):\($0)" }
-      let begin = ProgramName.command(["mapping", "init"] + sides)
+      let begin = [pair.source, pair.destination].allSatisfy(names.indices.contains) ? command(pair, to: bundle) : nil
       throw BatchError(
-        .badMapping, "the step \(names[0]) to \(names[1]) needs a mapping model: \(reason)",
-        hint: "Write a mapping file for it, and name it with --mappings. To begin one: \(begin)", next: [begin.line])
+        .badMapping,
+        "the step \(versions[pair.source].name) to \(versions[pair.destination].name) needs a mapping model: \(reason)",
+        hint: begin.map { "Write a mapping file for it, and name it with --mappings. To begin one: \($0)" },
+        next: begin.map { [$0.line] } ?? [])
     }
+  }
+
+  /// The command that begins a mapping file for a step between two versions of the library.
+  private func command(_ pair: Pair, to bundle: ModelBundle) -> AdvisedCommand {
+    let from = checksum(pair.source)
+    let first = bundles.first { $0.checksums.contains(from) }?.bundle ?? bundle
+    let paths = first.path == bundle.path ? bundle.paths : first.paths + bundle.paths
+    return ProgramName.command(
+      ["mapping", "init", names[pair.source], names[pair.destination], "--models"] + paths + bundle.options)
   }
 
   private func checksum(_ place: Int) -> String { ManagedObjectModel.versionChecksum(hashes[place]) }

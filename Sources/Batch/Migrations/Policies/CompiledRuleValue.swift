@@ -17,6 +17,8 @@ indirect enum CompiledRuleValue {
   case fallback(CompiledRuleValue, CompiledRuleValue)
   /// A UUID that follows from texts and the keys of the row.
   case uuid([String])
+  /// A moment, in seconds since 2001, and a microsecond later with each key of the row.
+  case moment(Double)
 
   /// The value for a row. Throws `policyFailed` with entity and key of the source object; never with the value.
   func evaluate(_ row: RuleRow) throws -> Value {
@@ -27,6 +29,7 @@ indirect enum CompiledRuleValue {
       return try row.evaluating(usesItem) { try expression.evaluate($0).single() }
     case .sum(let values): return try sum(values, row)
     case .uuid(let parts): return DerivedUUID.value(parts, keys: [row.source.key] + (row.item.map { [$0.key] } ?? []))
+    case .moment(let now): return .real(now + Double((row.item ?? row.source).key) / 1_000_000)
     case .join(let values, let separator):
       let texts = try values.compactMap { try Self.text($0.evaluate(row)) }
       return texts.isEmpty ? .null : .text(texts.joined(separator: separator))

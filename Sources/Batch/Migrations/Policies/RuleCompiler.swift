@@ -61,10 +61,10 @@ struct RuleCompiler {
       throw failure("the attribute \(entity.name).\(attribute.name)")
     }
     if stored.type == .date { try checkEpoch(attribute, item) }
-    if attribute.value.makesUUID, stored.type != .uuid {
+    if let kind = attribute.value.perRowKinds.first(where: { $0.type != stored.type }) {
       throw BatchError(
-        .badMapping, "\(mapping.name).\(attribute.name) has uuid: per-row, and its type is \(stored.type)",
-        hint: "Only attributes of the type uuid take it: leave it out", entity: mapping.destinationEntity)
+        .badMapping, "\(mapping.name).\(attribute.name) has \(kind): per-row, and its type is \(stored.type)",
+        hint: "Only attributes of the type \(kind) take it: leave it out", entity: mapping.destinationEntity)
     }
     let value = try value(attribute.value, item: item, name: attribute.name, of: entity)
     if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal,
@@ -128,7 +128,8 @@ struct RuleCompiler {
       .choice(try self.condition(condition), try inner(value), else: try inner(other))
     case .fallback(let value, let other): .fallback(try inner(value), try inner(other))
     // No two objects of a store have the same one: not of different rules, mappings or steps, either.
-    case .ownUUID:
+    case .perRow(.date): .moment(now)
+    case .perRow(.uuid):
       .uuid([
         graph.reader.metadata.uuid, graph.binding.layout.model.versionChecksum, "\(places)", entity.name, name,
       ])

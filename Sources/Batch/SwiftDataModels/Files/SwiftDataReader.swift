@@ -6,8 +6,7 @@ import RunSupport
 /// Reads models from the sources of SwiftData: classes with `@Model`, and the schemas that name them.
 public struct SwiftDataReader: ModelFormat {
   private let known: KnownTypes
-  /// What it was told besides the sources.
-  private let settings: [String]
+  private let types: [String]
   private let flags: Set<String>
   private let cache = SourceCache()
 
@@ -17,8 +16,13 @@ public struct SwiftDataReader: ModelFormat {
   /// - Throws: ``BatchError`` (`badModel`) if a type cannot be read.
   public init(types: [String] = [], flags: [String] = []) throws {
     known = try KnownTypes(named: types)
+    self.types = types
     self.flags = Set(flags.map { $0.filter { !$0.isWhitespace } })
-    settings = types + self.flags.sorted()
+  }
+
+  /// What it was told besides the sources, as commands take it.
+  private var options: [String] {
+    (types.isEmpty ? [] : ["--swift-types"] + types) + flags.sorted().flatMap { ["--define", $0] }
   }
 
   /// Whether the path names sources of Swift: a file, a folder without a model of Xcode, or either with `@` and a
@@ -34,7 +38,7 @@ public struct SwiftDataReader: ModelFormat {
       digest.update(Array("\(bytes.count) ".utf8))
       digest.update(bytes)
     }
-    for word in settings + paths { add(Array(word.utf8)) }
+    for word in options + paths { add(Array(word.utf8)) }
     for source in paths.compactMap(SourcePath.init) {
       guard source.revision == nil else {
         add(Array(try GitSources(source).commit().utf8))
@@ -70,7 +74,7 @@ public struct SwiftDataReader: ModelFormat {
     let name = PackageFolders.stem(URL(fileURLWithPath: main.path).standardizedFileURL.path)
     var bundle = ModelBundle(
       path: paths[0], name: name, versions: history.versions, currentVersion: history.current)
-    bundle.migrations = migrations
+    (bundle.migrations, bundle.paths, bundle.options) = (migrations, paths, options)
     return [bundle]
   }
 

@@ -4,16 +4,46 @@ import Streams
 
 /// The values that attributes begin with, as far as sources write them down.
 enum DefaultReader {
-  /// Puts the value into the attribute. A value that is no literal leaves it without one.
-  static func read(_ value: SourceExpression, into attribute: inout AttributeDescription) {
+  /// Puts the value into the attribute, or what is known of one that is not written down.
+  static func read(_ value: SourceExpression, at place: SourcePlace, into attribute: inout AttributeDescription) {
     switch (attribute.type, value) {
+    case (_, .none): break
     case (.uuid, .call(let function, let arguments)) where arguments.isEmpty && makes("UUID", function):
       attribute.userInfo[AttributeDescription.evaluatedDefault] = "UUID()"
     case (.date, .call(let function, let arguments)) where arguments.isEmpty && makes("Date", function):
       attribute.userInfo[AttributeDescription.evaluatedDefault] = "Date()"
-    case (.date, .member(let base, "now")) where base == nil || base?.names?.last == "Date":
+    case (.date, .member(let base, "now")) where isDate(base):
       attribute.userInfo[AttributeDescription.evaluatedDefault] = "Date()"
-    default: attribute.defaultValue = literal(value, attribute.type)
+    default:
+      attribute.defaultValue = literal(value, attribute.type)
+      if attribute.defaultValue == nil { attribute.userInfo[AttributeDescription.unreadDefault] = "\(place)" }
+    }
+  }
+
+  /// What stands before the point of a member of `Date`.
+  private static func isDate(_ base: SourceExpression?) -> Bool { base == nil || base?.names?.last == "Date" }
+
+  /// A moment that does not change, in seconds since 2001.
+  private static func moment(_ value: SourceExpression) -> Double? {
+    switch value {
+    case .member(let base, "distantPast") where isDate(base): return Date.distantPast.timeIntervalSinceReferenceDate
+    case .member(let base, "distantFuture") where isDate(base): return Date.distantFuture.timeIntervalSinceReferenceDate
+    case .call(let function, let arguments) where arguments.count == 1 && makes("Date", function):
+      guard let seconds = number(arguments[0].value) else { return nil }
+      switch arguments[0].label {
+      case "timeIntervalSinceReferenceDate": return seconds
+      case "timeIntervalSince1970": return seconds - Date.timeIntervalBetween1970AndReferenceDate
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  private static func number(_ value: SourceExpression) -> Double? {
+    switch value {
+    case .integer(let number): Double(number)
+    case .real(let number): number
+    default: nil
     }
   }
 
@@ -30,9 +60,10 @@ enum DefaultReader {
     case (.integer16, .integer(let number)): Int16(exactly: number).map { .integer(Int64($0)) }
     case (.integer32, .integer(let number)): Int32(exactly: number).map { .integer(Int64($0)) }
     case (.integer64, .integer(let number)): .integer(number)
-    case (.double, .integer(let number)), (.float, .integer(let number)), (.decimal, .integer(let number)):
-      .real(Double(number))
-    case (.double, .real(let number)), (.float, .real(let number)), (.decimal, .real(let number)): .real(number)
+    case (.double, .integer), (.float, .integer), (.decimal, .integer), (.double, .real), (.float, .real),
+      (.decimal, .real):
+      number(value).map { .real($0) }
+    case (.date, _): moment(value).map { .real($0) }
     case (_, .call(let function, let arguments)) where arguments.count == 1 && arguments[0].label == nil:
       // `Decimal(0)`
       function.names.map { $0.count == 1 && $0[0] == swiftName(type) } == true ? literal(arguments[0].value, type) : nil

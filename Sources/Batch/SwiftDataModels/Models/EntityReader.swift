@@ -85,7 +85,7 @@ struct EntityReader {
     }
     var attribute = AttributeMaker.attribute(property.name, shape, isOptional: isOptional)
     if transformer != nil { attribute.attributeValueClassName = type.text }
-    if let value = property.value { DefaultReader.read(value, into: &attribute) }
+    if let value = property.value { DefaultReader.read(value, at: context.place, into: &attribute) }
     let options = try AttributeOptions(property, context)
     options.apply(to: &attribute)
     draft.entity.attributes.append(attribute)

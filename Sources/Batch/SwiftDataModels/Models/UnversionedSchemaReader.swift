@@ -1,10 +1,10 @@
 import CoreDataModel
+import RunSupport
 
 /// Reads the schema of sources without `VersionedSchema`: what `Schema([…])` or a model container names, or all classes
 /// with `@Model`.
 struct UnversionedSchemaReader {
-  private static let advice =
-    "Put a file of your own with Schema([A.self, B.self]) beside the sources"
+  private static let mostNames = 20
 
   let builder: SchemaBuilder
   let values: StaticValues
@@ -30,9 +30,18 @@ struct UnversionedSchemaReader {
       }
     }
     if let list = try whole(&lists) { return try builder.model(of: list.classes, version: list.version) }
-    if let computed { throw computed.error("the classes of the schema are not written here", hint: Self.advice) }
     let models = values.index.models
+    if let computed { throw unknown(models, at: computed) }
     return models.isEmpty ? nil : try builder.model(of: models, version: "1.0.0")
+  }
+
+  private func unknown(_ models: [Int], at place: SourcePlace) -> BatchError {
+    let names = Set(models.map { values.index.types[$0].declaration.name }).sorted().prefix(Self.mostNames)
+    let list = names.map { "\($0).self" }.joined(separator: ", ")
+    return place.error(
+      "the classes of the schema are not written here: the list is handed over or computed",
+      hint: "Write those that belong to it into a file of your own, and name it with the sources: "
+        + "let schema = Schema([\(list)])")
   }
 
   /// The list that has all classes of the others: previews and tests name fewer.

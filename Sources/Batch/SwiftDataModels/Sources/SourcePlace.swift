@@ -12,6 +12,7 @@ package struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
 
   /// An error at this place.
   func error(_ message: String, hint: String? = nil) -> BatchError {
-    BatchError(.badModel, message, hint: hint, path: description)
+    BatchError(
+      .badModel, message, hint: hint ?? "Correct the source, or name the files without this one", path: description)
   }
 }
