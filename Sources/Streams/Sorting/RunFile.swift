@@ -18,29 +18,28 @@ final class RunFile {
   private let file: any File
   private var end: UInt64 = 0
   private var run = Run(start: 0, end: 0)
-  private var output: UnsafeMutableRawBufferPointer
+  /// Blocks on their way to the file, while a run is written: there may be many files.
+  private var output: UnsafeMutableRawBufferPointer?
   private var filled = 0
 
   init(path: String, fileSystem: any FileSystem) throws {
     file = try fileSystem.open(path, .create)
-    output = .allocate(byteCount: 4 * Self.blockBytes, alignment: 8)
     try fileSystem.remove(path)
   }
 
   deinit {
-    output.deallocate()
+    output?.deallocate()
     file.close()
   }
 
   /// Appends a block to the run at work.
   func append(_ block: UnsafeRawBufferPointer) throws {
     let needed = Self.headLength + block.count
-    if filled + needed > output.count { try flush() }
-    if needed > output.count {
-      output.deallocate()
-      output = .allocate(byteCount: needed, alignment: 8)
+    if filled + needed > output?.count ?? 0 {
+      try flush()
+      output = .allocate(byteCount: max(4 * Self.blockBytes, needed), alignment: 8)
     }
-    guard let base = output.baseAddress, let from = block.baseAddress else { return }
+    guard let base = output?.baseAddress, let from = block.baseAddress else { return }
     base.storeBytes(of: UInt32(block.count), toByteOffset: filled, as: UInt32.self)
     (base + filled + Self.headLength).copyMemory(from: from, byteCount: block.count)
     filled += needed
@@ -48,7 +47,12 @@ final class RunFile {
   }
 
   private func flush() throws {
-    try file.write(UnsafeRawBufferPointer(rebasing: output[0..<filled]), at: end)
+    guard let written = output else { return }
+    defer {
+      written.deallocate()
+      output = nil
+    }
+    try file.write(UnsafeRawBufferPointer(rebasing: written[0..<filled]), at: end)
     end += UInt64(filled)
     filled = 0
   }

@@ -55,7 +55,7 @@ public struct LongKey: Error {
 
 /// Some rows of one table, with the words and values of the columns that its indexes need.
 final class RowBatch {
-  static let capacity = 256
+  static let capacity = 128
 
   /// Words of a row.
   let width: Int

@@ -12,7 +12,6 @@ final class WordSorter: SortMember {
   private var lastEntry: [UInt64] = []
   private var runsAscend = true
   private var room: LazyMemory?
-  private let radix: RadixSort
   private let differing: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private var entries: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private var count = 0
@@ -22,7 +21,6 @@ final class WordSorter: SortMember {
 
   init(width: Int, memory: SortMemory, path: String, fileSystem: any FileSystem) {
     (self.width, self.memory, self.path, self.fileSystem) = (width, memory, path, fileSystem)
-    radix = RadixSort(width: width)
     differing = .allocate(capacity: width)
     entries = differing
     memory.join(self)
@@ -30,7 +28,6 @@ final class WordSorter: SortMember {
 
   deinit {
     memory.leave(self)
-    radix.deallocate()
     differing.deallocate()
   }
 
@@ -73,6 +70,8 @@ final class WordSorter: SortMember {
   /// Sorts what is in memory and returns where it lies.
   private func sorted() -> UnsafeMutablePointer<UInt64> {
     guard !isOrdered, count > 1 else { return entries }
+    let radix = RadixSort(width: width)
+    defer { radix.deallocate() }
     differing.initialize(repeating: 0, count: width)
     for index in 1..<count {
       for word in 0..<width { differing[word] |= entries[index * width + word] ^ entries[word] }

@@ -38,16 +38,18 @@ import Testing
     for table in ["T", "U"] {
       for keys in entries.begin(table: table).compactMap({ $0 }) {
         for row in 0..<3000 {
-          try record(row).withUnsafeBytes { bytes in
-            #expect(try keys.add(rowid: Int64(row + 1), record: bytes))
-            #expect(try keys.flush() == nil)
+          let record = record(row)
+          let (isAdded, unfit) = try record.withUnsafeBytes { bytes in
+            (try keys.add(rowid: Int64(row + 1), record: bytes), try keys.flush())
           }
+          #expect(isAdded && unfit == nil)
         }
       }
     }
     return try indexes.indices.map { position in
       var found: [UInt8] = []
-      let rest = try #require(entries.take(position)).drain(
+      let sorter = entries.take(position)
+      let rest = try #require(sorter).drain(
         into: IndexCells(), onEqual: { _, _ in },
         onFull: {
           found += $0.bytes
