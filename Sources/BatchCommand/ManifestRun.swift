@@ -86,7 +86,8 @@ final class ManifestRun: Sendable {
       result.exitCode = outcome.code
       result.error = outcome.error.isEmpty ? nil : outcome.error
       (result.effect, result.next) = (outcome.failure?.effect, outcome.failure?.next)
-      result.summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
+      // Long, and shown as JSON alone.
+      if isJSON { result.summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output) }
     } catch {
       (result.error, result.exitCode) = ("\(error)", ExitCodes.code(of: error))
     }

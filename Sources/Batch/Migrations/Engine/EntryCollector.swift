@@ -1,7 +1,8 @@
 import RunSupport
 import Streams
 
-/// Collects and sorts the entries of indexes while their tables are written, on a thread behind the writing one.
+/// Collects and sorts the entries of indexes while their tables are written, on a thread behind the writing one or, of
+/// small stores, on that one.
 ///
 /// Only for tables whose rows all come by here from the first one on: what is left out is read from the finished table
 /// by ``IndexPass``, which gives the same bytes (I8).
@@ -14,6 +15,8 @@ final class EntryCollector: @unchecked Sendable {
   @exclusivity(unchecked) private var keys: [Unmanaged<TableKeys>?] = []
   private let owned: [TableKeys?]
   private let pages = BoundedQueue<RecordPage>(capacity: 2)
+  private let used: BoundedQueue<RecordPage>
+  private let usesThread: Bool
   private var worker: Worker?
 
   /// Begins to collect for tables without rows; nil if none of them has an index. `tableNames` are those of all tables
@@ -21,9 +24,9 @@ final class EntryCollector: @unchecked Sendable {
   /// pages whose entries are taken.
   init?(
     _ indexes: [StoreIndex], tableNames: [String], isEmpty: [Bool], files: StepFiles, source: DatabaseSnapshot,
-    used: BoundedQueue<RecordPage>
+    used: BoundedQueue<RecordPage>, usesThread: Bool = true
   ) throws {
-    (self.tableNames, tableCount) = (tableNames, tableNames.count)
+    (self.tableNames, tableCount, self.used, self.usesThread) = (tableNames, tableNames.count, used, usesThread)
     var entries = IndexEntries(indexes, files: files)
     owned = zip(tableNames, isEmpty).map { $1 ? entries.begin(table: $0) : nil }
     self.entries = entries
@@ -31,13 +34,10 @@ final class EntryCollector: @unchecked Sendable {
     for table in owned { table?.longValues = longValues }
     if owned.allSatisfy({ $0 == nil }) { return nil }
     keys = owned.map { $0.map { Unmanaged.passUnretained($0) } }
+    if !usesThread { return }
     worker = try Worker { [self] in
       do {
-        while let page = try pages.pop() {
-          try take(page)
-          page.reset()
-          try used.push(page)
-        }
+        while let page = try pages.pop() { try takeWhole(page) }
       } catch {
         pages.abort(error)
         throw error
@@ -46,7 +46,13 @@ final class EntryCollector: @unchecked Sendable {
   }
 
   /// Hands over a page whose records are written. Throws what ended the collecting.
-  func push(_ page: RecordPage) throws { try pages.push(page) }
+  func push(_ page: RecordPage) throws { try usesThread ? pages.push(page) : takeWhole(page) }
+
+  private func takeWhole(_ page: RecordPage) throws {
+    try take(page)
+    page.reset()
+    try used.push(page)
+  }
 
   private func take(_ page: RecordPage) throws {
     try page.forEach { number, rowid, record in

@@ -15,14 +15,16 @@ package final class IndexPass: @unchecked Sendable {
   private var entries: IndexEntries
   private let filled = BoundedQueue<Batch>(capacity: 4)
   private let used = BoundedQueue<IndexCells>(capacity: 8)
+  private let usesThread: Bool
 
   /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from
   /// whose first row on they were collected.
   package init(
     _ indexes: [StoreIndex], database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles,
     monitor: RunMonitor = RunMonitor(),
-    collected: IndexEntries? = nil
+    collected: IndexEntries? = nil, usesThread: Bool = true
   ) {
+    self.usesThread = usesThread
     (self.database, self.header, self.files, self.indexes, self.monitor) = (database, header, files, indexes, monitor)
     entries = collected ?? IndexEntries(indexes, files: files)
   }
@@ -49,17 +51,30 @@ package final class IndexPass: @unchecked Sendable {
     let isLast: Bool
   }
 
-  /// Builds all indexes from one on: a thread of its own sorts and merges what this one writes. Only the writing hands
-  /// out pages, so their numbers do not depend on the sorting (I8).
+  /// Builds all indexes from one on: a thread of its own, if there is to be one, sorts and merges what this one writes.
+  /// Only the writing hands out pages, so their numbers do not depend on the sorting (I8).
   ///
   /// `body` is called after every index with the number of those that are written; when it throws, the pass ends.
   package func run(from first: Int, _ body: (Int) throws -> Void) throws {
     guard first < count else { return }
     try database.writer.flush()
     let pageCount = database.writer.nextPage - 1
+    guard usesThread else {
+      for position in first..<count {
+        let builder = try builder(indexes[position])
+        try sort(position, pageCount: pageCount) { try append($0, to: builder) }
+        try builder.finish()
+        try body(position + 1)
+      }
+      return
+    }
+    try runTogether(from: first, pageCount: pageCount, body)
+  }
+
+  private func runTogether(from first: Int, pageCount: UInt32, _ body: (Int) throws -> Void) throws {
     let sorting = try Worker { [self] in
       do {
-        for position in first..<count { try sort(position, pageCount: pageCount) }
+        for position in first..<count { try sort(position, pageCount: pageCount, filled.push) }
       } catch {
         filled.abort(error)
         throw error
@@ -81,18 +96,22 @@ package final class IndexPass: @unchecked Sendable {
   private func write(_ position: Int) throws {
     let builder = try builder(indexes[position])
     while let batch = try filled.pop() {
-      // Between two indexes there is a checkpoint; within one nothing is kept, and a large one takes long.
-      if !batch.isLast { try monitor.throwIfStopRequested() }
-      try builder.append(batch.cells)
-      monitor.hold(bytes: batch.cells.byteCount)
-      try used.push(batch.cells)
+      try append(batch, to: builder)
       if batch.isLast { break }
     }
     try builder.finish()
   }
 
+  private func append(_ batch: Batch, to builder: IndexBuilder) throws {
+    // Between two indexes there is a checkpoint; within one nothing is kept, and a large one takes long.
+    if !batch.isLast { try monitor.throwIfStopRequested() }
+    try builder.append(batch.cells)
+    monitor.hold(bytes: batch.cells.byteCount)
+    try used.push(batch.cells)
+  }
+
   /// Hands on the records of an index in order.
-  private func sort(_ position: Int, pageCount: UInt32) throws {
+  private func sort(_ position: Int, pageCount: UInt32, _ take: (Batch) throws -> Void) throws {
     let index = indexes[position]
     let sorter = try entries.take(position) ?? scan(position, pageCount: pageCount)
     let rest = try sorter.drain(
@@ -104,10 +123,10 @@ package final class IndexPass: @unchecked Sendable {
           hint: "Make the values distinct in a policy; the source is untouched")
       },
       onFull: { full in
-        try filled.push(Batch(cells: full, isLast: false))
+        try take(Batch(cells: full, isLast: false))
         return emptyCells()
       })
-    try filled.push(Batch(cells: rest, isLast: true))
+    try take(Batch(cells: rest, isLast: true))
   }
 
   private func emptyCells() -> IndexCells {

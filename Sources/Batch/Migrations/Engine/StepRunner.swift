@@ -66,7 +66,7 @@ package final class StepRunner {
 
   /// Runs to the end. On return the step's store is complete and durable.
   package func run() throws -> StepState {
-    if !isResumed { try checkpoint() }
+    if !isResumed, !job.waitsForCheckpoint() { try checkpoint() }
     let phase = transformer.state.phase
     if phase == .units {
       work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes.indexes)
@@ -108,7 +108,7 @@ package final class StepRunner {
       collector = try EntryCollector(
         indexes.indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files,
         source: job.reader.snapshot,
-        used: records)
+        used: records, usesThread: !job.isSmall)
     }
     while transformer.state.unit < plan.units.count {
       try run(plan.units[transformer.state.unit])
@@ -137,12 +137,12 @@ package final class StepRunner {
       return transformer.manager.output.reset()
     }
     progress.show(unit, in: transformer.state)
-    let scan = try scan(origin)
-    let (number, rehearsal) = (transformer.state.unit, job.rehearsal)
+    let (scan, number, rehearsal) = (try scan(origin), transformer.state.unit, job.rehearsal)
     rehearsal?.begin(unit: number, transformer.standing, rows: output.rowCounts)
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     let collector = collector
     try Pipeline<ScannedPage, Parcel>.run(
+      usesThreads: !job.isSmall,
       read: {
         let page = pages.tryPop() ?? RowPage()
         guard try !monitor.isStopRequested && scan.next(into: page) else { return nil }
