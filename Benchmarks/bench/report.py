@@ -2,6 +2,7 @@
 from . import targets
 from .measure import ratio
 from .postgres import PGLOADER
+from .small import LIST
 from .works import COPY, NONE, SQL
 
 MIB = 1 << 20
@@ -54,6 +55,18 @@ def _forecasts(result):
     return lines + [f"| {row['name']} | {of(row, 'time', 1)} | {of(row, 'disk', MIB)} | {of(row, 'memory', MIB)} | {eta(row)} |" for row in cases]
 
 
+def _stores(result):
+    """One store a command, and a list of them."""
+    lines = ["| | stores | median s | min | max | CPU s | stores a second and core | synced calls a store | peak RSS of a process |",
+             "|---|---|---|---|---|---|---|---|---|"]
+    for name, entry in result["entries"].items():
+        wall, count, synced = entry["wall"], result["stores"] if name == LIST else 1, result["synced"][name]
+        lines.append(
+            f"| {name} | {count:,} | {wall['median']:.3f} | {wall['min']:.3f} | {wall['max']:.3f} | {entry['cpu']:.2f} | {count / entry['cpu']:.1f} "
+            f"| {'' if synced is None else f'{synced:.1f}'} | {entry['rss'] / MIB:.1f} MiB |")
+    return lines
+
+
 def _races(result):
     """A bundle a line."""
     lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | SQL s | SQL takes × as long | peak RSS |", "|---|---|---|---|---|---|---|---|---|---|"]
@@ -89,6 +102,8 @@ def _work(work, result):
         lines += ["", *_races(result)]
     elif work == "postgres":
         lines += ["", *_loads(result)]
+    elif "stores" in result:
+        lines += ["", *_stores(result)]
     elif result["entries"]:
         lines += ["", *_table(result)]
     return lines

@@ -1,5 +1,5 @@
 """What is to be reached, and whether it is."""
-from . import postgres
+from . import postgres, small
 from .measure import ratio
 from .sources import CHECK, HASH
 from .works import ALL_STEPS, COPY, FULL, NONE, ONE_STEP, PROVED, ROOMY, SQL
@@ -80,6 +80,15 @@ def _corpus(work, result):
             _at_most(work, "peak RSS of all bundles", peak / MIB, 64, "MiB")]
 
 
+def _small(work, entries, result):
+    many = entries[small.LIST]
+    rows = [_at_most(work, "one command", entries[small.ONE]["wall"]["median"], 0.12, "s"),
+            _at_least(work, "stores a second and core, in a list", result["stores"] / many["cpu"], 100, "stores")]
+    if result["synced"][small.LIST] is not None:
+        rows.append(_at_most(work, "synced calls a store", result["synced"][small.LIST], 12, "calls"))
+    return rows + [_at_most(work, "peak RSS of a process", max(entry["rss"] for entry in entries.values()) / MIB, 64, "MiB")]
+
+
 def of(work, result):
     """The targets of one work."""
     entries = result["entries"]
@@ -89,6 +98,8 @@ def of(work, result):
         return _postgres(entries, result)
     if work == "swift":
         return [_at_most(work, f"seconds of {name}", entries[name]["wall"]["median"], most, "s") for name, most in ((HASH, 0.15), (CHECK, 3))]
+    if "stores" in result:
+        return _small(work, entries, result)
     rows = []
     if work == "W1":
         rows = _plain(entries, result)

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from . import corpus, forecasts, postgres, sources
+from . import corpus, forecasts, postgres, small, sources
 from . import stores as data
 from .measure import Failed, contest, measure, remove, spread, summary
 
@@ -251,6 +251,7 @@ WORKS = {
     "woocommerce": lambda bench: application(bench, "woocommerce", WOOCOMMERCE),
     "corpus": lambda bench: corpus.race(bench, bench.rows // 5),
     "corpus-small": lambda bench: corpus.race(bench, bench.rows // 50),
+    "small": small.race,
     "scale": scale,
     "blob": blob,
     "plan": plans,

@@ -30,17 +30,20 @@ public struct GodwitCommand: ParsableCommand {
     ProcessSignals.begin()
     Program.register(policies)
     if let reader = try? SwiftDataReader() { ModelFormats.register(reader) }
-    if CommandLine.arguments.dropFirst().elementsEqual([StoreWorkerLoop.word]) { StoreWorkerLoop.serve { run($0) } }
-    Output.end(run(nil))
+    var repeated = RepeatedOptions()
+    if CommandLine.arguments.dropFirst().elementsEqual([StoreWorkerLoop.word]) {
+      StoreWorkerLoop.serve { run($0, &repeated) }
+    }
+    Output.end(run(nil, &repeated))
   }
 
   /// Runs a command; nil stands for the program's own arguments. Returns the exit code.
-  private static func run(_ words: [String]?) -> Int32 {
+  private static func run(_ words: [String]?, _ repeated: inout RepeatedOptions) -> Int32 {
     var running: (any StoreCommand)?
     do {
       try ProcessSignals.refuseTooFewFiles()
       if words == nil { try lookAtArguments() }
-      var command = try CommandWords.parse(words ?? Array(CommandLine.arguments.dropFirst()), by: Self.self)
+      var command = try repeated.parse(words ?? Array(CommandLine.arguments.dropFirst()), by: Self.self)
       running = command as? any StoreCommand
       ProgramPages.release()
       try command.run()

@@ -81,12 +81,16 @@ final class ManifestRun: Sendable {
     do {
       let command = StoreCommandWords(
         store: entry.store, output: entry.output,
-        options: Array(CommandLine.arguments.dropFirst().drop { $0 != "migrate" }.dropFirst()), deadline: deadline)
+        options: Array(CommandLine.arguments.dropFirst().drop { $0 != "migrate" }.dropFirst()), deadline: deadline,
+        isTold: isJSON)
       let outcome = try workers.run(isResumed ? command.resume(target) : command.migrate, place, deadline: deadline)
       result.exitCode = outcome.code
       result.error = outcome.error.isEmpty ? nil : outcome.error
-      (result.effect, result.next) = (outcome.failure?.effect, outcome.failure?.next)
-      result.summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
+      if isJSON {
+        let failure = outcome.code == 0 ? nil : outcome.failure
+        (result.effect, result.next) = (failure?.effect, failure?.next)
+        result.summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
+      }
     } catch {
       (result.error, result.exitCode) = ("\(error)", ExitCodes.code(of: error))
     }

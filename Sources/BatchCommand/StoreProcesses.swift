@@ -92,9 +92,11 @@ struct StoreCommandWords {
   var deadline: Date?
   /// Who asks, if it is not a person.
   var origin: String?
+  /// Whether the command's summary is wanted, and what it says of a failure.
+  var isTold = true
 
   private var end: [String] {
-    (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + ["--json", "--progress", "none"]
+    (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + [isTold ? "--json" : "--quiet", "--progress", "none"]
   }
 
   // The store first: options that take several words would swallow it.

@@ -15,7 +15,10 @@ package final class ModelFacts: Sendable, Equatable {
 
   package static func == (left: ModelFacts, right: ModelFacts) -> Bool { true }
 
-  func value<Fact: Sendable>(_ key: Key<Fact>, make: () throws -> Fact) rethrows -> Fact {
+  package init() {}
+
+  /// The fact, made at most once by each thread that asks for it.
+  package func value<Fact: Sendable>(_ key: Key<Fact>, make: () throws -> Fact) rethrows -> Fact {
     if let fact = known.withLock({ $0[key.name] }) as? Fact { return fact }
     let fact = try make()
     known.withLock { $0[key.name] = fact }

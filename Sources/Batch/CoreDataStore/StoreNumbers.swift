@@ -105,9 +105,22 @@ extension StoreBinding {
   /// Throws ``BatchError`` (`badStore`) for tables or numbers that are not the model's.
   package init(_ reader: StoreReader, model: ManagedObjectModel) throws {
     let numbering = try StoreNumbers(model: model, keys: reader.primaryKeys, path: reader.path).numbering()
-    try self.init(
-      layout: StoreLayout(model: model, purpose: .reading, numbering: numbering), schema: reader.schema,
-      modelName: model.name,
-      path: reader.path)
+    guard try numbering.numbers == EntityNumbering(model: model).numbers else {
+      try self.init(
+        layout: StoreLayout(model: model, purpose: .reading, numbering: numbering), schema: reader.schema,
+        modelName: model.name,
+        path: reader.path)
+      return
+    }
+    // Under the model's own numbers stores with the same tables are bound alike.
+    self = try model.remembered(ModelFacts.bindings) { Memo(limit: 4) }.value(reader.schema.rows) {
+      try StoreBinding(
+        layout: StoreLayout(model: model, purpose: .reading), schema: reader.schema, modelName: model.name,
+        path: reader.path)
+    }
   }
+}
+
+extension ModelFacts {
+  fileprivate static let bindings = Key<Memo<[SchemaRow], StoreBinding>>("bindings to stores")
 }

@@ -10,12 +10,20 @@ package final class Memo<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// The value of a key, made at most once by each thread that asks for it. Errors are not remembered.
   package func value(_ key: Key, make: () throws -> Value) rethrows -> Value {
-    if let value = known.withLock({ $0[key] }) { return value }
+    if let value = self[key] { return value }
     let value = try make()
-    known.withLock { known in
-      if known.count >= limit { known.removeAll() }
-      known[key] = value
-    }
+    self[key] = value
     return value
+  }
+
+  /// The value of a key as far as it is known.
+  package subscript(key: Key) -> Value? {
+    get { known.withLock { $0[key] } }
+    set {
+      known.withLock { known in
+        if known.count >= limit { known.removeAll() }
+        known[key] = newValue
+      }
+    }
   }
 }

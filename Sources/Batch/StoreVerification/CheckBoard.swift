@@ -34,7 +34,7 @@ struct CheckFindings: Sendable {
 }
 
 /// Hands out checks to two threads, the heaviest first, and keeps what they find in the order of the checks, so that a
-/// report does not depend on which thread was faster.
+/// report does not depend on which thread was faster. Light ones are made on the caller's thread.
 final class CheckBoard: Sendable {
   private struct State {
     var next = 0
@@ -45,6 +45,8 @@ final class CheckBoard: Sendable {
 
   /// One thread is bound by SQLite's page reading, so the second halves the time; a third would only cost memory.
   private static let threads = 2
+  /// Less than this, in rows, is not worth a thread.
+  private static let leastWork = 8192.0
 
   private let path: String
   private let monitor: RunMonitor?
@@ -71,6 +73,7 @@ final class CheckBoard: Sendable {
 
   /// Runs all checks. `progress` is called on the caller's thread.
   func run(progress: (Double, String) -> Void) throws -> [CheckFindings] {
+    guard total >= Self.leastWork else { return try runHere(progress) }
     state.withLock { $0.living = Self.threads }
     var workers: [Worker] = []
     for _ in 0..<Self.threads {
@@ -93,10 +96,29 @@ final class CheckBoard: Sendable {
     return state.withLock { $0.findings.map { $0 ?? CheckFindings() } }
   }
 
+  private func runHere(_ progress: (Double, String) -> Void) throws -> [CheckFindings] {
+    let connection = try connection()
+    while let position = next() {
+      let findings = try Self.findings(of: checks[position], on: connection)
+      let done = state.withLock { state in
+        state.findings[position] = findings
+        state.done += checks[position].weight
+        return state.done
+      }
+      progress(done / total, checks[position].name)
+    }
+    return state.withLock { $0.findings.map { $0 ?? CheckFindings() } }
+  }
+
+  private func connection() throws -> StoreConnection {
+    let connection = try StoreConnection(path: path, monitor: monitor)
+    if knowsCells { try connection.rows("PRAGMA cell_size_check = OFF") { _ in } }
+    return connection
+  }
+
   private func work() throws {
     do {
-      let connection = try StoreConnection(path: path, monitor: monitor)
-      if knowsCells { try connection.rows("PRAGMA cell_size_check = OFF") { _ in } }
+      let connection = try connection()
       while let position = next() {
         let check = checks[position]
         let findings = try Self.findings(of: check, on: connection)

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import RunSupport
 
 /// Decides what is checked in a store whose tables are known: a walk through every table and index, a merge for every
 /// column of keys.
@@ -9,6 +10,8 @@ struct CheckPlan {
   let schema: StoreSchema
   private let connection: StoreConnection
   private let shape: RelationshipShape
+  /// What rows must be, by the names of their tables.
+  let known: Memo<String, RowRules>
   /// By folded name.
   private var tables: [String: SweptTable] = [:]
   /// The largest rowid of a table, by folded name.
@@ -21,7 +24,7 @@ struct CheckPlan {
     self.binding = binding
     self.schema = schema
     self.connection = connection
-    shape = RelationshipShape(model: binding.layout.model)
+    (shape, known) = (RelationshipShape(model: binding.layout.model), Memo(limit: schema.tables.count + 1))
     for table in schema.tables { try add(table) }
     for text in schema.foreign where text.row.type == "index" {
       unwalkable.insert(NameOrder.folded(text.row.tableName))

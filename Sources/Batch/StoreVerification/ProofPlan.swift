@@ -33,9 +33,8 @@ struct ProofPlan {
 
   private mutating func register(_ reference: ReferenceCheck) {
     let name = reference.target.table.schema.name
-    let all = numbers(of: name)
     guard reference.helper != nil else { return add(Target(table: name, numbers: reference.target.allowed)) }
-    for number in reference.target.allowed ?? all { add(Target(table: name, numbers: [number])) }
+    for number in reference.target.allowed ?? numbers(of: name) { add(Target(table: name, numbers: [number])) }
   }
 
   private mutating func add(_ target: Target) {

@@ -4,6 +4,11 @@ import CoreDataStore
 extension CheckPlan {
   /// What the rows of a table must be; nothing for tables that are not the model's.
   func rules(for table: SweptTable) -> RowRules {
+    // Every reference asks for those of its table.
+    known.value(table.schema.name) { made(for: table) }
+  }
+
+  private func made(for table: SweptTable) -> RowRules {
     if let bound = binding.tables.first(where: { $0.schema.name == table.schema.name }) { return entityRules(bound) }
     if let join = binding.joins.first(where: { $0.schema.name == table.schema.name }) { return linkRules(join) }
     return RowRules()

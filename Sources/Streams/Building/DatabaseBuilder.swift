@@ -58,7 +58,7 @@ public final class DatabaseBuilder {
   ///
   /// - Throws: ``StreamsError``.
   @discardableResult
-  public func finish() throws -> ProofDigest {
+  public func finish(isDurable: Bool = true) throws -> ProofDigest {
     let schema = TableBuilder(root: 1, writer: writer, keepsDigest: true)
     let encoder = RecordEncoder()
     var bytes: [UInt8] = []
@@ -82,7 +82,7 @@ public final class DatabaseBuilder {
       try writer.file.write(UnsafeRawBufferPointer($0), at: 0)
     }
     try writer.file.truncate(to: writer.length)
-    try writer.file.sync()
+    if isDurable { try writer.file.sync() }
     return schema.digest ?? ProofDigest()
   }
 }

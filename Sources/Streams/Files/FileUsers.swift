@@ -41,7 +41,9 @@ public enum FileUsers {
   /// Other processes that have a file open to write.
   public static func writing(_ path: String) -> [String] {
     let files = LocalFileSystem()
-    guard let wanted = (try? files.status(path)).flatMap({ $0 }), let names = try? files.list("/proc") else {
+    guard !isUnwritten(path), let wanted = (try? files.status(path)).flatMap({ $0 }),
+      let names = try? files.list("/proc")
+    else {
       return []
     }
     return names.compactMap { Int32($0) }.filter { pid in
@@ -52,6 +54,21 @@ public enum FileUsers {
       }
     }.map(name)
   }
+
+  /// Whether the kernel says that nobody has a file open to write: it grants a lease for reading only then, and only to
+  /// the file's owner. The lease is given back at once. False where it does not say.
+  private static func isUnwritten(_ path: String) -> Bool {
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    // Whoever wants to write meanwhile waits, and this process gets a signal: one that is ignored.
+    guard fcntl(file, setSignal, SIGURG) == 0, fcntl(file, setLease, F_RDLCK) == 0 else { return false }
+    return fcntl(file, setLease, F_UNLCK) == 0
+  }
+
+  /// F_SETSIG and F_SETLEASE of Linux, fcntl(2); the headers hide them from Swift.
+  private static var setSignal: Int32 { 10 }
+  private static var setLease: Int32 { 1024 }
 
   private static func isWriting(_ pid: Int32, _ number: String) -> Bool {
     guard let bytes = try? LocalFileSystem().readAll("/proc/\(pid)/fdinfo/\(number)", cap: 4096) else { return false }

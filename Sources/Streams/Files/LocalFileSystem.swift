@@ -17,7 +17,7 @@ public struct LocalFileSystem: FileSystem {
     case .create: flags |= O_RDWR | O_CREAT | O_NOFOLLOW
     case .updateOrCreate: flags |= O_RDWR | O_CREAT | O_NOFOLLOW
     }
-    let descriptor = try retry("open", path: path) { Glibc.open(path, flags, 0o600) }
+    let descriptor = try retry("open", path: path) { Self.open(path, flags) }
     let file = LocalFile(path: path, descriptor: descriptor)
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw StreamsError.system(errno, "look at", path: path) }
@@ -27,6 +27,16 @@ public struct LocalFileSystem: FileSystem {
     // Emptied only now that it is known to be a file.
     if case .create = mode, status.st_size != 0 { try file.truncate(to: 0) }
     return file
+  }
+
+  /// A process that asks who writes to a file keeps it for an instant; this one does not wait for that by itself.
+  private static func open(_ path: String, _ flags: Int32) -> Int32 {
+    for _ in 0..<100 {
+      let descriptor = Glibc.open(path, flags, 0o600)
+      guard descriptor < 0, errno == EWOULDBLOCK else { return descriptor }
+      usleep(1000)
+    }
+    return Glibc.open(path, flags, 0o600)
   }
 
   /// Replaces `destination` by `source` in one step. Durable only after ``syncDirectory(_:)``.

@@ -8,11 +8,25 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
   /// (I10).
   ///
   /// - Parameters:
+  ///   - usesThreads: whether the stages run at the same time; false for all of them on the caller's thread, one after
+  ///     the other, which is faster where there are only a few elements.
   ///   - read: makes the next input; nil at the end. Runs on a thread of its own.
   ///   - transform: turns an input into an output. Runs on the caller's thread, in order.
   ///   - write: takes an output. Runs on a thread of its own, in order.
   /// - Throws: ``StreamsError``.
   public static func run(
+    usesThreads: Bool = true,
+    read: @escaping @Sendable () throws -> Input?, transform: (Input) throws -> Output,
+    write: @escaping @Sendable (Output) throws -> Void
+  ) throws {
+    guard usesThreads else {
+      while let input = try read() { try write(transform(input)) }
+      return
+    }
+    try runTogether(read: read, transform: transform, write: write)
+  }
+
+  private static func runTogether(
     read: @escaping @Sendable () throws -> Input?, transform: (Input) throws -> Output,
     write: @escaping @Sendable (Output) throws -> Void
   ) throws {

@@ -53,6 +53,8 @@ final class DyingFileSystem: FileSystem, @unchecked Sendable {
   private let base = LocalFileSystem()
   private let lock = NSLock()
   private var count = 0
+  private var syncCount = 0
+  private var opened: [String] = []
   private let last: Int
   private let moment: Moment
   private let knowsLinks: Bool
@@ -64,6 +66,15 @@ final class DyingFileSystem: FileSystem, @unchecked Sendable {
   }
 
   var calls: Int { lock.withLock { count } }
+  /// Calls that wait for the disk.
+  var syncs: Int { lock.withLock { syncCount } }
+  /// Files that were opened to be written.
+  var written: [String] { lock.withLock { opened } }
+
+  func sync(_ call: () throws -> Void = {}) throws {
+    lock.withLock { syncCount += 1 }
+    try step(call)
+  }
 
   func step<Result>(_ call: () throws -> Result) throws -> Result {
     let number = lock.withLock {
@@ -80,6 +91,7 @@ final class DyingFileSystem: FileSystem, @unchecked Sendable {
 
   func open(_ path: String, _ mode: OpenMode) throws -> any File {
     if case .read = mode { return try base.open(path, mode) }
+    lock.withLock { opened.append(path) }
     return DyingFile(try step { try base.open(path, mode) }, self)
   }
   func rename(_ source: String, to destination: String) throws {
@@ -96,9 +108,9 @@ final class DyingFileSystem: FileSystem, @unchecked Sendable {
   func removeDirectory(_ path: String) throws { try step { try base.removeDirectory(path) } }
   func list(_ path: String) throws -> [String] { try base.list(path) }
   func status(_ path: String) throws -> FileStatus? { try base.status(path) }
-  func syncDirectory(_ path: String) throws { try step {} }
+  func syncDirectory(_ path: String) throws { try sync() }
   func availableSpace(_ path: String) throws -> UInt64 { try base.availableSpace(path) }
-  func adopt(_ status: FileStatus, on path: String) throws { try step { try base.adopt(status, on: path) } }
+  func adopt(_ status: FileStatus, on path: String) throws { try sync { try base.adopt(status, on: path) } }
 }
 
 private final class DyingFile: File {
@@ -117,7 +129,7 @@ private final class DyingFile: File {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
     try owner.step { try base.write(bytes, at: offset) }
   }
-  func sync() throws { try owner.step {} }
+  func sync() throws { try owner.sync() }
   func truncate(to length: UInt64) throws { try owner.step { try base.truncate(to: length) } }
   func size() throws -> UInt64 { try base.size() }
   func lock(_ kind: LockKind, start: UInt64, length: UInt64) throws -> Bool {

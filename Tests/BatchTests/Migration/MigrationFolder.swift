@@ -17,6 +17,8 @@ final class MigrationFolder {
   let models: String
   let mappings: String?
   let policies: PolicyRegistry
+  /// The size up to which a store counts as small: on one thread, and without a plan at first.
+  var smallStore = MigrationJob.smallStore
 
   init(_ versions: [ManagedObjectModel], mappings: [MappingModel] = [], policies: [any EntityMigrationPolicy.Type] = [])
     throws
@@ -66,7 +68,9 @@ final class MigrationFolder {
   }
 
   func job(_ fileSystem: any FileSystem = LocalFileSystem()) -> MigrationJob {
-    MigrationJob(fileSystem: fileSystem, policies: policies)
+    var job = MigrationJob(fileSystem: fileSystem, policies: policies)
+    job.smallStore = smallStore
+    return job
   }
 
   /// Migrates without interruption.

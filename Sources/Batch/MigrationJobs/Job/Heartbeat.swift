@@ -9,8 +9,11 @@ package final class Heartbeat: Sendable {
 
   package init() { timer = DispatchSource.makeTimerSource(queue: queue) }
 
-  package func start(every seconds: Double = 1, _ beat: @escaping @Sendable () -> Void) {
-    timer.schedule(deadline: .now(), repeating: seconds)
+  /// The first call comes after `delay` seconds: a run that is over before need not be held up by it.
+  package func start(
+    every seconds: Double = 1, after delay: Double = 0, _ beat: @escaping @Sendable () -> Void
+  ) {
+    timer.schedule(deadline: .now() + delay, repeating: seconds)
     timer.setEventHandler(handler: beat)
     timer.resume()
   }

@@ -6,7 +6,7 @@ import Migrations
 import RunSupport
 import Streams
 
-// How a new run begins: what is refused before anything is written, and what is written before the first row.
+// How a new run begins: what is refused before anything is written, and what it is to do.
 extension MigrationJob {
   /// Refuses what would be refused at the end: a run does not work for hours for that.
   func refuseEarly(_ plan: MigrationPlan, _ job: JobDirectory, isInPlace: Bool, memory: MemoryBudget) throws {
@@ -107,10 +107,10 @@ extension MigrationJob {
     return try ExternalDataCopy(fileSystem: fileSystem).bytes(of: source)
   }
 
-  /// Writes down the plan, with copies of everything that it refers to. `seen` is the source as it is under the run's
-  /// lock.
-  func begin(
-    _ request: Request, plan: MigrationPlan, job: JobDirectory, source: String, seen: StoreSighting, now: Double
+  /// What a run is to do, without what only a resume needs: nothing is written. `seen` is the source as it is under the
+  /// run's lock, `token` that of the lease.
+  func jobPlan(
+    _ request: Request, plan: MigrationPlan, job: JobDirectory, source: String, seen: StoreSighting, token: String
   ) throws -> JobPlan {
     // The version's name, not "the current one": the run does not ask again which one that is.
     let target = request.target == .identity ? MigrationTarget.identity : .version(plan.targetVersion.name)
@@ -121,15 +121,10 @@ extension MigrationJob {
       fuses: request.makesOnePass,
       parts: request.parts.isAll ? nil : request.parts,
       steps: plan.steps.count,
-      models: try modelCopies(request.models, job: job),
-      mappings: try copies(request.mappings, folder: "mappings", job: job, find: MappingModelReader.documents(below:)),
-      now: now,
+      models: [], mappings: [], now: plan.now,
       memory: request.memory.total, verification: request.verification, indexBuilding: request.indexBuilding,
-      backupSuffix: try StoreBackup.freeSuffix(.replaced, of: job.destination, now: now, fileSystem: fileSystem),
-      keepsBackups: request.keepsBackups, notes: plan.notes,
-      planFingerprint: PlanFingerprint.hex(
-        try PlanFingerprint.of(
-          steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: now)),
+      backupSuffix: try StoreBackup.freeSuffix(.replaced, of: job.destination, now: plan.now, fileSystem: fileSystem),
+      keepsBackups: request.keepsBackups, notes: plan.notes, planFingerprint: "",
       sourceFingerprint: seen.state.fingerprint, sourceModified: seen.state.modified, sourceInode: seen.inode,
       policies: try policyVersions(plan.steps))
     run.rejects = request.rejects.map { limit in
@@ -139,17 +134,10 @@ extension MigrationJob {
     if request.validation != .all { run.validation = request.validation }
     if request.consent != LossConsent() { run.consent = request.consent }
     if !request.arguments.isEmpty { run.arguments = request.arguments }
-    run.origin = request.origin
+    (run.origin, run.token) = (request.origin, token)
     switch request.interval {
     case .seconds(let seconds): run.checkpointSeconds = seconds
     case .bytes(let bytes): run.checkpointBytes = bytes
-    }
-    try run.write(to: job, fileSystem)
-    let log = try JobLog(job, fileSystem, logger: logger)
-    defer { log.close() }
-    try log.append("started: \(plan.sourceVersion.name) to \(plan.targetVersion.name), \(plan.steps.count) steps")
-    if let error = JobRegistry(fileSystem).record(source: source, job: job) {
-      try log.append("the run cannot be found by its source, only by its destination: \(error)")
     }
     return run
   }
@@ -160,75 +148,5 @@ extension MigrationJob {
       if let name = mapping.policyClassName { versions[name] = try policies.version(for: mapping) }
     }
     return versions
-  }
-
-  /// Copies models into the job directory. Those in another form than Xcode's become models of Xcode's: to read sources
-  /// again would take what the command was told of them, and the commit that they are in.
-  private func modelCopies(_ paths: [String], job: JobDirectory) throws -> [String] {
-    let others = paths.filter { ModelFormats.format(of: $0) != nil }
-    var packages = try copies(paths.filter { !others.contains($0) }, folder: "models", job: job) {
-      try PackageFolders.find(ModelReader.extensions, below: $0, code: .badModel)
-    }
-    for bundle in try ModelReader.read(paths: others) {
-      let folder = "models/\(packages.count)"
-      let package = "\(folder)/\(bundle.name).xcdatamodeld"
-      for path in [folder, package] { try fileSystem.makeDirectory(job.file(path)) }
-      for version in bundle.versions {
-        let path = "\(package)/\(version.name).xcdatamodel"
-        try fileSystem.makeDirectory(job.file(path))
-        let text = try ModelXMLWriter.contents(of: version)
-        try fileSystem.writeDurably(Array(text.utf8), to: job.file(path + "/contents"))
-      }
-      for path in [package, folder, "models"] { try fileSystem.syncDirectory(job.file(path)) }
-      packages.append(package)
-    }
-    return packages
-  }
-
-  /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide.
-  /// Only what the readers read is copied, and it is durable on return.
-  private func copies(
-    _ paths: [String], folder: String, job: JobDirectory, find: (String) throws -> [String]
-  ) throws -> [String] {
-    var packages: [String] = []
-    for path in paths {
-      // The name says which version a file is; a link has its own.
-      let path = try StoreDocument.isStore(path) ? path : JobDirectory.resolve(path)
-      // A file is named by itself: a mapping model's xcmapping.xml.
-      packages += PackageFolders.isFolder(path) ? try find(path) : [path]
-    }
-    let names = StoreDocument.names(try packages.filter(StoreDocument.isStore))
-    let copies = try packages.enumerated().map { index, package in
-      var relative = "\(folder)/\(index)/\(FilePaths.name(of: package))"
-      try fileSystem.makeDirectory(job.file("\(folder)/\(index)"))
-      if let name = names[package] {
-        relative = "\(folder)/\(index)/\(name).mom"
-        try fileSystem.writeAndSync(try StoreDocument.compiled(package), to: job.file(relative))
-      } else {
-        try copy(package, to: job.file(relative), depth: 8)
-      }
-      for table in try MappingModelReader.tableFiles(of: package) {
-        try copy(
-          FilePaths.join(FilePaths.directory(of: package), table), to: job.file("\(folder)/\(index)/\(table)"), depth: 0
-        )
-      }
-      try fileSystem.syncDirectory(job.file("\(folder)/\(index)"))
-      return relative
-    }
-    try fileSystem.syncDirectory(job.file(folder))
-    return copies
-  }
-
-  /// Copies a file or a folder. All is durable once the folder that it lies in is synced: nothing refers to it before.
-  private func copy(_ path: String, to target: String, depth: Int) throws {
-    guard try fileSystem.status(path)?.isDirectory == true else {
-      return try fileSystem.writeAndSync(try fileSystem.readAll(path, cap: 256 << 20), to: target)
-    }
-    guard depth > 0 else { throw BatchError(.badModel, "folders are nested too deeply", path: path) }
-    try fileSystem.makeDirectory(target)
-    for name in try fileSystem.list(path) {
-      try copy(FilePaths.join(path, name), to: FilePaths.join(target, name), depth: depth - 1)
-    }
-    try fileSystem.syncDirectory(target)
   }
 }

@@ -113,19 +113,21 @@ extension MigrationJob {
     }
   }
 
-  /// Writes the plan down and runs it. `source` is open under the lock that the run keeps, and was seen to be as
+  /// Runs a plan. `source` is open under the lock that the run keeps, and was seen to be as
   /// planned.
   private func run(
     _ request: Request, plan: MigrationPlan, job: JobDirectory, lease: Lease, source: StoreReader,
     seen: StoreSighting,
     monitor: RunMonitor
   ) throws -> Report {
-    try job.create(fileSystem)
-    let run = try begin(request, plan: plan, job: job, source: source.path, seen: seen, now: plan.now)
+    let run = try jobPlan(request, plan: plan, job: job, source: source.path, seen: seen, token: lease.owner.token)
+    let steps = plan.steps
     return try MigrationRun(
       job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
-      logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: plan.steps,
-      seen: source
+      logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: steps,
+      seen: source,
+      unwritten: UnwrittenRun { try writeDown(run, of: request, steps: steps, job: job, log: $0) },
+      smallStore: smallStore
     )
     .run()
   }

@@ -62,6 +62,8 @@ struct JobPlan: Codable, Equatable {
   var arguments: [String]?
   /// Who asked for the run, if it was not a person.
   var origin: String?
+  /// Which run it is, for its history: the token of the lease that it began with. Nil in older runs.
+  var token: String?
   /// What a person should know, as the plan says it.
   var notes: [String]
   /// Hexadecimal: the plan, the source and the policies that the run began with.
@@ -78,6 +80,9 @@ struct JobPlan: Codable, Equatable {
   var isInPlace: Bool { source == destination }
 
   var order: VersionOrder { stages.map { .stages($0) } ?? successors.map { .successors($0) } ?? .names }
+
+  /// Which run it is: a history of another one is not continued.
+  var name: String { "\(now) \(token ?? planFingerprint)" }
 
   var interval: RunMonitor.Interval {
     checkpointBytes.map { .bytes($0) } ?? .seconds(checkpointSeconds ?? 1)

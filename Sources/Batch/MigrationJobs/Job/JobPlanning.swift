@@ -80,10 +80,21 @@ extension MigrationJob {
     return (plan, seen)
   }
 
-  /// What the engine would refuse, the plan refuses. Later steps read stores that do not exist yet, but their layout is
-  /// known, and which triggers they have.
+  /// What the engine would refuse, the plan refuses.
   private func look(at plan: inout MigrationPlan, _ request: Request, _ source: StoreReader) throws {
-    var (reader, version) = (source, 0)
+    let key = StepsLook.Key(request.extras, request.validation)
+    let look = try plan.looks?[key] ?? looked(at: plan, request, source)
+    if look.isForAll { plan.looks?[key] = look }
+    plan.notes += look.notes.filter { !plan.notes.contains($0) }
+    for (version, lines) in look.triggers { plan.accounts[version].lines += lines }
+    if let binding = plan.binding, !plan.steps.isEmpty {
+      plan.notes += try ExternalDataSurvey(source, binding, fileSystem: fileSystem)?.notes ?? []
+    }
+  }
+
+  /// Later steps read stores that do not exist yet, but their layout is known, and which triggers they have.
+  private func looked(at plan: MigrationPlan, _ request: Request, _ source: StoreReader) throws -> StepsLook {
+    var (reader, version, look) = (source, 0, StepsLook())
     var history: HistoryRows?
     for (index, planned) in plan.steps.enumerated() {
       let files = StepFiles(prefix: request.source, fileSystem: fileSystem, budget: request.memory)
@@ -92,15 +103,14 @@ extension MigrationJob {
         validation: request.validation)
       if index == 0 { history = step.carried.history }
       history = try history.flatMap { try step.carried.fates?.pass($0, isForeseen: index > 0) }
-      plan.notes += step.carried.notes.filter { !plan.notes.contains($0) }
-      plan.accounts[version].lines += TriggerLines(step).lines
-      if index == 0 { plan.notes += try ExternalDataSurvey(source, step.origin, fileSystem: fileSystem)?.notes ?? [] }
+      look.add(step, version: version)
       version += planned.passed.count + 1
       if index + 1 < plan.steps.count {
         let triggers = step.carried.texts.filter { $0.type == "trigger" }
         reader = try EmptyStore.reader(of: plan.steps[index + 1].origin, triggers: triggers)
       }
     }
+    return look
   }
 
   func planner(_ request: Request) throws -> MigrationPlanner {

@@ -22,8 +22,10 @@ extension JobDirectory {
   func empty(_ held: String, _ fileSystem: any FileSystem) throws {
     var own = self
     own.path = held
-    try fileSystem.remove(own.plan)
-    try fileSystem.syncDirectory(held)
+    if try fileSystem.statusOfName(own.plan) != nil {
+      try fileSystem.remove(own.plan)
+      try fileSystem.syncDirectory(held)
+    }
     try empty(held, depth: 8, fileSystem)
     let (left, named) = (try fileSystem.status(held), try fileSystem.statusOfName(path))
     guard left?.device == named?.device, left?.inode == named?.inode else { return }

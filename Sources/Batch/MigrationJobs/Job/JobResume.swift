@@ -50,14 +50,12 @@ extension MigrationJob {
       }
     }
     do {
+      if answer == .cutOverAgain, try !canCutOverAgain(job) {
+        throw refusal(life, way: .restart, job: job, resumes: true)
+      }
       var plan = try changed(JobPlan.read(job, fileSystem), memory: memory, rejects: rejects, path: path)
       plan.add(consent)
-      if answer == .cutOverAgain {
-        guard try CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).hasNewStore() else {
-          throw refusal(life, way: .restart, job: job, resumes: true)
-        }
-        try takeBackCutOver(&plan, job.current(fileSystem))
-      }
+      if answer == .cutOverAgain { try takeBackCutOver(&plan, job.current(fileSystem)) }
       try fileSystem.remove(job.failure)
       return try withinRun {
         try goOn(plan, job: job, lease: lease, monitor: makeMonitor(plan.interval), consent: consent, history: history)
@@ -67,6 +65,12 @@ extension MigrationJob {
       try lease.throwIfReplaced()
       throw error
     }
+  }
+
+  /// A run that was over before it had a plan has nothing to continue with.
+  private func canCutOverAgain(_ job: JobDirectory) throws -> Bool {
+    try fileSystem.status(job.plan) != nil
+      && CutOver(fileSystem: fileSystem, job: job.current(fileSystem)).hasNewStore()
   }
 
   private func withinRun<Result>(_ body: () throws -> Result) throws -> Result {
@@ -132,7 +136,8 @@ extension MigrationJob {
     }
     var run = MigrationRun(
       job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
-      monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics
+      monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics,
+      smallStore: smallStore
     )
     if let history, history != plan.extras.history { try run.beginAgain(history) }
     return try run.run()

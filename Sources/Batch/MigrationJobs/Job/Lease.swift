@@ -32,7 +32,8 @@ public final class Lease: Sendable {
     (self.owner, self.file, self.directory, self.job, self.fileSystem) = (owner, file, directory, job, fileSystem)
     self.isFromElsewhere = isFromElsewhere
     heartbeat = Heartbeat()
-    heartbeat.start { [weak self] in
+    // The record was written just now.
+    heartbeat.start(after: 1) { [weak self] in
       file.touch()
       self?.stopIfReplaced()
     }
@@ -118,7 +119,6 @@ public final class Lease: Sendable {
       let owner = LeaseOwner.current(epoch: try nextEpoch(file, job: job, fileSystem: fileSystem))
       try write(owner, to: file)
       if isNamed(owner, directory: directory, job: job, fileSystem: fileSystem) {
-        try fileSystem.syncDirectory(directory.path)
         return Lease(owner, file: file, in: directory, job: job, fileSystem: fileSystem, isFromElsewhere: fromElsewhere)
       }
       file.close()

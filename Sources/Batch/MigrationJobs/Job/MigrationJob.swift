@@ -89,6 +89,9 @@ public struct MigrationJob: Sendable {
   let logger: Logger
   let stageHandler: StageHandler?
   let metrics: any MetricsFactory
+  /// A source of up to so many bytes is migrated on one thread: more of them would cost more than they gain.
+  package var smallStore = MigrationJob.smallStore
+  package static let smallStore: UInt64 = 512 << 10
   /// A run opens its source several times.
   let logs = LogMemory()
 

@@ -26,6 +26,9 @@ struct MigrationRun {
   var planned: [MigrationStep]?
   /// Its source, open under the exclusive lock and seen to be the planned one; nil for a run that is resumed.
   var seen: StoreReader?
+  /// Writes a run that begins down; nil for one that is resumed.
+  var unwritten: UnwrittenRun?
+  var smallStore = MigrationJob.smallStore
 
   var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }
@@ -38,7 +41,10 @@ struct MigrationRun {
       return report
     } catch {
       // Behind the removal of the directory, or a successor, nothing is written down.
-      if !lease.mayBeReplaced { recorder.end(error, monitor.progressNow) }
+      if !lease.mayBeReplaced {
+        keep(after: error)
+        recorder.end(error, monitor.progressNow)
+      }
       throw error
     }
   }
@@ -46,13 +52,17 @@ struct MigrationRun {
   private func run(_ recorder: RunRecorder) throws -> MigrationJob.Report {
     let log = try JobLog(job, fileSystem, logger: logger)
     defer { log.close() }
+    if !mayEndUnwritten { try unwritten?.writeDown(log) }
     let pulse = RunPulse(
-      job, monitor: monitor, recorder: recorder, metrics: RunMetrics(store: plan.destination, factory: metrics))
+      job, monitor: monitor, recorder: recorder, metrics: RunMetrics(store: plan.destination, factory: metrics)
+    ) { _ = try? unwritten?.writeDown(log) }
     defer { pulse.end() }
-    let cutOver = CutOver(fileSystem: fileSystem, job: job)
     // First of all: an in-place cut-over that was interrupted has changed the source already.
-    if let finished = try cutOver.resume() {
+    if let finished = try CutOver(fileSystem: fileSystem, job: job).resume() {
       return try end(finished, pulse: pulse, recorder: recorder, rowsRead: 0, verified: nil, accounts: [])
+    }
+    if planned != nil {
+      try log.append("started: \(plan.sourceVersion) to \(plan.targetVersion), \(plan.steps) steps")
     }
     let source = try seen ?? openSource()
     defer { source.close() }
@@ -71,17 +81,7 @@ struct MigrationRun {
     if !plan.isInPlace { try recheckSource() }
     // The cut-over takes the source's lock itself.
     source.close()
-    try log.append(verified == nil ? "not verified; beginning the cut-over" : "verified; beginning the cut-over")
-    try log.sync()
-    try lease.throwIfReplaced()
-    let finished = try cutOver.run(
-      newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix,
-      facts: facts(source)
-    ) {
-      try recheckSource()
-      // Last of all: from here on names are changed that a successor relies on.
-      try lease.throwIfReplaced()
-    }
+    let finished = try cutOver(result, source: source, isVerified: verified != nil, log: log)
     return try end(
       finished, pulse: pulse, recorder: recorder, rowsRead: result.rowsRead, verified: verified,
       accounts: result.accounts,
@@ -100,22 +100,14 @@ struct MigrationRun {
       next: [resume.line, giveUp.line], path: plan.source)
   }
 
-  /// Writes down an error that would come again, so that nobody is advised to resume.
-  private func noting<Result>(_ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch {
-      if !lease.mayBeReplaced { RunFailure(error)?.write(job, fileSystem) }
-      throw error
-    }
-  }
-
   /// What the journal says of the run when the plan is gone.
-  private func facts(_ source: StoreReader) -> RunFacts {
+  func facts(_ source: StoreReader) -> RunFacts {
     RunFacts(
       sourceVersion: plan.sourceVersion, targetVersion: plan.targetVersion,
       sourceHashes: StoreMark(source.metadata).hashes,
       steps: plan.steps, isVerified: plan.verification != .none,
       rejects: plan.rejects.map { _ in FilePaths.name(of: finalRejectPath) }, arguments: plan.arguments,
-      source: plan.isInPlace ? nil : plan.source)
+      source: plan.isInPlace ? nil : plan.source, keepsBackups: plan.keepsBackups)
   }
 
   /// Something may have come to the output's name since the run began: hours later would be late to say so.

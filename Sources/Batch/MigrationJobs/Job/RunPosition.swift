@@ -7,17 +7,28 @@ final class RunPublisher: @unchecked Sendable {
   // Sendable by discipline: the migrating thread publishes while no pipeline runs, the writing thread while one does.
   private let store: CheckpointStore
   private let lease: Lease
-  private let plan: [UInt8]
+  private let plan: String
   private let source: [UInt8]
   private var last: UInt64
+  private let writeDown: () throws -> JobPlan?
 
-  init(store: CheckpointStore, lease: Lease, plan: [UInt8], source: [UInt8], last: UInt64?) {
-    self.lease = lease
-    (self.store, self.plan, self.source, self.last) = (store, plan, source, last ?? 0)
+  /// `writeDown` writes a run down that begins; it returns nil for one that is resumed.
+  init(
+    _ store: CheckpointStore, _ lease: Lease, plan: JobPlan, last: FoundCheckpoint? = nil,
+    writeDown: @escaping () throws -> JobPlan?
+  ) {
+    (self.store, self.lease, self.plan) = (store, lease, plan.planFingerprint)
+    self.last = last?.checkpoint.sequence ?? 0
+    source = PlanFingerprint.bytes(plan.sourceFingerprint)
+    self.writeDown = writeDown
   }
+
+  /// Whether the run has a checkpoint. Without one it is begun again.
+  var hasPublished: Bool { last > 0 }
 
   func publish(_ position: RunPosition) throws {
     try lease.throwIfReplaced()
+    let plan = PlanFingerprint.bytes(try writeDown()?.planFingerprint ?? plan)
     last += 1
     var sections = try position.sections()
     var epoch = ByteWriter()

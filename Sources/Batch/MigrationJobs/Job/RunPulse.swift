@@ -16,14 +16,20 @@ package final class RunPulse: Sendable {
   private let heeded = Mutex<RunOrders?>(nil)
   private let count = Atomic<Int>(0)
   private let isEnded = Mutex(false)
+  /// What is done when the run is a second old.
+  private let whenOld: @Sendable () -> Void
   /// The limit that the run was begun with.
   private let rate: RunRate?
 
   /// Begins. Orders that another process was given are forgotten.
-  package init(_ job: JobDirectory, monitor: RunMonitor, recorder: RunRecorder? = nil, metrics: RunMetrics? = nil) {
+  package init(
+    _ job: JobDirectory, monitor: RunMonitor, recorder: RunRecorder? = nil, metrics: RunMetrics? = nil,
+    whenOld: @escaping @Sendable () -> Void = {}
+  ) {
     (self.job, self.monitor, self.recorder, self.metrics, rate) = (job, monitor, recorder, metrics, monitor.rate)
+    self.whenOld = whenOld
     for path in [job.control, job.progress] { try? LocalFileSystem().remove(path) }
-    heartbeat.start(every: 0.5) { [weak self] in self?.beat() }
+    heartbeat.start(every: 0.5, after: 0.1) { [weak self] in self?.beat() }
   }
 
   /// Ends: nothing is written any longer on return, and by another call.
@@ -43,7 +49,9 @@ package final class RunPulse: Sendable {
     if let orders = RunOrders.read(job) { heed(orders) }
     monitor.tick()
     // Once a second, and at once when the run was paused.
-    if count.add(1, ordering: .relaxed).newValue % 2 == 1 || monitor.isPaused { tell() }
+    let number = count.add(1, ordering: .relaxed).newValue
+    if number % 2 == 1 || monitor.isPaused { tell() }
+    if number == 3 { whenOld() }
   }
 
   private func heed(_ orders: RunOrders) {

@@ -13,13 +13,12 @@ extension MigrationRun {
   /// Runs the steps that are left; returns the last one's store.
   func runSteps(_ steps: [MigrationStep], source: StoreReader, log: JobLog) throws -> Finished {
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
-    let found = try store.newestValid(plan: planFingerprint, source: sourceFingerprint)
+    let found = planned == nil ? try store.newestValid(plan: planFingerprint, source: sourceFingerprint) : nil
     for rejected in found?.rejected ?? [] {
       try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)")
     }
     var position = try RunPosition(found?.checkpoint, steps: steps.count)
-    let publisher = RunPublisher(
-      store: store, lease: lease, plan: planFingerprint, source: sourceFingerprint, last: found?.checkpoint.sequence)
+    let publisher = RunPublisher(store, lease, plan: plan, last: found) { try unwritten?.writeDown(log) }
     var early: EarlyVerification?
     if found != nil { try log.append("resumed in step \(position.step + 1)") }
     let rejects = try rejectLog(position)
@@ -39,7 +38,7 @@ extension MigrationRun {
       position = RunPosition(
         step: index + 1, previousStore: name, rows: rows, digests: state.digests,
         accounts: position.accounts + [account], rejects: rejects.map { _ in state.rejects })
-      try publisher.publish(position)
+      if position.step < steps.count || publisher.hasPublished { try publisher.publish(position) }
       try removeFiles(upTo: index, keeping: name)
       try log.append("step \(index + 1) of \(steps.count) is written: \(account.summary)")
     }
@@ -75,23 +74,22 @@ extension MigrationRun {
     let stepPlan = try StepPlan(
       step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras,
       validation: plan.validation ?? .all)
-    let target = steps[index].destination
-    let metadata =
-      steps[index].isIdentity
-      ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
     let isLast = index + 1 == steps.count
     let building = isLast ? plan.indexBuilding : .engine
     var header = header(like: source.snapshot.header)
     let version = header.version
     if building == .sqlite { header.version = .rollback }
-    let early = isLast && building == .engine ? try earlyVerification(stepPlan, header) : nil
+    let (isSmall, mayWait) = (isSmall(reader), isLast && mayEndUnwritten)
+    // What is small is verified as fast at the end.
+    let early = isLast && building == .engine && !isSmall ? try earlyVerification(stepPlan, header) : nil
     let job = StepJob(
       reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files,
       header: header,
-      metadata: metadata,
+      metadata: metadata(of: steps[index], source),
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
       keepsDigests: isLast && plan.verification != .none, watcher: early, rejects: rejects,
-      objectWatcher: ObjectExplainer(explains, in: stepPlan, number: index + 1, logger), sourceRows: position.rows
+      objectWatcher: ObjectExplainer(explains, in: stepPlan, number: index + 1, logger), sourceRows: position.rows,
+      isSmall: isSmall, waitsForCheckpoint: { mayWait && !publisher.hasPublished }
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)
@@ -105,6 +103,12 @@ extension MigrationRun {
     let state = try StepRunner(job, restart: try position.restart(plan: stepPlan)).run()
     let rows = Dictionary(zip(stepPlan.tableNames, state.tableRows), uniquingKeysWith: { first, _ in first })
     return (state, rows, try StepAccount(state, stepPlan), early)
+  }
+
+  private func metadata(of step: MigrationStep, _ source: StoreReader) -> StoreMetadata {
+    let target = step.destination
+    return step.isIdentity
+      ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
   }
 
   /// Verifies what is written at once, if the whole store is to be verified in the end.

@@ -1,7 +1,8 @@
 import RunSupport
 import Streams
 
-/// Collects and sorts the entries of indexes while their tables are written, on threads behind the writing one.
+/// Collects and sorts the entries of indexes while their tables are written, on threads behind the writing one or, of
+/// small stores, on that one.
 ///
 /// Only for tables whose rows all come by here from the first one on: what is left out is read from the finished table
 /// by ``IndexPass``, which gives the same bytes (I8).
@@ -16,10 +17,10 @@ final class EntryCollector: @unchecked Sendable {
   /// pages whose entries are taken.
   init?(
     _ indexes: [StoreIndex], tableNames: [String], isEmpty: [Bool], files: StepFiles, source: DatabaseSnapshot,
-    used: BoundedQueue<RecordPage>
+    used: BoundedQueue<RecordPage>, usesThreads: Bool = true
   ) throws {
     self.tableNames = tableNames
-    entries = IndexEntries(indexes, files: files)
+    entries = usesThreads ? IndexEntries(indexes, files: files) : IndexEntries(indexes, files: files, processors: 1)
     var keys: [[TableKeys?]] = []
     for (table, isEmpty) in zip(tableNames, isEmpty) {
       keys.append(isEmpty ? entries.begin(table: table) : [])
@@ -31,7 +32,9 @@ final class EntryCollector: @unchecked Sendable {
         let own = keys.map { lane < $0.count ? $0[lane] : nil }
         let longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
         lanes.insert(
-          try EntryLane(own, tableNames: tableNames, longValues: longValues, next: lanes.first, used: used), at: 0)
+          try EntryLane(
+            own, tableNames: tableNames, longValues: longValues, next: lanes.first, used: used, usesThread: usesThreads),
+          at: 0)
       }
     } catch {
       cancel()
@@ -40,7 +43,7 @@ final class EntryCollector: @unchecked Sendable {
   }
 
   /// Hands over a page whose records are written. Throws what ended the collecting.
-  func push(_ page: RecordPage) throws { try lanes[0].pages.push(page) }
+  func push(_ page: RecordPage) throws { try lanes[0].push(page) }
 
   /// Waits until everything is taken, and returns the entries. Nothing can be pushed afterwards.
   func finish() throws -> IndexEntries {

@@ -1,7 +1,8 @@
 import RunSupport
 import Streams
 
-/// A thread that takes the entries of some indexes out of pages of records, and hands the pages on.
+/// Takes the entries of some indexes out of pages of records, and hands the pages on; on a thread of its own, if there is
+/// to be one.
 final class EntryLane: @unchecked Sendable {
   // Sendable: all that changes belongs to the thread until it was joined.
   private let tableNames: [String]
@@ -10,27 +11,26 @@ final class EntryLane: @unchecked Sendable {
   @exclusivity(unchecked) private var owned: [TableKeys?]
   /// Tables whose rows do not all come by here.
   private(set) var forgotten: [Int] = []
-  /// The pages that it takes.
+  /// The pages on their way to the thread.
   let pages = BoundedQueue<RecordPage>(capacity: 1)
   private let next: EntryLane?
   private let used: BoundedQueue<RecordPage>
+  private let usesThread: Bool
   private var worker: Worker?
 
-  /// Starts. `owned` is by table what takes the rows, nil where it has no index. Pages go on to `next`, or emptied to
+  /// Starts the thread. `owned` is by table what takes the rows, nil where it has no index. Pages go on to `next`, or emptied to
   /// `used`.
   init(
     _ owned: [TableKeys?], tableNames: [String], longValues: LongValueReader, next: EntryLane?,
-    used: BoundedQueue<RecordPage>
+    used: BoundedQueue<RecordPage>, usesThread: Bool
   ) throws {
-    (self.owned, self.tableNames, self.next, self.used) = (owned, tableNames, next, used)
+    (self.owned, self.tableNames, self.next, self.used, self.usesThread) = (owned, tableNames, next, used, usesThread)
     keys = owned.map { $0.map { Unmanaged.passUnretained($0) } }
     for table in owned { table?.longValues = longValues }
+    if !usesThread { return }
     worker = try Worker { [self] in
       do {
-        while let page = try pages.pop() {
-          try take(page)
-          try handOn(page)
-        }
+        while let page = try pages.pop() { try takeWhole(page) }
       } catch {
         pages.abort(error)
         throw error
@@ -38,8 +38,12 @@ final class EntryLane: @unchecked Sendable {
     }
   }
 
-  private func handOn(_ page: RecordPage) throws {
-    if let next { return try next.pages.push(page) }
+  /// Takes a page: at once, or when the thread comes to it.
+  func push(_ page: RecordPage) throws { try usesThread ? pages.push(page) : takeWhole(page) }
+
+  private func takeWhole(_ page: RecordPage) throws {
+    try take(page)
+    if let next { return try next.push(page) }
     page.reset()
     try used.push(page)
   }

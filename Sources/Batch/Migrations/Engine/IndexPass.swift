@@ -14,14 +14,16 @@ package final class IndexPass: @unchecked Sendable {
   private let indexes: [StoreIndex]
   private var entries: IndexEntries
   private let used = BoundedQueue<IndexCells>(capacity: .max)
+  private let usesThreads: Bool
 
   /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from
   /// whose first row on they were collected.
   package init(
     _ indexes: [StoreIndex], database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles,
     monitor: RunMonitor = RunMonitor(),
-    collected: IndexEntries? = nil
+    collected: IndexEntries? = nil, usesThreads: Bool = true
   ) {
+    self.usesThreads = usesThreads
     (self.database, self.header, self.files, self.indexes, self.monitor) = (database, header, files, indexes, monitor)
     entries = collected ?? IndexEntries(indexes, files: files)
   }
@@ -48,13 +50,24 @@ package final class IndexPass: @unchecked Sendable {
     let isLast: Bool
   }
 
-  /// Builds all indexes from one on: the threads of the lanes sort and merge what this one writes, each as far ahead as
-  /// its memory allows. Only the writing hands out pages, so their numbers do not depend on the sorting (I8).
+  /// Builds all indexes from one on: the threads of the lanes, if there are to be any, sort and merge what this one writes,
+  /// each as far ahead as its memory allows. Only the writing hands out pages, so their numbers do not depend on the
+  /// sorting (I8).
   ///
   /// `body` is called after every index with the number of those that are written; when it throws, the pass ends.
   package func run(from first: Int, _ body: (Int) throws -> Void) throws {
     guard first < count else { return }
     let sorters = try sorters(from: first)
+    if usesThreads { return try write(sorters, body) }
+    for sorted in sorters {
+      let builder = try builder(indexes[sorted.position])
+      try sort(sorted) { try append($0, to: builder) }
+      try builder.finish()
+      try body(sorted.position + 1)
+    }
+  }
+
+  private func write(_ sorters: [Sorted], _ body: (Int) throws -> Void) throws {
     // A sixth of the memory that is there for sorting lies in queues.
     let places = max(4, entries.sortBytes / 6 / IndexCells.usualCapacity / entries.laneCount)
     let filled = (0..<entries.laneCount).map { _ in BoundedQueue<Batch>(capacity: places) }
@@ -64,9 +77,9 @@ package final class IndexPass: @unchecked Sendable {
         let own = sorters.filter { entries.lane(of: $0.position) == lane }
         threads.append(try Worker { [self] in try sort(own, into: queue) })
       }
-      for position in first..<count {
-        try write(position, from: filled[entries.lane(of: position)])
-        try body(position + 1)
+      for sorted in sorters {
+        try write(sorted.position, from: filled[entries.lane(of: sorted.position)])
+        try body(sorted.position + 1)
       }
     } catch {
       for queue in filled { queue.abort(error) }
@@ -78,14 +91,18 @@ package final class IndexPass: @unchecked Sendable {
   private func write(_ position: Int, from filled: BoundedQueue<Batch>) throws {
     let builder = try builder(indexes[position])
     while let batch = try filled.pop() {
-      // Between two indexes there is a checkpoint; within one nothing is kept, and a large one takes long.
-      if !batch.isLast { try monitor.throwIfStopRequested() }
-      try builder.append(batch.cells)
-      monitor.hold(bytes: batch.cells.byteCount)
-      try used.push(batch.cells)
+      try append(batch, to: builder)
       if batch.isLast { break }
     }
     try builder.finish()
+  }
+
+  private func append(_ batch: Batch, to builder: IndexBuilder) throws {
+    // Between two indexes there is a checkpoint; within one nothing is kept, and a large one takes long.
+    if !batch.isLast { try monitor.throwIfStopRequested() }
+    try builder.append(batch.cells)
+    monitor.hold(bytes: batch.cells.byteCount)
+    try used.push(batch.cells)
   }
 
   /// Entries of one index on their way to a lane's thread, which is the only one that touches them from there on.
@@ -111,14 +128,14 @@ package final class IndexPass: @unchecked Sendable {
   /// Hands on the records of a lane's indexes, each in order.
   private func sort(_ sorters: [Sorted], into filled: BoundedQueue<Batch>) throws {
     do {
-      for sorted in sorters { try sort(sorted, into: filled) }
+      for sorted in sorters { try sort(sorted, filled.push) }
     } catch {
       filled.abort(error)
       throw error
     }
   }
 
-  private func sort(_ sorted: Sorted, into filled: BoundedQueue<Batch>) throws {
+  private func sort(_ sorted: Sorted, _ take: (Batch) throws -> Void) throws {
     let index = indexes[sorted.position]
     let rest = try sorted.sorter.drain(
       into: emptyCells(),
@@ -129,10 +146,10 @@ package final class IndexPass: @unchecked Sendable {
           hint: "Make the values distinct in a policy; the source is untouched")
       },
       onFull: { full in
-        try filled.push(Batch(cells: full, isLast: false))
+        try take(Batch(cells: full, isLast: false))
         return emptyCells()
       })
-    try filled.push(Batch(cells: rest, isLast: true))
+    try take(Batch(cells: rest, isLast: true))
   }
 
   private func emptyCells() -> IndexCells {

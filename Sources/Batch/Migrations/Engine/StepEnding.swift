@@ -50,7 +50,7 @@ struct StepEnding {
     if job.keepsDigests { state.digests = output.digests.merging(fixed) { $1 } }
     state.phase = .indexes
     state.unit = 0
-    try publishIndexState()
+    if isDue() { try publishIndexState() } else { try output.flush() }
   }
 
   /// Changes keys and values of rows that are written already, where there are such changes: then the tables go to a
@@ -89,6 +89,9 @@ struct StepEnding {
     }
   }
 
+  /// Whether a phase ends with a checkpoint: not if it were the first one, and is not due.
+  private mutating func isDue() -> Bool { !job.waitsForCheckpoint() || clock.isDue(adding: 0) }
+
   private mutating func publishIndexState() throws {
     try output.sync()
     state.nextPage = output.database.writer.nextPage
@@ -100,7 +103,7 @@ struct StepEnding {
     progress.noteIndexWork(in: state)
     let pass = IndexPass(
       indexes.indexes, database: output.database, header: job.header, files: job.files, monitor: job.monitor,
-      collected: collected
+      collected: collected, usesThreads: !job.isSmall
     )
     collected = nil
     let trees = RTreePass(
@@ -113,12 +116,13 @@ struct StepEnding {
       try trees.run { take($1) }
     }
     for row in plan.carried.trees { try copyTree(row) }
-    let schema = try output.database.finish()
+    let isDue = isDue()
+    let schema = try output.database.finish(isDurable: isDue)
     if job.keepsDigests { state.digests["sqlite_schema"] = schema }
     if job.indexBuilding == .sqlite { try fillBySQLite(pass) }
     state.phase = .finished
     state.nextPage = output.database.writer.nextPage
-    try job.publish(state, [])
+    if isDue { try job.publish(state, []) }
   }
 
   private mutating func build(_ pass: IndexPass, _ trees: RTreePass) throws {

@@ -33,6 +33,10 @@ package struct StepJob {
   package var isExcerpt = false
   /// Rows of the source's tables, where a step before wrote them.
   package var sourceRows: [String: UInt64] = [:]
+  /// Whether the source is so small that threads cost more than they gain.
+  package var isSmall = false
+  /// Whether there is no checkpoint yet, and none is made before it is due.
+  package var waitsForCheckpoint: @Sendable () -> Bool
   /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
   package var publish: @Sendable (StepState, _ builders: [UInt8]) throws -> Void
 
@@ -42,6 +46,7 @@ package struct StepJob {
     version: DatabaseHeader.Version, monitor: RunMonitor, keepsDigests: Bool = false, watcher: (any PartWatcher)? = nil,
     rejects: RejectLog? = nil, objectWatcher: (any ObjectWatcher)? = nil, rehearsal: StepRehearsal? = nil,
     isExcerpt: Bool = false, sourceRows: [String: UInt64] = [:],
+    isSmall: Bool = false, waitsForCheckpoint: @escaping @Sendable () -> Bool = { false },
     publish: @escaping @Sendable (StepState, _ builders: [UInt8]) throws -> Void
   ) {
     self.reader = reader
@@ -62,6 +67,8 @@ package struct StepJob {
     self.rehearsal = rehearsal
     self.isExcerpt = isExcerpt
     self.sourceRows = sourceRows
+    self.isSmall = isSmall
+    self.waitsForCheckpoint = waitsForCheckpoint
     self.publish = publish
   }
 }

@@ -99,9 +99,12 @@ final class StepOutput {
     return (writer.bytes, database.writer.nextPage, states)
   }
 
+  /// Hands all that was built to the file.
+  func flush() throws { try database.writer.flush() }
+
   /// Makes everything written durable, and with it the names of the step's files: a checkpoint refers to them (I3).
   func sync() throws {
-    try database.writer.flush()
+    try flush()
     try file.sync()
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }

@@ -62,9 +62,9 @@ package final class StepPlan {
     policies: PolicyRegistry, now: Double, validation: ValidationMode, extras: ExtrasOptions? = nil
   ) throws {
     (self.step, self.layout, self.graph, self.passed, self.origin) = (step, layout, graph, passed, origin)
-    conversions = AccountLines(step).conversions
+    conversions = step.lines().conversions
     binding = graph.binding
-    entities = try layout.entityNames.map { try DestinationEntity(name: $0, layout: layout) }
+    entities = try DestinationEntity.all(of: step, layout: layout)
     let drafts = try StepDraft(step: step, layout: layout, graph: graph, policies: policies, entities: entities)
     keys = drafts.keys
     lookups = drafts.lookups

@@ -68,7 +68,7 @@ package final class StepRunner {
   package func run() throws -> StepState {
     // What planning had needed, a run would have on top of its own.
     ProcessMemory.giveBack()
-    if !isResumed { try checkpoint() }
+    if !isResumed, !job.waitsForCheckpoint() { try checkpoint() }
     let phase = transformer.state.phase
     if phase == .units {
       work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes.indexes)
@@ -108,7 +108,7 @@ package final class StepRunner {
     if job.indexBuilding == .engine, !isWrittenAgain {
       collector = try EntryCollector(
         indexes.indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files,
-        source: job.reader.snapshot, used: records)
+        source: job.reader.snapshot, used: records, usesThreads: !job.isSmall)
     }
     while transformer.state.unit < plan.units.count {
       try run(plan.units[transformer.state.unit])
@@ -146,12 +146,12 @@ package final class StepRunner {
       return transformer.manager.output.reset()
     }
     progress.show(unit, in: transformer.state)
-    let scan = try scan(origin)
-    let (number, rehearsal) = (transformer.state.unit, job.rehearsal)
+    let (scan, number, rehearsal) = (try scan(origin), transformer.state.unit, job.rehearsal)
     rehearsal?.begin(unit: number, transformer.standing, rows: output.rowCounts)
     let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
     let collector = collector
     try Pipeline<ScannedPage, Parcel>.run(
+      usesThreads: !job.isSmall,
       read: {
         let page = pages.tryPop() ?? RowPage()
         guard try !monitor.isStopRequested && scan.next(into: page) else { return nil }

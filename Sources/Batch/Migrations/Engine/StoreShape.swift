@@ -23,6 +23,6 @@ package enum StoreShape {
         try TableBuilder(root: root, writer: database.writer).finish()
       }
     }
-    try database.finish()
+    try database.finish(isDurable: false)
   }
 }

@@ -16,7 +16,7 @@ struct VersionCount {
     let levels = Array(sequence(first: plan) { $0.passed?.plan })
     for level in levels { try read(level) }
     accounts = try zip(levels, tallies).reversed().map { level, tally in
-      try AccountLines(level.step).account.counted(tally, level.binding)
+      try level.step.lines().account.counted(tally, level.binding, known: level.graph.entities)
     }
     accounts[0].lines += TriggerLines(plan).lines
   }

@@ -55,7 +55,7 @@ extension VersionAccount {
     else {
       return nil
     }
-    guard let reader else { return AccountLines(step).account }
+    guard let reader else { return step.lines().account }
     return try PlanAccounts([step], reader: reader, binding: StoreBinding(reader, model: source), counts: true).accounts
       .first
   }

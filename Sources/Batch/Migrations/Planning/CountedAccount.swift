@@ -2,11 +2,13 @@ import CoreDataStore
 import Streams
 
 extension VersionAccount {
-  /// The account with its counts: by a tally of what its version holds.
-  func counted(_ tally: ContentTally, _ binding: StoreBinding) throws -> VersionAccount {
+  /// The account with its counts: by a tally of what its version holds. `known` entities need not be bound again.
+  func counted(_ tally: ContentTally, _ binding: StoreBinding, known: [String: SourceEntity] = [:]) throws
+    -> VersionAccount
+  {
     var account = self
     var owners: [RelationshipStorage: String] = [:]
-    var entities: [String: SourceEntity] = [:]
+    var entities = known
     for index in lines.indices where lines[index].isCounted {
       let name = lines[index].entity
       let entity = try entities[name] ?? SourceEntity(name: name, binding: binding)

@@ -12,7 +12,7 @@ struct EvaluatedDefaults {
 
   /// The library with such values as defaults of its versions.
   func applied(to library: ModelLibrary) -> ModelLibrary {
-    guard library.versions.contains(where: Self.has) else { return library }
+    guard library.hasEvaluatedDefaults else { return library }
     let bundles = library.bundles.map { bundle in
       var bundle = bundle
       bundle.versions = bundle.versions.map(applied)
@@ -21,7 +21,7 @@ struct EvaluatedDefaults {
     return ModelLibrary(bundles: bundles, hashes: library.hashes)
   }
 
-  private static func has(_ model: ManagedObjectModel) -> Bool {
+  static func has(_ model: ManagedObjectModel) -> Bool {
     model.entities.contains { $0.attributes.contains { $0.evaluatedDefault != nil } }
   }
 

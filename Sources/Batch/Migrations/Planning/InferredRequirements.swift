@@ -40,14 +40,13 @@ struct InferredRequirements {
 
   private var requirements: [Requirement] = []
 
-  /// Prepares a path from the store's version. Throws `badModel`.
-  init(_ path: [MigrationStep], source: StoreLayout) throws {
-    var composition = try MappingComposition(VersionLayout(source))
-    for step in path where !step.isIdentity {
-      guard step.isInferred, let model = step.mappingModels.first else { return }
+  /// Prepares a path from the store's version.
+  init(_ path: [MigrationStep], composed: ComposedPath) {
+    for (index, step) in path.enumerated() where !step.isIdentity {
+      guard step.isInferred, let model = step.mappingModels.first, let composition = composed.after(index) else {
+        return
+      }
       for mapping in model.entityMappings { add(mapping, step: step, composition: composition) }
-      // What objects look like after a step that cannot be composed is not known before it is made.
-      guard (try? composition.append(model.entityMappings, to: VersionLayout(step.destination))) != nil else { return }
     }
   }
 

@@ -1,4 +1,5 @@
 import CoreDataModel
+import Foundation
 import RunSupport
 import Streams
 
@@ -17,6 +18,7 @@ enum KnownLibraries {
 
   private static let deepest = 8
   private static let known = Memo<[Seen], ModelLibrary>(limit: 4)
+  private static let listings = Memo<Seen, [String]>(limit: 1024)
 
   /// The library of the models at these paths. Xcode's are read again when a file of them is another one than it was: by
   /// size, time of change and inode. So are stores. Others are when their mark differs. Throws ``BatchError`` as the
@@ -56,6 +58,13 @@ enum KnownLibraries {
     let disk = LocalFileSystem()
     let status = try disk.status(path)
     guard status?.isDirectory == true, depth < deepest else { return [.file(path, status)] }
-    return try disk.list(path).flatMap { try seen(FilePaths.join(path, $0), depth: depth + 1) }
+    return try names(in: path, status).flatMap { try seen(FilePaths.join(path, $0), depth: depth + 1) }
+  }
+
+  /// What a folder holds that is as it was a second ago: it would have another time of change with other names.
+  private static func names(in path: String, _ status: FileStatus?) throws -> [String] {
+    let list = { try LocalFileSystem().list(path) }
+    guard let status, Double(status.modified) / 1e9 < Date().timeIntervalSince1970 - 1 else { return try list() }
+    return try listings.value(.file(path, status), make: list)
   }
 }

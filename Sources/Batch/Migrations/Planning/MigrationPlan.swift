@@ -41,6 +41,10 @@ public struct MigrationPlan: Sendable {
   public var notes: [String]
   /// The steps before some of them were made one.
   package var path: [MigrationStep] = []
+  /// How stores that take the same steps look; nil where each is looked at by itself.
+  package var looks: Memo<StepsLook.Key, StepsLook>?
+  /// Where the tables of the source's version are; nil before they were looked for.
+  package var binding: StoreBinding?
   /// The moment that the plan takes for now, in seconds since 2001.
   package var now: Double = 0
   /// Where inference past versions and version by version give other values; the notes say it, too.
@@ -111,7 +115,10 @@ public struct MigrationPlanner: Sendable {
         var plan = try planner.planned(reader, target: target, countsRows: countsRows, checksValues: checksValues)
         plan.now = now
         plan.notes = (unknown.map { [$0 + "; the store's own model takes its place"] } ?? []) + plan.notes
-        plan.notes += EvaluatedDefaults.notes(plan.path, versions: library.versions, applied: planner.library.versions)
+        if library.hasEvaluatedDefaults {
+          plan.notes += EvaluatedDefaults.notes(
+            plan.path, versions: library.versions, applied: planner.library.versions)
+        }
         return plan
       } catch var error as BatchError where [.noPath, .badMapping].contains(error.code) && unknown != nil {
         error.message += "\n" + (unknown ?? "")
@@ -139,25 +146,23 @@ public struct MigrationPlanner: Sendable {
     let prepared = try prepared(steps, renews ? nil : key, reader: reader, binding: binding, checksValues: checksValues)
     let values = try prepared.requirements?.check(reader, binding) ?? []
     let path = steps
-    steps = try parts.applied(to: prepared.fusion?.steps ?? steps, policies: policies)
+    steps = try parts.applied(to: prepared.steps, policies: policies)
     try Self.requireLayouts(steps)
-    if checksValues {
-      let written = Set(steps.map(\.destination.name))
-      try NewConstraints(path, source: binding.layout, written: written).check(reader, binding)
-    }
-    let splits = try steps.map { try MappingSplit($0, policies: policies) }
+    try prepared.constraints?.check(reader, binding)
+    let known = parts.isAll ? prepared.splits : nil
+    let splits = try known ?? steps.map { try MappingSplit($0, policies: policies) }
     let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
-      try assumption + chosen.notes + values + InferredRequirements.newRelationships(path)
-      + (prepared.fusion?.notes ?? [])
+      try assumption + chosen.notes + values + prepared.notes
       + PartSelection.notes(steps, splits, policies: policies)
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
-      path: path, differences: chosen.differences, destination: try namedDestination(for: destination))
+      path: path, looks: key == nil || renews || !parts.isAll ? nil : prepared.looks, binding: binding,
+      differences: chosen.differences, destination: try namedDestination(for: destination))
   }
 
   /// A version that no store can have is found now, not when its turn comes. Throws `badModel`.

@@ -9,7 +9,7 @@ public struct MigrationStep: Sendable, Equatable {
   /// The version after the step.
   public let destination: ManagedObjectModel
   /// The mapping models of the step; they cover disjoint parts.
-  public internal(set) var mappingModels: [MappingModel]
+  public internal(set) var mappingModels: [MappingModel] { didSet { facts = ModelFacts() } }
   /// Whether the mapping model was inferred from the two versions.
   public let isInferred: Bool
   /// Why this step was chosen, for a plan that people read.
@@ -20,9 +20,11 @@ public struct MigrationStep: Sendable, Equatable {
   public let passed: [MigrationStep]
   /// Whether the step goes forward in the version history of a bundle. What its destination lacks was then dropped by
   /// the model's author.
-  package var isHistory = true
+  package var isHistory = true { didSet { facts = ModelFacts() } }
   /// Whether the step leads from a version to itself for the metadata alone: they are made anew from the model.
-  package internal(set) var renewsMetadata = false
+  package internal(set) var renewsMetadata = false { didSet { facts = ModelFacts() } }
+  /// What was found out about the step, for all stores that take it.
+  private(set) var facts = ModelFacts()
 
   /// The version of the store that the step reads.
   public var origin: ManagedObjectModel { passed.first?.source ?? source }

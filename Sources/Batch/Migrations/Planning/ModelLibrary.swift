@@ -17,6 +17,9 @@ public struct ModelLibrary: Sendable {
 
   /// Paths by inference alone that were found before.
   let paths: Memo<PathKey, RunInference>
+  private let evaluated: Memo<Bool, Bool>
+  /// Whether a version has a default that is evaluated once.
+  var hasEvaluatedDefaults: Bool { evaluated.value(true) { versions.contains(where: EvaluatedDefaults.has) } }
   /// Such paths, prepared for tables that stores had.
   let prepared: Memo<PreparedPath.Key, PreparedPath>
 
@@ -47,7 +50,7 @@ public struct ModelLibrary: Sendable {
   init(bundles: [ModelBundle], hashes: [[String: [UInt8]]]) {
     self.bundles = bundles
     self.hashes = hashes
-    (paths, prepared) = (Memo(limit: 16), Memo(limit: 16))
+    (paths, prepared, evaluated) = (Memo(limit: 16), Memo(limit: 16), Memo(limit: 1))
     checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
   }

@@ -23,20 +23,15 @@ struct NewConstraints {
 
   private(set) var constraints: [Constraint] = []
 
-  /// Prepares a path. Constraints count of `written` versions alone, by name. Throws `badModel`.
-  init(_ path: [MigrationStep], source: StoreLayout, written: Set<String>) throws {
+  /// Prepares a path. Constraints count of `written` versions alone, by name.
+  init(_ path: [MigrationStep], composed: ComposedPath, written: Set<String>) {
     func adds(_ step: MigrationStep) -> Bool {
       written.contains(step.destination.name)
         && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
     }
     guard let last = path.lastIndex(where: adds) else { return }
-    var composition = try MappingComposition(VersionLayout(source))
-    for step in path[...last] {
-      // What objects look like after a step that cannot be composed is not known before it is made.
-      let mappings = step.mappingModels.flatMap(\.entityMappings)
-      guard
-        step.isIdentity || (try? composition.append(mappings, to: VersionLayout(step.destination))) != nil
-      else { return }
+    for (index, step) in path[...last].enumerated() {
+      guard let composition = composed.after(index + 1) else { return }
       guard adds(step) else { continue }
       for entity in step.destination.entities {
         for properties in entity.uniquenessConstraints {

@@ -16,6 +16,7 @@ struct PathFusion {
   private(set) var notes: [String] = []
 
   private let path: [MigrationStep]
+  private let composed: ComposedPath
   /// All versions of the path.
   private let versions: [VersionLayout]
   /// The pass at hand: its stages, the last of which may still grow, and the steps that each is made of.
@@ -29,7 +30,10 @@ struct PathFusion {
   }
 
   /// Prepares a path for a store. Custom stages stay steps of their own. Throws `badModel`.
-  init(_ path: [MigrationStep], source: StoreBinding, schema: StoreSchema, isStaged: Bool) throws {
+  init(
+    _ path: [MigrationStep], composed: ComposedPath, source: StoreBinding, schema: StoreSchema, isStaged: Bool
+  ) throws {
+    self.composed = composed
     (self.path, versions) = (path, [VersionLayout(source.layout)] + path.map { VersionLayout($0.destination) })
     guard path.count > 1 else {
       steps = path
@@ -57,9 +61,8 @@ struct PathFusion {
   }
 
   private mutating func add(_ step: MigrationStep, _ index: Int) throws {
-    let mappings = step.mappingModels.flatMap(\.entityMappings)
-    if var longer = stretch, (try? longer.composition.append(mappings, to: versions[index + 1])) != nil {
-      stretch = longer
+    if let first = stretch?.first, let longer = try composition(from: first, to: index) {
+      stretch?.composition = longer
       return
     }
     closeStretch(before: index)
@@ -67,12 +70,21 @@ struct PathFusion {
       note(step, "needs another pass, because \(reason)")
       closePass(before: index)
     }
-    var composition = try MappingComposition(versions[index])
-    if (try? composition.append(mappings, to: versions[index + 1])) != nil {
+    if let composition = try composition(from: index, to: index) {
       stretch = Stretch(first: index, composition: composition)
     } else {
       stages.append((step, index..<index + 1))
     }
+  }
+
+  /// The composition of the steps from one to another, which follows the stretch at hand; nil if there is none.
+  private func composition(from first: Int, to index: Int) throws -> MappingComposition? {
+    guard first > 0 else { return composed.after(index + 1) }
+    var composition = first == index ? nil : stretch?.composition
+    if composition == nil { composition = try MappingComposition(versions[index]) }
+    let mappings = path[index].mappingModels.flatMap(\.entityMappings)
+    guard (try? composition?.append(mappings, to: versions[index + 1])) != nil else { return nil }
+    return composition
   }
 
   /// Why the pass at hand cannot continue after its last step; nil if it can.

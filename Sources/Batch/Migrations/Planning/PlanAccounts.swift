@@ -13,7 +13,7 @@ package struct PlanAccounts {
   /// leave no doubt.
   package init(_ steps: [MigrationStep], reader: StoreReader, binding: StoreBinding, counts: Bool) throws {
     let stages = steps.flatMap { $0.passed + [$0] }
-    let lines = stages.map(AccountLines.init)
+    let lines = stages.map { $0.lines() }
     accounts = lines.map(\.account)
     guard counts else { return }
     let tally = try ContentTally(

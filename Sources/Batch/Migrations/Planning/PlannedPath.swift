@@ -40,8 +40,12 @@ extension MigrationPlanner {
         isStaged: order.stages != nil)
     }
     guard let key else { return try make() }
+    // Where the tables lie is each store's own.
+    let tables = reader.schema.rows.map {
+      SchemaRow(type: $0.type, name: $0.name, tableName: $0.tableName, rootPage: 0, sql: $0.sql)
+    }
     let whole = PreparedPath.Key(
-      path: key, tables: reader.schema.rows, histories: steps.map(\.isHistory), fuses: fuses, checksValues: checksValues
+      path: key, tables: tables, histories: steps.map(\.isHistory), fuses: fuses, checksValues: checksValues
     )
     return try library.prepared.value(whole, make: make)
   }

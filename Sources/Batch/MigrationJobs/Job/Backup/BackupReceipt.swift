@@ -20,10 +20,13 @@ struct BackupReceipt: Codable, Equatable {
 
   static func path(of backup: String) -> String { backup + ".json" }
 
+  /// Durable when the directory is synced.
   func write(for backup: String, _ fileSystem: any FileSystem) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    try fileSystem.writeDurably(Array(try encoder.encode(self)), to: Self.path(of: backup))
+    let path = Self.path(of: backup)
+    try fileSystem.writeAndSync(Array(try encoder.encode(self)), to: path + ".new")
+    try fileSystem.rename(path + ".new", to: path)
   }
 
   /// Nil if there is none that can be understood: then nothing is known of the new store.

@@ -76,30 +76,30 @@ extension CutOver {
         try endExchange(journal)
       } catch let error as StreamsError where error.code == .unsupported {
         try fileSystem.rename(job.file(journal.newStore), to: journal.destination)
+        try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
       }
     }
-    try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
-    try fileSystem.syncDirectory(job.path)
   }
 
   /// What had the destination's name until the exchange is the old file, which has the backup's name, too, and goes; or
   /// a file that somebody put there in the last moment, which gets the name back. Where it is the new store, somebody
-  /// has put that in place by another of its names.
+  /// has put that in place by another of its names. The destination's name is durable on return.
   private func endExchange(_ journal: CutOverJournal) throws {
-    let left = job.file(journal.newStore)
-    guard try fileSystem.statusOfName(left) != nil else { return }
+    let (left, directory) = (job.file(journal.newStore), FilePaths.directory(of: journal.destination))
+    guard try fileSystem.statusOfName(left) != nil else { return try fileSystem.syncDirectory(directory) }
     let (found, old) = (try FileIdentity(database: left, fileSystem), journal.whole ?? journal.old?.main)
     guard found?.isSameFile(as: old) == true || found?.isSameFile(as: journal.new) == true else {
       // Beside a log of the new store the other file would be taken for it: the new store keeps the name.
       if try hasLog(journal.destination) {
         _ = try setAside(left, of: journal)
+        try fileSystem.syncDirectory(directory)
         return try fileSystem.remove(left)
       }
       try fileSystem.exchange(left, with: journal.destination)
-      try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
+      try fileSystem.syncDirectory(directory)
       throw Self.changed("in the last moment", journal.destination)
     }
-    try fileSystem.syncDirectory(FilePaths.directory(of: journal.destination))
+    try fileSystem.syncDirectory(directory)
     try fileSystem.remove(left)
   }
 

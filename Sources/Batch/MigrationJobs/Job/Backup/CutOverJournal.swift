@@ -178,4 +178,6 @@ struct RunFacts: Codable, Equatable {
   var arguments: [String]?
   /// The source's path, if it is not the destination's.
   var source: String?
+  /// How many backups stay, for a run without a plan.
+  var keepsBackups: BackupLimit?
 }

@@ -25,7 +25,7 @@ package final class RunRecorder: Sendable {
   /// A process begins to work on a run: the first one of it if `isNew`.
   init(_ job: JobDirectory, plan: JobPlan, isNew: Bool, logger: Logger) {
     (record, self.logger) = (job.record, logger)
-    let run = "\(plan.now) \(plan.planFingerprint)"
+    let run = plan.name
     attempt { state in
       var file = try HistoryFile(job, run: run, isNew: isNew)
       state.process = (file.history.processes.last?.number ?? 0) &+ 1
@@ -111,6 +111,21 @@ package final class RunRecorder: Sendable {
       try state.file?.keep(as: record)
     }
     close()
+  }
+
+  /// Ends the history of a run without a plan that another process has all but finished. Nothing depends on it.
+  static func end(_ job: JobDirectory, report: MigrationJob.Report, _ fileSystem: any FileSystem) {
+    guard let run = RunHistory(path: job.history)?.facts?.run, var file = try? HistoryFile(job, run: run) else {
+      return
+    }
+    defer { file.close() }
+    let finished = RunHistory.Finished(
+      backup: report.backup, bytes: report.bytes, entities: [], tallies: [], read: [:], notes: report.notes,
+      result: try? StoreState(report.destination, fileSystem),
+      identity: try? StoreIdentity(report.destination, fileSystem))
+    let process = file.history.processes.last?.number ?? 1
+    try? file.add(RunHistory.Line(end: RunHistory.End(process: process, at: now, finished: finished)))
+    try? file.keep(as: job.record)
   }
 
   private func close() {

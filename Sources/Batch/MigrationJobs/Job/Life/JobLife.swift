@@ -62,9 +62,19 @@ extension MigrationJob {
     let journal = try cutOver.journal()
     let result = try cutOver.result(journal)
     return try job.whenOver(fileSystem) {
+      let removed = try removeBackups(journal, latest: finished?.backup)
+      var report = try? result.report(finished?.backup, fileSystem)
+      report?.removedBackups = removed
+      if let report { RunRecorder.end(job, report: report, fileSystem) }
       try job.remove(fileSystem, under: lease)
-      return try result.report(finished?.backup, fileSystem)
+      return try report ?? result.report(finished?.backup, fileSystem)
     }
+  }
+
+  /// Removes what is beyond the limit of backups, of a run that was over before it had a plan.
+  private func removeBackups(_ journal: CutOverJournal, latest: String?) throws -> [String] {
+    guard let limit = journal.run?.keepsBackups, journal.old != nil else { return [] }
+    return try StoreBackup.remove(beyond: limit, of: journal.destination, latest: latest, fileSystem)
   }
 
   /// Removes a job directory with what the run made elsewhere and no data depends on. The caller has the lease. Returns

@@ -1,0 +1,60 @@
+import CoreDataStore
+import RunSupport
+import Streams
+
+// What a run leaves behind that ends with an error.
+extension MigrationRun {
+  /// Writes down an error that would come again, so that nobody is advised to resume.
+  func noting<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch {
+      if !lease.mayBeReplaced { RunFailure(error)?.write(job, fileSystem) }
+      throw error
+    }
+  }
+
+  /// Whether the run begins without a plan on the disk: a small store may be migrated before its first checkpoint is due.
+  /// The list of rejects, and what a program does between stages, are remembered by checkpoints alone.
+  var mayEndUnwritten: Bool {
+    guard let seen, plan.rejects == nil, stageHandler == nil else { return false }
+    return isSmall(seen)
+  }
+
+  func isSmall(_ reader: StoreReader) -> Bool {
+    UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize) <= smallStore
+  }
+
+  /// Gives a finished store its name. A run that is refused before its journal is one like any other again.
+  func cutOver(_ result: Finished, source: StoreReader, isVerified: Bool, log: JobLog) throws -> CutOverResult {
+    try log.append(isVerified ? "verified; beginning the cut-over" : "not verified; beginning the cut-over")
+    if try unwritten?.close() != false { try log.sync() }
+    try lease.throwIfReplaced()
+    let cutOver = CutOver(fileSystem: fileSystem, job: job)
+    do {
+      return try cutOver.run(
+        newStore: result.path, destination: plan.destination, inPlace: plan.isInPlace, backupSuffix: plan.backupSuffix,
+        facts: facts(source)
+      ) {
+        try recheckSource()
+        // Last of all: from here on names are changed that a successor relies on.
+        try lease.throwIfReplaced()
+      }
+    } catch {
+      if try !cutOver.isPending() { unwritten?.reopen() }
+      throw error
+    }
+  }
+
+  /// Writes a run down that has no checkpoint yet, so that it can be resumed: from its beginning. If that fails, or the
+  /// error was a failed write (I10), the run goes with its directory.
+  func keep(after error: any Error) {
+    let code = BatchError(wrapping: error).code
+    guard
+      ![BatchError.Code(.inputOutput), BatchError.Code(.diskFull), BatchError.Code(.damagedCheckpoint)].contains(code),
+      let plan = try? unwritten?.writeDown(nil)
+    else { return }
+    let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
+    guard (try? store.newestReadable() == nil) == true else { return }
+    let publisher = RunPublisher(store, lease, plan: plan) { plan }
+    try? publisher.publish(RunPosition(nil, steps: plan.steps))
+  }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+
+/// The options of the command before: a list gives the same to each of its stores, and to read them takes a while.
+struct RepeatedOptions {
+  private var words: [String] = []
+  private var command: MigrateCommand?
+
+  /// The command of a line.
+  ///
+  /// Throws the parser's error.
+  mutating func parse(_ line: [String], by root: any ParsableCommand.Type) throws -> any ParsableCommand {
+    let options = Array(line.dropFirst(2))
+    if var command, options == words, line.first == "migrate", line.count > 1, !line[1].hasPrefix("-") {
+      command.store = line[1]
+      return command
+    }
+    let parsed = try CommandWords.parse(line, by: root)
+    // The store stands first, as StoreCommandWords puts it.
+    if let found = parsed as? MigrateCommand, line.first == "migrate", line.count > 1, found.store == line[1] {
+      (words, command) = (options, found)
+    }
+    return parsed
+  }
+}
