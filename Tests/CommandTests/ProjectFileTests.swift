@@ -148,7 +148,7 @@ struct ProjectFileTests {
     "What is no key or no value is one error with its line",
     arguments: [
       ("modles: App\n", "line 1: the file has no key modles, did you mean models? Allowed are app, bundle, models"),
-      ("memory: much\n", "line 1: memory: The value 'much' is invalid for '--memory <size>'"),
+      ("memory: much\n", "line 1: memory: The value 'much' is invalid for '--memory <size>'. Correct the file"),
       ("\nverify: fastest\n", "line 2: verify: The value 'fastest' is invalid"),
       ("no-fuse: maybe\n", "line 1: no-fuse has to be true or false"),
       ("memory: [1, 2]\n", "line 1: memory has to be a text"),

@@ -144,6 +144,9 @@ package struct Application: Sendable {
 
   private mutating func add(_ paths: [String], _ bundle: ModelBundle) {
     let place = place(of: paths.count == 1 ? paths[0] : SwiftDataSources.folder(of: paths))
+    var bundle = bundle
+    // What was unpacked has no path that a person knows.
+    if !isInPlace { bundle.path = FilePaths.join(path, place) }
     // What was built lies beside its sources.
     if let twin = models.firstIndex(where: { $0.bundle.isSame(as: bundle) }) {
       models[twin].copies.append(place)

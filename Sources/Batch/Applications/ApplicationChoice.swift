@@ -36,6 +36,9 @@ package struct ApplicationQuestion {
 }
 
 extension Application {
+  /// Mapping models that a note lists.
+  private static let mostListed = 3
+
   /// The model that fits a store by its version hashes, with its mapping models; without a store the only one.
   ///
   /// Throws ``BatchError`` (`noModel`) that lists the models, with a whole command, if several or none are meant.
@@ -127,7 +130,10 @@ extension Application {
 
   private func note(_ model: Model, why: String, taken: [Int], replaced: [Int]) -> String {
     func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-    func list(_ places: [Int]) -> String { places.map { mappings[$0].place }.joined(separator: ", ") }
+    func list(_ places: [Int]) -> String {
+      places.count > Self.mostListed
+        ? count(places.count, "mapping model") : places.map { mappings[$0].place }.joined(separator: ", ")
+    }
     var text = "\(path) has \(count(models.count, "model")), \(count(mappings.count, "mapping model")) and "
     text += (policies.count == 1 ? "1 policy" : "\(policies.count) policies")
     text += "; taken: \(model.place), \(why)" + (taken.isEmpty ? "" : ", with \(list(taken))")

@@ -43,13 +43,20 @@ struct ProjectFile {
       throw BatchError(
         .refused, "this is no file", hint: "Name a file with --config", effect: .nothingWritten, path: path)
     }
-    guard status.size > 0, let root = try Self.root(self.path) else {
-      entries = []
-      return
+    do { entries = try Self.entries(self.path) } catch var error as BatchError {
+      error.hint = error.hint ?? Self.hint
+      throw error
     }
+  }
+
+  /// What a person does about an error of the file.
+  static let hint = "Correct the file"
+
+  private static func entries(_ path: String) throws -> [Entry] {
+    guard let root = try root(path) else { return [] }
     let fields = try root.fields(ProjectKey.object)
-    let folder = FilePaths.directory(of: self.path)
-    entries = try ProjectKey.all.compactMap { key in
+    let folder = FilePaths.directory(of: path)
+    return try ProjectKey.all.compactMap { key in
       try fields[key.name].map { node in
         Entry(
           key: key, line: node.line,

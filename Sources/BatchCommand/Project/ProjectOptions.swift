@@ -50,11 +50,12 @@ struct ProjectOptions {
     for entry in entries {
       do { try parses(entry.words) } catch {
         return BatchError(
-          .badMapping, "line \(entry.line): \(entry.key.name): \(message(error))", effect: .nothingWritten,
-          path: file.path)
+          .badMapping, "line \(entry.line): \(entry.key.name): \(message(error))", hint: ProjectFile.hint,
+          effect: .nothingWritten, path: file.path)
       }
     }
-    return BatchError(.badMapping, message(error), effect: .nothingWritten, path: file.path)
+    return BatchError(
+      .badMapping, message(error), hint: ProjectFile.hint, effect: .nothingWritten, path: file.path)
   }
 
   /// A file that was found may choose models, and no more than a store may: it starts nothing, writes nowhere else and
