@@ -75,12 +75,16 @@ struct ProjectOptions {
 
   private func isTrusted(_ entry: ProjectFile.Entry) -> Bool {
     // Sources in a commit are read by git, in a repository that may say what git runs.
-    if entry.key.name == "models" { return !entry.values.contains(where: ModelFormats.isInCommit) }
+    if entry.key.name == "models" { return !entry.values.contains(where: Self.isInCommit) }
     return switch entry.key.needsTrust {
     case .none: true
     case .all: entry.words.isEmpty
     case .values(let values): entry.values.allSatisfy { !values.contains($0) }
     }
+  }
+
+  private static func isInCommit(_ path: String) -> Bool {
+    ModelFormats.format(of: path) != nil && !FileManager.default.fileExists(atPath: path)
   }
 
   private func refusal(_ message: String) -> BatchError {
