@@ -17,7 +17,7 @@ struct InitCommand: StoreCommand {
   @Option(name: .long, help: .app, completion: .application) var app: String
   @Option(
     name: .long,
-    help: ArgumentHelp("This model of the application, by its name or its path as `app` lists it.", valueName: "model"),
+    help: .bundle,
     completion: .bundles)
   var bundle: String?
   @OptionGroup var swift: SwiftOptions

@@ -9,8 +9,7 @@ struct ModelArguments: ParsableArguments {
   @Option(name: .long, help: .app, completion: .application) var app: String?
   @Option(
     name: .long,
-    help: ArgumentHelp(
-      "With --app: this model of the application, by its name or its path as `app` lists it.", valueName: "model"),
+    help: .bundle,
     completion: .bundles)
   var bundle: String?
   @OptionGroup var swift: SwiftOptions

@@ -26,7 +26,9 @@ package struct ApplicationSteps {
     for (place, mapping) in application.mappings.enumerated() {
       var graph = VersionGraph(library: library, successors: nil)
       graph.add([mapping.model])
-      for pair in graph.explicit.keys { found[[pair.source, pair.destination], default: []].append(place) }
+      for pair in Self.nearest(graph.explicit.keys) {
+        found[[pair.source, pair.destination], default: []].append(place)
+      }
     }
     steps = found.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { pair, mappings in
       let written = mappings.filter { application.mappings[$0].isWritten }
@@ -35,6 +37,12 @@ package struct ApplicationSteps {
       return Step(
         source: pair[0], destination: pair[1], mappings: taken, replaced: mappings.filter { !taken.contains($0) })
     }
+  }
+
+  /// A mapping model of few entities may fit versions that lie further apart, too, because most entities stay as they are.
+  private static func nearest(_ pairs: some Collection<VersionGraph.Pair>) -> [VersionGraph.Pair] {
+    let least = pairs.map { abs($0.destination - $0.source) }.min()
+    return pairs.filter { abs($0.destination - $0.source) == least }
   }
 
   /// Positions of the mapping models that make steps, in the order of the application.
