@@ -20,6 +20,7 @@ let rooms: [(name: String, dependencies: [Target.Dependency])] = [
   ("CoreDataStore", ["RunSupport", "Codecs", "CoreDataModel", "CSQLiteGuard", grdb]),
   ("MappingModels", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Yams"]),
   ("Migrations", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", grdb]),
+  ("Applications", ["RunSupport", "Codecs", "CoreDataModel", "MappingModels", "Migrations"]),
   ("StoreVerification", ["RunSupport", "CoreDataModel", "CoreDataStore", grdb]),
   ("StoreSamples", ["RunSupport", "CoreDataModel", "CoreDataStore", "Migrations"]),
   ("StoreExports", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations"]),
@@ -97,6 +98,10 @@ let package = Package(
     .target(name: "DiskSimulation", dependencies: ["Streams"], path: "Tests/DiskSimulation", swiftSettings: strict),
     // What tests of several modules need of swift-testing.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    // Writes mapping models as Xcode compiles them.
+    .target(
+      name: "CompiledMappings", dependencies: ["Codecs", "CoreDataModel", "MappingModels"],
+      path: "Tests/CompiledMappings", swiftSettings: strict),
     .testTarget(
       name: "StreamsTests",
       dependencies: ["Streams", "DiskSimulation", "TestSupport", grdb],
@@ -104,7 +109,7 @@ let package = Package(
     .testTarget(
       name: "BatchTests",
       dependencies: [
-        "Batch", "BatchTesting", "DiskSimulation", "TestSupport", grdb,
+        "Batch", "BatchTesting", "CompiledMappings", "DiskSimulation", "TestSupport", grdb,
         .product(name: "MetricsTestKit", package: "swift-metrics"),
       ] + library,
       swiftSettings: strict),
@@ -117,7 +122,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["Batch", "BatchCommand", "godwit", "BookMigration", grdb, "Yams"] + library,
+      dependencies: ["Batch", "BatchCommand", "CompiledMappings", "godwit", "BookMigration", grdb, "Yams"] + library,
       exclude: ["Golden"],
       swiftSettings: strict),
   ]

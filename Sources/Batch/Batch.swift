@@ -1,4 +1,5 @@
 // Programs import this module alone; it has no code of its own.
+@_exported import Applications
 @_exported import Codecs
 @_exported import CoreDataModel
 @_exported import CoreDataStore

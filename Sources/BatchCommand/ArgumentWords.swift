@@ -9,6 +9,11 @@ extension ArgumentHelp {
     valueName: "model")
   static let mappings = ArgumentHelp(
     "Mapping models: .xcmappingmodel, .cdm, .yaml, .yml, .json, or a folder of them.", valueName: "mapping")
+  static let app = ArgumentHelp(
+    "The application, instead of its models: a folder with its sources, an .app, an .ipa or an .xcarchive. The model that fits the store is taken, with its mapping models.",
+    valueName: "path")
+  static let bundle = ArgumentHelp(
+    "With --app: this model of the application, by its name or its path as `app` lists it.", valueName: "model")
   static let sourceSide = ArgumentHelp(
     "The old version: MODEL, MODEL:VERSION, a store, or a version of --models.", valueName: "source")
   static let destinationSide = ArgumentHelp(

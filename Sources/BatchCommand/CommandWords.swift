@@ -13,12 +13,22 @@ enum CommandWords {
   /// The command of a line. A store after `--models A B` is none of the models: if the line lacks one, words that such
   /// an option took go to the command itself.
   ///
-  /// Throws the parser's error about the line as it is.
+  /// What a file `godwit.yaml` says is added. Throws the parser's error about the line as it is, and what is wrong with
+  /// the file.
   static func parse(_ words: [String], by root: any ParsableCommand.Type) throws -> any ParsableCommand {
     if let unknown = unknownCommand(words, of: root) { throw unknown }
-    do { return try root.parseAsRoot(words) } catch {
+    let (command, line) = try parsed(words, by: root)
+    guard let command = command as? any ModelCommand else { return command }
+    return try type(of: command).completed(command, line: line, by: root)
+  }
+
+  /// The command, and the line that gives it.
+  private static func parsed(
+    _ words: [String], by root: any ParsableCommand.Type
+  ) throws -> (any ParsableCommand, [String]) {
+    do { return (try root.parseAsRoot(words), words) } catch {
       for line in readings(words) {
-        if let command = try? root.parseAsRoot(line) { return command }
+        if let command = try? root.parseAsRoot(line) { return (command, line) }
       }
       throw error
     }

@@ -6,6 +6,9 @@ enum Console {
   static func print(_ text: String) { Output.write(VisibleText.of(text) + "\n") }
   static func error(_ text: String) { write(VisibleText.of(text) + "\n") }
 
+  /// Says what a person should know and a program need not: how the command was understood.
+  static func note(_ text: String) { if !CommandLineWords.isSilent { error("note: \(text)") } }
+
   /// Says that a store was opened on a recovered copy, if it was.
   static func tellRecovery(_ reader: StoreReader) {
     if reader.isRecovered { error("note: \(SourceStore.recoveryNote)") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Batch
 import Streams
 
-struct DiffCommand: ParsableCommand {
+struct DiffCommand: ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Shows what changes from one version of a model to another, and whether a mapping can be inferred.",
@@ -14,12 +14,11 @@ struct DiffCommand: ParsableCommand {
 
   @Argument(help: .sourceSide, completion: .side) var source: String
   @Argument(help: .destinationSide, completion: .side) var destination: String
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
-  @OptionGroup var swift: SwiftOptions
+  @OptionGroup var named: ModelArguments
   @Flag(name: .long, help: .json) var json = false
 
   func run() throws {
-    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let library = try named.library()
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
     let found = ModelDifference(from: old.model, to: new.model)
     let account = try account(old, new)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Batch
 import Streams
 
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Writes a store's objects as JSON lines or CSV. Never writes to the store.",
     discussion: """
@@ -25,8 +25,8 @@ struct ExportCommand: ParsableCommand {
   @Argument(help: "The entity. Default: all; CSV needs one.", completion: .entities) var entity: String?
   @Option(name: .long, help: ArgumentHelp("The format: jsonl or csv.", valueName: "format")) var format = ExportFormat
     .jsonLines
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
-  @OptionGroup var swift: SwiftOptions
+  @OptionGroup var named: ModelArguments
+  var place: String? { store }
   @Option(
     name: .long,
     help: ArgumentHelp("The file to write; it must not exist. Default: standard output.", valueName: "path"),
@@ -50,7 +50,7 @@ struct ExportCommand: ParsableCommand {
         try OutputPath("--output", path).check([store])
       }
     }
-    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let library = try named.library()
     let files = LocalFileSystem()
     let reader = try StoreExport.open(store, files)
     defer { reader.close() }

@@ -12,7 +12,8 @@ public struct GodwitCommand: ParsableCommand {
     abstract: "Migrates Core Data SQLite stores of any size, without Core Data.",
     discussion: "Version \(version), as --version prints it.\n\n\(ExitCodes.table)",
     subcommands: [
-      InspectCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self, StatusCommand.self,
+      InspectCommand.self, AppCommand.self, InitCommand.self, PlanCommand.self, MigrateCommand.self, ResumeCommand.self,
+      StatusCommand.self,
       ControlCommand.self,
       ReportCommand.self, FleetCommand.self, TraceCommand.self, RollbackCommand.self,
       CleanCommand.self, SampleCommand.self,
@@ -40,10 +41,13 @@ public struct GodwitCommand: ParsableCommand {
   /// Runs a command; nil stands for the program's own arguments. Returns the exit code.
   private static func run(_ words: [String]?, _ repeated: inout RepeatedOptions) -> Int32 {
     var running: (any StoreCommand)?
+    defer { UnpackedArchive.removeAll() }
     do {
       try ProcessSignals.refuseTooFewFiles()
       if words == nil { try lookAtArguments() }
-      var command = try repeated.parse(words ?? Array(CommandLine.arguments.dropFirst()), by: Self.self)
+      let line = words ?? Array(CommandLine.arguments.dropFirst())
+      CommandLineWords.begin(line)
+      var command = try repeated.parse(line, by: Self.self)
       running = command as? any StoreCommand
       ProgramPages.release()
       try command.run()

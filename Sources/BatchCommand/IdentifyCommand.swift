@@ -2,7 +2,7 @@ import ArgumentParser
 import Batch
 import Streams
 
-struct IdentifyCommand: StoreCommand {
+struct IdentifyCommand: StoreCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "identify", abstract: "Finds the model version of a store. Never writes.",
     discussion: """
@@ -14,15 +14,16 @@ struct IdentifyCommand: StoreCommand {
       """)
 
   @Argument(help: .store, completion: .store) var store: String
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String]
+  @OptionGroup var named: ModelArguments
   @Flag(name: .long, help: "Compare the tables, not the version hashes in the metadata.") var byTables = false
-  @OptionGroup var swift: SwiftOptions
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
+  var place: String? { store }
 
   func run() throws {
-    let library = try ModelLibrary(paths: models)
+    try named.demand()
+    guard let library = try named.library() else { return }
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     defer { reader.close() }
     Console.tellRecovery(reader)
@@ -67,7 +68,7 @@ struct IdentifyCommand: StoreCommand {
       fit.versions.count == 1
       ? [[]] : planner.tableOrders(reader, target: .current).map { ["--versions", $0.joined(separator: ",")] }
     return orders.map {
-      ProgramName.command(["plan", store, "--from-tables", "--models"] + models + swift.arguments + $0)
+      ProgramName.command(["plan", store, "--from-tables"] + named.arguments + named.swift.arguments + $0)
     }
   }
 

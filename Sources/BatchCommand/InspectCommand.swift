@@ -3,22 +3,22 @@ import Batch
 import Foundation
 import Streams
 
-struct InspectCommand: StoreCommand {
+struct InspectCommand: StoreCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Shows what a store holds: version, entities, rows, log, warnings. Never writes.")
 
   @Argument(help: .store, completion: .store) var store: String
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
-  @OptionGroup var swift: SwiftOptions
+  @OptionGroup var named: ModelArguments
   @Flag(
     name: .long, help: "Count the rows of a store over 64 MiB, too, instead of estimating them from a sample of pages.")
   var count = false
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
+  var place: String? { store }
 
   func run() throws {
-    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let library = try named.library()
     let found = try StoreInspection(path: store, models: library, fileSystem: LocalFileSystem(), counts: count)
     if json { return Console.print(try JSONOutput.text(found)) }
     Console.print(Self.text(found))

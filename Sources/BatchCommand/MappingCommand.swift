@@ -9,18 +9,17 @@ struct MappingCommand: ParsableCommand {
     subcommands: [MappingInitCommand.self, MappingConvertCommand.self, MappingCheckCommand.self])
 }
 
-struct MappingInitCommand: ParsableCommand {
+struct MappingInitCommand: ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Prints a first draft of a mapping file.",
     discussion: "The draft maps what can be inferred from the two versions. Comments mark what you have to decide.")
 
   @Argument(help: .sourceSide, completion: .side) var source: String
   @Argument(help: .destinationSide, completion: .side) var destination: String
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
-  @OptionGroup var swift: SwiftOptions
+  @OptionGroup var named: ModelArguments
 
   func run() throws {
-    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let library = try named.library()
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
     let own = [old, new].filter { $0.store != nil && library?.model(matching: $0.model.versionHashes) == nil }
     Console.writeOutput(
@@ -28,17 +27,18 @@ struct MappingInitCommand: ParsableCommand {
   }
 }
 
-struct MappingConvertCommand: ParsableCommand {
+struct MappingConvertCommand: ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert", abstract: "Prints an Xcode mapping model, compiled or not, as a mapping file.",
     discussion:
-      "The file stands for the same mapping model. Policies stay names of classes: register them in Swift, or replace them by rules."
+      "The file stands for the same mapping model. Policies stay names of classes, and a comment says which rules may stand for each: name the models to see more."
   )
 
   @Argument(
     help: ArgumentHelp("An .xcmappingmodel, or a compiled one (.cdm).", valueName: "mapping"),
     completion: .file(extensions: ["xcmappingmodel", "cdm"]))
   var path: String
+  @OptionGroup var named: ModelArguments
 
   func run() throws {
     let models = try MappingModelReader.read(path: path)
@@ -46,26 +46,29 @@ struct MappingConvertCommand: ParsableCommand {
       throw BatchError(
         .badMapping, "the folder holds \(models.count) mapping models", hint: "Name one of them", path: path)
     }
-    Console.writeOutput(try MappingFileWriter.text(models[0]))
+    let inside = MappingModelReader.versions(in: path)
+    let found = try named.library().flatMap { MappingFileCheck.versions(of: models[0], in: $0) }
+    Console.writeOutput(
+      try MappingFileWriter.conversion(
+        of: models[0], source: found?.source ?? inside.source, destination: found?.destination ?? inside.destination))
   }
 }
 
-struct MappingCheckCommand: ParsableCommand {
+struct MappingCheckCommand: ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Checks that mapping models can be read, and that they fit the models.",
     discussion: """
       With --models it finds all faults of models and mapping models for which a migration would be refused: unknown names, \
       unsupported expressions, types that do not fit, required attributes without a value. Mapping models that share a step are \
-      checked together: name them all. The exit code is 20 if something is wrong.
+      checked together: name them all, or a pattern as 'Mappings/*.yaml'. The exit code is 20 if something is wrong.
       """)
 
   @Argument(help: .mappings, completion: .mappings) var paths: [String]
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
-  @OptionGroup var swift: SwiftOptions
+  @OptionGroup var named: ModelArguments
 
   func run() throws {
-    let mappings = try paths.flatMap { try Self.read($0) }
-    let library = models.isEmpty ? nil : try ModelLibrary(paths: models)
+    let mappings = try paths.flatMap { try PathPattern.paths($0).flatMap(Self.read) }
+    let library = try named.library()
     var problems: [String] = []
     for (index, mapping) in mappings.enumerated() {
       let others = mappings[..<index] + mappings[(index + 1)...]

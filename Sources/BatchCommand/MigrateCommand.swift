@@ -3,7 +3,7 @@ import Batch
 import Foundation
 import Streams
 
-struct MigrateCommand: StoreCommand {
+struct MigrateCommand: StoreCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a store to another version of its model.",
     discussion: """
@@ -46,6 +46,8 @@ struct MigrateCommand: StoreCommand {
   @OptionGroup var outlets: OutletOptions
 
   var changed: String? { output ?? store }
+  var named: ModelArguments { models.named }
+  var place: String? { store }
   var json: Bool { operating.json }
 
   func validate() throws {

@@ -3,9 +3,7 @@ import Batch
 import Foundation
 
 struct ModelOptions: ParsableArguments {
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
-
-  @OptionGroup var swift: SwiftOptions
+  @OptionGroup var named: ModelArguments
 
   @Option(name: .long, parsing: .upToNextOption, help: .mappings, completion: .mappings) var mappings: [String] = []
 
@@ -66,10 +64,10 @@ struct ModelOptions: ParsableArguments {
 
   /// A migration with these models and mapping models; the rest has its defaults.
   func request(_ store: String, output: String? = nil) throws -> MigrationJob.Request {
-    // Not before: the parser first has to say that an option such as --model is not known.
-    guard identity || !models.isEmpty else { throw ValidationError("Missing expected argument '--models <model> ...'") }
+    if !identity { try named.demand() }
+    let sources = try named.sources(for: store, mappings: mappings)
     var request = MigrationJob.Request(
-      source: store, output: output, models: models, mappings: mappings, target: target)
+      source: store, output: output, models: sources.models, mappings: sources.mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
     (request.consent, request.validation, request.inference) = (consent.consent, validation, inference)
     request.fromTables = fromTables
@@ -93,12 +91,12 @@ struct ModelOptions: ParsableArguments {
     func option(_ name: String, _ values: [String]) -> [String] { values.isEmpty ? [] : [name] + values }
     func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
     let list = versions.map { VersionList.isFile($0) ? absolute($0) : $0 }
-    return option("--models", models.map(absolute)) + option("--mappings", mappings.map(absolute))
+    return named.arguments + option("--mappings", mappings.map(absolute))
       + option("--to", to.map { [$0] } ?? []) + option("--versions", list.map { [$0] } ?? [])
       + option("--stages", stages.map { [absolute($0)] } ?? [])
       + flags
       + option("--path", inference.map { [$0.rawValue] } ?? [])
-      + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments + swift.arguments
+      + (validation == .all ? [] : ["--validate", validation.rawValue]) + consent.arguments + named.swift.arguments
   }
 
   func validate() throws {

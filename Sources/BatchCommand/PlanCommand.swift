@@ -2,7 +2,7 @@ import ArgumentParser
 import Batch
 import Foundation
 
-struct PlanCommand: StoreCommand {
+struct PlanCommand: StoreCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
     abstract:
@@ -33,6 +33,8 @@ struct PlanCommand: StoreCommand {
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
+  var named: ModelArguments { models.named }
+  var place: String? { store }
 
   func run() throws {
     if let graph { try OutputPath("--graph", graph).check([store, output].compactMap { $0 }) }

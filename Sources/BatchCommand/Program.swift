@@ -14,6 +14,11 @@ enum Program {
   private static let registry = Mutex(PolicyRegistry())
   static var policies: PolicyRegistry { registry.withLock { $0 } }
 
+  /// Where an application has its policies, for the advice about one that is missing.
+  static func know(_ policies: [(name: String, place: String)]) {
+    registry.withLock { $0.places.merge(policies.map { ($0.name, $0.place) }) { _, new in new } }
+  }
+
   /// Before any command runs.
   static func register(_ policies: [any EntityMigrationPolicy.Type]) {
     registry.withLock { $0 = PolicyRegistry(policies) }

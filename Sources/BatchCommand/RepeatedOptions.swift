@@ -1,8 +1,11 @@
 import ArgumentParser
+import Streams
 
-/// The options of the command before: a list gives the same to each of its stores, and to read them takes a while.
+/// The options of the command before: a list gives the same to each of its stores, and to read them takes a while. Stores
+/// of another folder may have a file of options beside them.
 struct RepeatedOptions {
   private var words: [String] = []
+  private var folder = ""
   private var command: MigrateCommand?
 
   /// The command of a line.
@@ -10,14 +13,17 @@ struct RepeatedOptions {
   /// Throws the parser's error.
   mutating func parse(_ line: [String], by root: any ParsableCommand.Type) throws -> any ParsableCommand {
     let options = Array(line.dropFirst(2))
-    if var command, options == words, line.first == "migrate", line.count > 1, !line[1].hasPrefix("-") {
+    let folder = line.count > 1 ? FilePaths.directory(of: line[1]) : ""
+    if var command, options == words, folder == self.folder, line.first == "migrate", line.count > 1,
+      !line[1].hasPrefix("-")
+    {
       command.store = line[1]
       return command
     }
     let parsed = try CommandWords.parse(line, by: root)
     // The store stands first, as StoreCommandWords puts it.
     if let found = parsed as? MigrateCommand, line.first == "migrate", line.count > 1, found.store == line[1] {
-      (words, command) = (options, found)
+      (words, self.folder, command) = (options, folder, found)
     }
     return parsed
   }

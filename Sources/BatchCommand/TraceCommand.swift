@@ -1,7 +1,7 @@
 import ArgumentParser
 import Batch
 
-struct TraceCommand: StoreCommand {
+struct TraceCommand: StoreCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "trace", abstract: "Follows one object through a migration: what becomes of it, and by which rule.",
     discussion: """
@@ -25,6 +25,8 @@ struct TraceCommand: StoreCommand {
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
+  var named: ModelArguments { models.named }
+  var place: String? { store }
 
   func run() throws {
     var request = try models.request(store)

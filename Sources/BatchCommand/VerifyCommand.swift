@@ -2,7 +2,7 @@ import ArgumentParser
 import Batch
 import Streams
 
-struct VerifyCommand: StoreCommand {
+struct VerifyCommand: StoreCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Verifies a store: pages, rows, indexes, keys, metadata. Never writes to it.",
     discussion: """
@@ -13,8 +13,7 @@ struct VerifyCommand: StoreCommand {
       """)
 
   @Argument(help: .store, completion: .store) var store: String
-  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
-  @OptionGroup var swift: SwiftOptions
+  @OptionGroup var named: ModelArguments
   @Option(
     name: .long,
     help: ArgumentHelp("How to verify: fast, by a second decoder, or full, by SQLite, too.", valueName: "mode"),
@@ -27,14 +26,16 @@ struct VerifyCommand: StoreCommand {
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
+  var place: String? { store }
+  var takesMappings: Bool { against != nil }
 
   func validate() throws {
     guard verify != .none else { throw ValidationError("--verify is fast or full") }
     guard against != nil || mappings.isEmpty else { throw ValidationError("--mappings belongs to --against") }
-    guard against == nil || !models.isEmpty else { throw ValidationError("--against needs --models") }
   }
 
   func run() throws {
+    guard against == nil || !named.isEmpty else { throw ValidationError("--against needs --models or --app") }
     let model = try model()
     let settled = try SettledStore(store)
     defer { settled.close() }
@@ -58,19 +59,20 @@ struct VerifyCommand: StoreCommand {
   private func model() throws -> ManagedObjectModel {
     let reader = try SourceStore.open(store, LocalFileSystem(), locking: .shared)
     defer { reader.close() }
-    return try StoreModel.find(of: reader, in: models.isEmpty ? nil : try ModelLibrary(paths: models))
+    return try StoreModel.find(of: reader, in: named.library())
   }
 
   private func compare(_ source: String, settled: SettledStore, model: ManagedObjectModel) throws -> StoreComparison {
-    let request = MigrationJob.Request(source: source, models: models, mappings: mappings, target: .version(model.name))
+    let sources = try named.sources(for: source, mappings: mappings)
+    let request = MigrationJob.Request(
+      source: source, models: sources.models, mappings: sources.mappings, target: .version(model.name))
     return try MigrationJob(policies: Program.policies).compare(
       settled.path, of: model, with: request, monitor: RunMonitor(interval: request.interval))
   }
 
   /// The command that makes missing indexes.
   private var repair: String {
-    let models = models.isEmpty ? [] : ["--models"] + models
-    return ProgramName.command(["migrate", store, "--identity"] + models + swift.arguments).line
+    ProgramName.command(["migrate", store, "--identity"] + named.arguments + named.swift.arguments).line
   }
 
   private func text(_ report: VerificationReport, _ comparison: StoreComparison?) -> String {

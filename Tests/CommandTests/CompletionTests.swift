@@ -90,6 +90,8 @@ struct CompletionTests {
       ),
       ("godwit trace '@My Store.sqlite' ", ["Book", "User"]), ("godwit plan a --to ", []),
       ("godwit plan a --drop ", []),
+      ("godwit plan a --app @ --bundle ", ["Library"]),
+      ("godwit export a --app @ ", ["Author", "Book", "File", "User"]),
       ("godwit plan a --models @ --skip ", []), ("godwit plan a --models /none --to ", []),
       ("godwit trace /etc/passwd ", []),
       ("godwit migrate a --deadline ", []), ("godwit plan a --none=", []), ("godwit nothing ", []),

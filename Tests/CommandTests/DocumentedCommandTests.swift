@@ -49,7 +49,8 @@ struct DocumentedCommandTests {
 
   /// Those whose commands are run, as far as the library of books is enough.
   private static let runDocuments = [
-    "README.md", "docs/manual/inspect-and-plan.md", "docs/manual/migrate.md", "docs/manual/mapping-files.md",
+    "README.md", "docs/manual/application.md", "docs/manual/inspect-and-plan.md", "docs/manual/migrate.md",
+    "docs/manual/mapping-files.md",
     "docs/manual/cookbook.md", "docs/manual/unattended.md", "docs/manual/many-stores.md", "docs/manual/postgres.md",
     "docs/manual/forensics.md", "Sources/Batch/Batch.docc/TestingYourMigrations.md",
     "Sources/Batch/Batch.docc/DeclarativePolicies.md", "Sources/Batch/Batch.docc/Resuming.md",
@@ -112,8 +113,10 @@ struct DocumentedCommandTests {
   /// Stores, models and mappings under the names that the documents use.
   private static func furnish(_ folder: CommandFolder) throws {
     let files = FileManager.default
+    try files.createDirectory(atPath: folder.file("App"), withIntermediateDirectories: true)
     for (name, path) in [
       ("Library.xcdatamodeld", ExampleFolder.models), ("Mappings", ExampleFolder.mappings),
+      ("App/Library.xcdatamodeld", ExampleFolder.models), ("App/Mappings", ExampleFolder.mappings),
       ("Library1_to_Library2.xcmappingmodel", ExampleFolder.mappings + "/Library1_to_Library2.xcmappingmodel"),
       ("Old.xcmappingmodel", ExampleFolder.mappings + "/Library1_to_Library2.xcmappingmodel"),
       ("Library1_to_Library2.yaml", root + "/Examples/Mappings/Library/Library1_to_Library2.yaml"),

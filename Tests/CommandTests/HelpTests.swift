@@ -64,6 +64,8 @@ struct HelpTests {
     "resume --json": "progress becomes JSON, too",
     "sample --output": "a store that is no result of a migration",
     "export --output": "a text",
+    "init --output": "a text, with a name of its own",
+    "init --force": "it replaces a file, and rolls nothing back",
     "fleet submit --output": "a folder for the scheduler's files",
     "fleet submit --dry-run": "files are written",
     "fleet submit --limit": "of tasks, not of objects",

@@ -32,12 +32,61 @@ struct MappingCommandTests {
   @Test("A mapping model of Xcode is translated, and the translation passes check")
   func converted() throws {
     let name = "Library1_to_Library2"
-    let made = try folder.run("godwit", ["mapping", "convert", "\(ExampleFolder.mappings)/\(name).xcmappingmodel"])
+    let path = "\(ExampleFolder.mappings)/\(name).xcmappingmodel"
+    let made = try folder.run("godwit", ["mapping", "convert", path])
     let mapping = try write(made.output, name + ".yaml")
+    let source = MappingModelReader.versions(in: path).source
     #expect(
       try MappingModelReader.read(path: mapping)
-        == MappingModelReader.read(path: "\(ExampleFolder.mappings)/\(name).xcmappingmodel"))
+        == MappingModelReader.read(path: path).map { $0.tidied(source: source) })
     #expect(try folder.run("godwit", ["mapping", "check", mapping, "--models", ExampleFolder.models]).code == 0)
+  }
+
+  @Test("A translation says $same only of what has a source, and which rules may stand for a policy; they do")
+  func policyRules() throws {
+    let path = "\(ExampleFolder.mappings)/Library1_to_Library2.xcmappingmodel"
+    let made = try folder.run("godwit", ["mapping", "convert", path, "--models", ExampleFolder.models])
+    #expect(made.output.contains("  - to: Author\n  #") && !made.output.contains("authors: $same"))
+    let rule = "objects: [{ findOrCreate: Author, by: { name: $source.authorName }, link: authors }]"
+    #expect(made.output.contains("  # LibraryBookPolicy is code.") && made.output.contains("  #   \(rule)\n"))
+    let text = made.output.replacing("    policy: LibraryBookPolicy\n", with: "    \(rule)\n")
+    let mapping = try write(text, "Rules.yaml")
+    let store = try folder.sample(rows: 300)
+    let models = ["--models", ExampleFolder.models, "--to", "Library 2"]
+    let done = try folder.run("godwit", ["migrate", store, "--mappings", mapping, "--progress", "none"] + models)
+    #expect(done.code == 0 && done.output.contains("Author: "), "\(done)")
+  }
+
+  @Test("A draft names everything that the step drops")
+  func dropped() throws {
+    let versions = ["Library 1", "Library 2"].map { "\(ExampleFolder.models):\($0)" }
+    let made = try folder.run("godwit", ["mapping", "init"] + versions)
+    #expect(made.output.contains("  # Dropped, because Library 2 has no place for it: Book.authorName.\n  - Book\n"))
+    let stores = try ["Library 1", "Library 2"].map { version in
+      let path = folder.file(version + ".sqlite")
+      let made = try folder.run(
+        "godwit", ["sample", ExampleFolder.models, "--version", version, "--rows", "20", "--output", path])
+      #expect(made.code == 0)
+      return path
+    }
+    let drafted = try folder.run("godwit", ["mapping", "init"] + stores)
+    #expect(drafted.output.hasPrefix("# From the model of Library 1.sqlite to the model of Library 2.sqlite."))
+    let mapping = try write(drafted.output, "Stores.yaml")
+    #expect(try folder.run("godwit", ["mapping", "check", mapping, "--models"] + stores).code == 0)
+  }
+
+  @Test("check takes several files and patterns")
+  func patterns() throws {
+    let written = ExampleFolder.root + "/Examples/Mappings/Library"
+    let models = ["--models", ExampleFolder.models]
+    for paths in [
+      ["\(written)/Library1_to_Library2.yaml", "\(written)/Library2_to_Library3.yaml"], ["\(written)/*.yaml"],
+    ] {
+      let checked = try folder.run("godwit", ["mapping", "check"] + paths + models)
+      #expect(checked.code == 0 && checked.output.split(separator: "\n").count == 2, "\(checked)")
+    }
+    let none = try folder.run("godwit", ["mapping", "check", "\(written)/*.yml"] + models)
+    #expect(none.code == 64 && none.error.contains("no file fits this pattern"))
   }
 
   @Test("A file that does not fit is refused with its line, or with the name that the versions do not have")

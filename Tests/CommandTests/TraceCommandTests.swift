@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import MigrationJobs
@@ -79,5 +80,43 @@ struct TraceCommandTests {
       #expect(found.count == 1 && found[0].isThere && found[0].differing.isEmpty, "\(trace)")
       #expect(found[0].object == ObjectTrace.Object(entity: entity, key: key))
     }
+  }
+
+  private static let rules = ["--mappings", ExampleFolder.root + "/Examples/Mappings/Library"]
+
+  @Test("A relationship that leads elsewhere in the result is not called predicted")
+  func elsewhere() throws {
+    let result = folder.file("New.sqlite")
+    let models = ["--models", ExampleFolder.models, "--to", "Library 2"] + Self.rules
+    let made = try folder.run("godwit", ["migrate", store, "--output", result, "--progress", "none"] + models)
+    #expect(made.code == 0)
+    let trace = ["trace", store, "Book", "\(book)", "--result", result] + models
+    #expect(try folder.run("godwit", trace).output.contains("Book \(book) is there, as predicted\n"))
+    let queue = try DatabaseQueue(path: result)
+    try queue.write { db in
+      try db.execute(
+        sql: "UPDATE ZBOOK SET ZUSER = (SELECT max(Z_PK) FROM ZUSER WHERE Z_PK <> ZUSER) WHERE Z_PK = ?",
+        arguments: [book])
+    }
+    try queue.close()
+    #expect(try folder.run("godwit", trace).output.contains("Book \(book) is there, but not as predicted: user\n"))
+  }
+
+  @Test("A relationship that rules of another mapping set from its other side is said to be set by them")
+  func otherSide() throws {
+    let store = folder.file("Second.sqlite")
+    let made = try folder.run(
+      "godwit", ["sample", ExampleFolder.models, "--version", "Library 2", "--rows", "100", "--output", store])
+    #expect(made.code == 0)
+    let user = try #require(try Self.rows(store, "SELECT min(Z_PK) FROM ZUSER").first)
+    let traced = try folder.run(
+      "godwit", ["trace", store, "User", user, "--models", ExampleFolder.models] + Self.rules)
+    #expect(traced.code == 0 && traced.output.contains("set by rules of BookToBook, which sets File.user"), "\(traced)")
+  }
+
+  private static func rows(_ store: String, _ sql: String) throws -> [String] {
+    let queue = try DatabaseQueue(path: store)
+    defer { try? queue.close() }
+    return try queue.read { db in try Int64.fetchAll(db, sql: sql).map(String.init) }
   }
 }

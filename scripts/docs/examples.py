@@ -28,10 +28,11 @@ def lasting(lines):
     return [line for line in lines if not re.fullmatch(r" [a-z ]+: N s", plain(line))]
 
 def furnish(root, folder, tool):
-    """The library of books, made up as the README says, and its models and mapping models."""
+    """The library of books, made up as the README says, its models and mapping models, and the same as an application."""
     source = root / "Examples/BookMigration"
     for name in ("Library.xcdatamodeld", "Mappings"):
-        if (source / name).exists(): shutil.copytree(source / name, folder / name)
+        for place in (folder, folder / "App"):
+            if (source / name).exists(): shutil.copytree(source / name, place / name)
     for name in ("godwit", "book-migration"): (folder / name).symlink_to(Path(tool).resolve())
     run(folder, ["godwit", "sample", "Library.xcdatamodeld", "--version", "Library 1", "--rows", "20500", "--output", "Library.sqlite"])
 

@@ -70,6 +70,16 @@ public enum MappingModelReader {
     }
   }
 
+  /// Whether a file is one of ours that a person wrote, by its keys: projects hold YAML and JSON for many purposes. One
+  /// with these keys that cannot be parsed counts, so that somebody is told.
+  package static func isMappingFile(_ path: String) -> Bool {
+    guard isFile(path), MappingDocument.holds("entities", path) else { return false }
+    guard let root = try? MappingDocument.read(path) else {
+      return ["\nentities:", "to:", "from:"].allSatisfy { MappingDocument.holds($0, path) }
+    }
+    return Set(root.entries?.map(\.name) ?? []).isSuperset(of: ["entities", "from", "to"])
+  }
+
   /// The files beside a mapping model that it reads.
   package static func tableFiles(of path: String) throws -> [String] {
     isFile(path) ? try MappingFileReader.tableFiles(path) : []
@@ -118,7 +128,7 @@ public enum MappingModelReader {
     return model.versionHashes.filter { wanted.contains($0.key) }
   }
 
-  private static func bytes(_ base64: String) -> [UInt8]? {
+  static func bytes(_ base64: String) -> [UInt8]? {
     Data(base64Encoded: base64, options: .ignoreUnknownCharacters).map(Array.init)
   }
 
@@ -209,7 +219,8 @@ extension KeyedObject {
 
 extension CoreDataModel.Expression {
   /// `FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", mapping, source)`.
-  static func destinationInstances(ofMapping name: String, source: CoreDataModel.Expression) -> CoreDataModel.Expression
+  package static func destinationInstances(ofMapping name: String, source: CoreDataModel.Expression)
+    -> CoreDataModel.Expression
   {
     .function(
       operand: .variable("manager"), name: "destinationInstancesForEntityMappingNamed:sourceInstances:",

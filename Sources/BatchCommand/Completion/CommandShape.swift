@@ -55,6 +55,12 @@ struct CommandShape: Decodable {
   var positionals: [Argument] { shown.filter { $0.kind == .positional } }
   var options: [Argument] { shown.filter { $0.kind != .positional } }
 
+  /// The command that a line begins with.
+  func inner(_ line: [String]) -> CommandShape {
+    guard let next = line.first.flatMap({ name in subcommands?.first { $0.commandName == name } }) else { return self }
+    return next.inner(Array(line.dropFirst()))
+  }
+
   func option(named word: String) -> Argument? { options.first { $0.names?.contains { $0.word == word } == true } }
 
   private var shown: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }

@@ -7,6 +7,8 @@ extension CompletionKind {
   static var store: CompletionKind { .file() }
   static var models: CompletionKind { .file(extensions: LineContents.modelExtensions + LineContents.storeExtensions) }
   static var mappings: CompletionKind { .file(extensions: LineContents.mappingExtensions) }
+  static var application: CompletionKind { .file(extensions: LineContents.archiveExtensions) }
+  static var bundles: CompletionKind { names { line, _ in line.bundles } }
   static var documents: CompletionKind { .file(extensions: ["yaml", "yml", "json"]) }
 
   static var versions: CompletionKind { names { line, _ in line.versions } }

@@ -9,6 +9,8 @@ struct LineContents {
   static let storeExtensions = ["store", "sqlite"]
   static let mappingExtensions = ["xcmappingmodel", "cdm", "yaml", "yml", "json"]
 
+  static let archiveExtensions = ["ipa", "zip", "xcodeproj", "xcworkspace"]
+
   private let words: [String]
 
   /// `current` is the place of the word that is completed.
@@ -19,8 +21,9 @@ struct LineContents {
   /// In their order; those of several models with one name as `Model/Version`.
   var versions: [String] {
     // A store is a model to commands that take one.
+    let inApplications = applications.flatMap { model in model.bundle.versions.map { (model.bundle.name, $0.name) } }
     let paths = modelPaths.isEmpty ? words.dropFirst().map(Self.path).filter(Self.isDatabase) : modelPaths
-    let found = paths.flatMap(Self.versions)
+    let found: [(model: String, name: String)] = inApplications.isEmpty ? paths.flatMap(Self.versions) : inApplications
     return found.map { version in
       found.count { $0.name == version.name } > 1 ? "\(version.model)/\(version.name)" : version.name
     }
@@ -48,8 +51,16 @@ struct LineContents {
     return Self.sorted(found.flatMap { [$0.name] + $0.entityMappings.map(\.name) })
   }
 
+  /// Names of the models of an application.
+  var bundles: [String] { Self.sorted(applications.map(\.bundle.name)) }
+
   private var models: [ManagedObjectModel] {
-    Self.bundles(modelPaths).flatMap(\.versions)
+    (Self.bundles(modelPaths) + applications.map(\.bundle)).flatMap(\.versions)
+  }
+
+  /// Models of the applications that are folders: nothing is unpacked for a shell.
+  private var applications: [Application.Model] {
+    values(of: "--app").filter(PackageFolders.isFolder).flatMap { (try? Application(path: $0))?.models ?? [] }
   }
 
   private var modelPaths: [String] {

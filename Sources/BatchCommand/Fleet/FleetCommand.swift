@@ -13,7 +13,7 @@ struct FleetCommand: ParsableCommand {
     subcommands: [FleetPlanCommand.self, FleetRunCommand.self, FleetSubmitCommand.self, FleetStatusCommand.self])
 }
 
-struct FleetPlanCommand: ParsableCommand {
+struct FleetPlanCommand: ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan", abstract: "Prints which task migrates which stores. Writes nothing.",
     discussion: """
@@ -31,6 +31,8 @@ struct FleetPlanCommand: ParsableCommand {
   var tasks: Int
   @OptionGroup var migration: FleetMigrationOptions
 
+  var named: ModelArguments { migration.models.named }
+
   func validate() throws {
     guard (1...FleetPlan.mostTasks).contains(tasks) else {
       throw ValidationError("--tasks is from 1 to \(FleetPlan.mostTasks)")
@@ -38,9 +40,10 @@ struct FleetPlanCommand: ParsableCommand {
   }
 
   func run() throws {
+    let migration = try migration.resolved()
     let models = migration.models
     // What no store could be migrated with is found here, and not by every task.
-    let library = models.models.isEmpty ? nil : try ModelLibrary(paths: models.models)
+    let library = try models.named.library()
     if let to = models.to { _ = try library?.target(named: to) }
     try DestinationArguments.refuseDestination(in: models.mappings)
     for path in models.mappings { _ = try MappingModelReader.read(path: path) }

@@ -23,9 +23,25 @@ struct FleetMigrationOptions: ParsableArguments {
 
   /// All files that they name.
   var paths: [String] {
-    (models.models + models.mappings
+    (models.named.models + models.mappings
       + [models.stages, models.versions.flatMap { VersionList.isFile($0) ? $0 : nil }].compactMap(\.self))
       .map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+  }
+
+  /// The same without an application: what is in it for all stores. Throws `refused` for an archive, because its tasks
+  /// would not find what was unpacked here.
+  func resolved() throws -> FleetMigrationOptions {
+    guard let app = models.named.app else { return self }
+    guard PackageFolders.isFolder(app) else {
+      throw BatchError(
+        .refused, "the tasks of a fleet need models in a folder that all of them reach",
+        hint: "Unpack the archive there, and name the folder with --app", effect: .nothingWritten, path: app)
+    }
+    var options = self
+    let sources = try models.named.sources(for: nil, mappings: models.mappings)
+    (options.models.named.models, options.models.mappings) = (sources.models, sources.mappings)
+    (options.models.named.app, options.models.named.bundle) = (nil, nil)
+    return options
   }
 
   /// Those of a plan. Throws `refused` if the plan has others, or if the files that they name changed since it was

@@ -1,3 +1,4 @@
+import CompiledMappings
 import Foundation
 import Streams
 import TestSupport

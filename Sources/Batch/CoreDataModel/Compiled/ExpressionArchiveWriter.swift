@@ -3,7 +3,7 @@ import Streams
 
 /// Writes NSExpression and NSPredicate into keyed archives, as ``ExpressionArchiveReader`` reads them.
 extension ArchiveBuilder {
-  mutating func expression(_ expression: Expression) -> PropertyListValue {
+  package mutating func expression(_ expression: Expression) -> PropertyListValue {
     switch expression {
     case .constant(let value): return constant(constantValue(value))
     case .decimal(let digits): return constant(decimal(digits))

@@ -15,7 +15,10 @@ extension MappingFileWriter {
     }
     var inference = Inference(source: source, destination: destination)
     let mappings = inference.entityMappings()
-    var lines = ["# From \(source.name) to \(destination.name). Properties that are not named are mapped by name."]
+    func title(_ model: ManagedObjectModel) -> String {
+      byChecksum.contains(model.name) ? "the model \(model.name)" : model.name
+    }
+    var lines = ["# From \(title(source)) to \(title(destination)). Properties that are not named are mapped by name."]
     lines += ["from: \(version(source))", "to: \(version(destination))"]
     lines.append(mappings.isEmpty ? "entities: []" : "entities:")
     for mapping in mappings {
@@ -23,6 +26,7 @@ extension MappingFileWriter {
       lines += problems.map { comment("To do: \($0.description). \($0.remedy).") }
       lines += needs(mapping, source: source, destination: destination).map { comment("To do: \($0)") }
       lines += shared(mapping, source: source, destination: destination).map(comment)
+      lines += dropped(mapping, source: source, version: title(destination)).map(comment)
       lines += draft(mapping, conflicts: Set(problems.flatMap(\.properties)))
     }
     let known = Set(mappings.compactMap(\.destinationEntity))
@@ -32,7 +36,18 @@ extension MappingFileWriter {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func comment(_ text: String) -> String { "  # " + text.replacing("\n", with: " ") }
+  /// What the step leaves behind: entities and properties that the destination does not have.
+  private static func dropped(_ mapping: EntityMapping, source: ManagedObjectModel, version: String) -> [String] {
+    guard let entity = mapping.sourceEntity else { return [] }
+    guard mapping.destinationEntity != nil else {
+      return ["Dropped: all objects of \(entity), which \(version) does not have."]
+    }
+    let names =
+      source.attributes(of: entity).filter { !$0.isTransient }.map(\.name)
+      + source.relationships(of: entity).filter { !$0.isTransient }.map(\.name)
+    let gone = names.filter { !mapping.sourceProperties.contains($0) }.map { "\(entity).\($0)" }
+    return gone.isEmpty ? [] : ["Dropped, because \(version) has no place for it: \(gone.joined(separator: ", "))."]
+  }
 
   /// Attributes that every object has to have a value of, and nothing gives one.
   private static func needs(

@@ -6,12 +6,28 @@ public enum MappingFileWriter {
   /// A mapping model as a mapping file that reads as the same model, under the same name of the file.
   ///
   /// - Throws: ``BatchError`` with the code `badMapping` if a part of it has no text, such as bytes in an expression.
-  public static func text(_ model: MappingModel) throws -> String {
+  public static func text(_ model: MappingModel) throws -> String { try text(model) { _ in [] } }
+
+  /// A mapping model of Xcode's as a mapping file to go on with: without what says nothing, and with a comment on each
+  /// policy, which rules may stand for it. `source` and `destination` are its versions, as far as they are known.
+  ///
+  /// Throws as ``text(_:)``.
+  package static func conversion(
+    of model: MappingModel, source: ManagedObjectModel?, destination: ManagedObjectModel?
+  ) throws -> String {
+    let whole = model.entityMappings
+    return try text(model.tidied(source: source)) { mapping in
+      let original = whole.first { $0.name == mapping.name } ?? mapping
+      return PolicyRules(mapping: original, model: model, source: source, destination: destination).lines
+    }
+  }
+
+  private static func text(_ model: MappingModel, comments: (EntityMapping) -> [String]) throws -> String {
     var lines = version("from", name: model.sourceModelName, hashes: model.sourceHashes)
     lines += version("to", name: model.destinationModelName, hashes: model.destinationHashes)
     lines += model.destination?.lines ?? []
     lines.append(model.entityMappings.isEmpty ? "entities: []" : "entities:")
-    for mapping in model.entityMappings { lines += entity(mapping) }
+    for mapping in model.entityMappings { lines += comments(mapping).map(comment) + entity(mapping) }
     let text = lines.joined(separator: "\n") + "\n"
     var read = try MappingFileReader.read(text: text, name: model.name)
     if model.destinationModelName == nil, model.destinationHashes.isEmpty { read.destinationModelName = nil }
@@ -63,6 +79,8 @@ public enum MappingFileWriter {
         "  \(quoted(mapping.name)): \(mapping.valueExpression.map { quoted($0.description) } ?? RuleReader.same)"
       }
   }
+
+  static func comment(_ text: String) -> String { "  # " + text.replacing("\n", with: " ") }
 
   /// Lines as an element of a list.
   static func item(_ lines: [String]) -> [String] {

@@ -12,9 +12,9 @@ package struct MappingNode {
   }
 
   let node: Node
-  let path: String
+  package let path: String
 
-  private var line: Int { node.mark?.line ?? 1 }
+  package var line: Int { node.mark?.line ?? 1 }
 
   package func failure(_ message: String, _ hint: String? = nil) -> BatchError {
     BatchError(.badMapping, "line \(line): \(message)", hint: hint, path: path)
@@ -23,13 +23,13 @@ package struct MappingNode {
   private func inner(_ node: Node) -> MappingNode { MappingNode(node: node, path: path) }
 
   /// The keys and what stands under them, in the order of the file; no key twice. Nil if there is no mapping.
-  var entries: [(name: String, node: MappingNode)]? {
+  package var entries: [(name: String, node: MappingNode)]? {
     guard let mapping = node.mapping else { return nil }
     return mapping.map { ($0.key.scalar?.string ?? "", MappingNode(node: $0.value, path: path)) }
   }
 
   /// The elements of a list; nil if there is none.
-  var elements: [MappingNode]? { node.sequence?.map(inner) }
+  package var elements: [MappingNode]? { node.sequence?.map(inner) }
 
   /// What stands under the keys of an object. Unknown keys are errors.
   package func fields(_ object: MappingFileObject) throws -> [String: MappingNode] {
@@ -85,7 +85,7 @@ package struct MappingNode {
     return integer
   }
 
-  func flag(_ what: String) throws -> Bool {
+  package func flag(_ what: String) throws -> Bool {
     switch node.scalar?.string {
     case "true": return true
     case "false": return false

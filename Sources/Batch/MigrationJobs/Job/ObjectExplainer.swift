@@ -38,7 +38,7 @@ final class ObjectExplainer: ObjectWatcher {
   private func isKind(_ entity: String, of other: String) -> Bool { plan.step.source.isKind(entity, of: other) }
 
   private func explain(_ mapping: CompiledMapping) {
-    let origins = PropertyOrigins(mapping: mapping, isInferred: plan.step.isInferred)
+    let origins = PropertyOrigins(mapping: mapping, in: plan.step)
     let properties =
       mapping.destination.attributes.names.map { "\($0): \(origins.attribute($0))" }
       + mapping.destination.relationships.names.map { "\($0): \(origins.relationship($0))" }

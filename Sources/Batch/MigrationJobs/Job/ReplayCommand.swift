@@ -5,9 +5,8 @@ import RunSupport
 package enum ReplayCommand {
   /// Options that say what is migrated to what, and how.
   private static let options: Set<String> = [
-    "--models", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity", "--from-tables",
-    "--no-fuse", "--only",
-    "--skip",
+    "--models", "--app", "--bundle", "--mappings", "--to", "--versions", "--stages", "--by-identifier", "--identity",
+    "--from-tables", "--no-fuse", "--only", "--skip",
     "--history", "--allow-cloudkit", "--drop", "--accept-loss", "--validate", "--path", "--swift-types", "--define",
   ]
   /// Options that only the same run needs again.

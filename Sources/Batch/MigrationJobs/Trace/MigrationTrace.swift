@@ -43,7 +43,10 @@ extension MigrationJob {
         trace.steps.append(made)
         (path, followed) = (next, made.objects)
       }
-      if let result { trace.found = try find(followed, of: plan.targetVersion, in: result, predicted: path, tracer) }
+      if let result {
+        trace.found = try find(followed, of: plan.targetVersion, in: result, predicted: path, tracer)
+        trace.compareRelationships()
+      }
       return trace
     }
   }

@@ -94,7 +94,7 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
     public var object: Object
     /// Whether it is there.
     public var isThere: Bool
-    /// Attributes with other values than were predicted.
+    /// Attributes with other values than were predicted, and relationships that lead to other objects.
     public var differing: [String]
     /// What it has there.
     public var properties: [Property]

@@ -87,7 +87,7 @@ struct ObjectTracer {
       // knows.
       let isExact = object.isExact && (mapping.offset == 0 || number == 1)
       taking.object = .init(entity: own.entityName, key: own.key, isExact: isExact)
-      let origins = PropertyOrigins(mapping: mapping, isInferred: plan.step.isInferred)
+      let origins = PropertyOrigins(mapping: mapping, in: plan.step)
       let columns = fate.made.first(where: \.isOwn)?.columns ?? []
       taking.properties = try after.properties(of: own, withValues: withValues, firstNew: firstNew) {
         name, isAttribute in

@@ -40,4 +40,14 @@ public struct MappingFileCheck: Sendable, Equatable {
       problems = alone.unused + [library.knownVersions]
     }
   }
+
+  /// The versions of the first step that a mapping model is for; nil if it fits none.
+  package static func versions(
+    of model: MappingModel, in library: ModelLibrary
+  ) -> (source: ManagedObjectModel, destination: ManagedObjectModel)? {
+    var graph = VersionGraph(library: library, successors: nil)
+    graph.add([model])
+    let first = graph.explicit.keys.min { ($0.source, $0.destination) < ($1.source, $1.destination) }
+    return first.map { (graph.versions[$0.source], graph.versions[$0.destination]) }
+  }
 }

@@ -7,10 +7,12 @@ import MappingModels
 package struct PropertyOrigins {
   package let mapping: CompiledMapping
   package let isInferred: Bool
+  private let others: InverseRules
 
-  package init(mapping: CompiledMapping, isInferred: Bool) {
+  package init(mapping: CompiledMapping, in step: MigrationStep) {
     self.mapping = mapping
-    self.isInferred = isInferred
+    isInferred = step.isInferred
+    others = InverseRules(step)
   }
 
   private var own: EntityMapping { mapping.mapping }
@@ -52,7 +54,7 @@ package struct PropertyOrigins {
       let isSet: Bool
       if case .ownKey(_, let column, _, _) = mapping.destination.relationships[name]?.storage {
         if case .expression = mapping.columns[column] { isSet = false } else { isSet = columns.contains(column) }
-        if !isSet, case .value = mapping.columns[column] { return "no objects: no source" }
+        if !isSet, case .value = mapping.columns[column] { return setByOthers(name) ?? "no objects: no source" }
       } else {
         isSet = false
       }
@@ -60,14 +62,21 @@ package struct PropertyOrigins {
       if let expression = property.valueExpression {
         return isInferred ? "renamed: \(expression)" : "expression \(expression)"
       }
-      guard mapping.source.relationships[name] != nil else { return linked }
+      guard mapping.source.relationships[name] != nil else { return linked(name) }
       return "carried from \(mapping.source.name).\(name)"
     }
-    return linked
+    return linked(name)
   }
 
-  private var linked: String {
-    mapping.policy == nil ? "no source; others may link it" : "linked by \(policy), or by others"
+  private func linked(_ name: String) -> String {
+    if let others = setByOthers(name) { return others }
+    return mapping.policy == nil ? "no source; others may link it" : "linked by \(policy), or by others"
+  }
+
+  /// Rules of this mapping or of others that set the relationship from its other side.
+  private func setByOthers(_ name: String) -> String? {
+    let rules = others.setting(name, of: mapping.destination.name)
+    return rules.isEmpty ? nil : "set by rules of \(rules.joined(separator: ", and of "))"
   }
 
   private func expression(_ name: String, of properties: [PropertyMapping]) -> Expression? {

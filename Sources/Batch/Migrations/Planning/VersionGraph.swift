@@ -8,6 +8,8 @@ package struct VersionGraph {
   package struct Pair: Hashable {
     package let source: Int
     package let destination: Int
+
+    package init(source: Int, destination: Int) { (self.source, self.destination) = (source, destination) }
   }
 
   package private(set) var versions: [ManagedObjectModel]

@@ -4,6 +4,8 @@ import RunSupport
 /// The policies that a program knows, by class name.
 public struct PolicyRegistry: Sendable {
   private let types: [String: any EntityMigrationPolicy.Type]
+  /// File and line of policies in the sources of an application, by class name.
+  package var places: [String: String] = [:]
 
   /// Registers policy types; of two with one name the later counts.
   public init(_ types: [any EntityMigrationPolicy.Type] = []) {
@@ -41,8 +43,9 @@ public struct PolicyRegistry: Sendable {
     let short = name.split(separator: ".").last.map(String.init) ?? name
     if let type = types[name] ?? types[short] { return type }
     let known = names.isEmpty ? "this program has none" : "this program has \(names.joined(separator: ", "))"
+    let place = places[short].map { "; the application has it in \($0)" } ?? ""
     throw BatchError(
-      .missingPolicy, "entity mapping \(mapping.name) needs the policy \(name); \(known)",
+      .missingPolicy, "entity mapping \(mapping.name) needs the policy \(name); \(known)\(place)",
       hint: "Run the program that registers \(short)", effect: .nothingWritten)
   }
 }

@@ -1,26 +1,25 @@
+package import Codecs
+package import CoreDataModel
 import Foundation
-
-@testable import Codecs
-@testable import CoreDataModel
-@testable import MappingModels
+package import MappingModels
 
 /// Writes mapping models as Xcode compiles them (D.5): what the author left to the default is written out.
-struct CompiledMappingFile {
-  typealias Expression = CoreDataModel.Expression
-  typealias Fields = [String: PropertyListValue]
+package struct CompiledMappingFile {
+  package typealias Expression = CoreDataModel.Expression
+  package typealias Fields = [String: PropertyListValue]
   /// Changes the fields of an object before it is written: how damaged archives are made. It may use the builder.
-  typealias Edit = (_ className: String, _ fields: inout Fields, _ builder: inout ArchiveBuilder) -> Void
+  package typealias Edit = (_ className: String, _ fields: inout Fields, _ builder: inout ArchiveBuilder) -> Void
 
   /// Leads from a relationship of a source entity to its destination entity.
-  var source: ManagedObjectModel?
-  var edit: Edit = { _, _, _ in }
+  package var source: ManagedObjectModel?
+  package var edit: Edit = { _, _, _ in }
   private var builder = ArchiveBuilder()
 
-  init(source: ManagedObjectModel? = nil, edit: @escaping Edit = { _, _, _ in }) {
+  package init(source: ManagedObjectModel? = nil, edit: @escaping Edit = { _, _, _ in }) {
     (self.source, self.edit) = (source, edit)
   }
 
-  func bytes(_ model: MappingModel) -> [UInt8] {
+  package func bytes(_ model: MappingModel) -> [UInt8] {
     var writer = self
     let mappings = model.entityMappings.map { writer.entityMapping($0, in: model) }
     let names = zip(model.entityMappings, mappings).map { (key: $0.name, value: $1) }
@@ -33,7 +32,7 @@ struct CompiledMappingFile {
     return writer.builder.bytes(root: root)
   }
 
-  func write(_ model: MappingModel, to path: String) throws {
+  package func write(_ model: MappingModel, to path: String) throws {
     try Data(bytes(model)).write(to: URL(fileURLWithPath: path))
   }
 

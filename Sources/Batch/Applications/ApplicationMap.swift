@@ -1,0 +1,130 @@
+import CoreDataModel
+import MappingModels
+import Migrations
+import RunSupport
+
+/// What an application has, as `app` shows it: models with their versions and steps, mapping models and policies.
+package struct ApplicationMap: Sendable, Encodable {
+  /// A policy that a mapping model names.
+  package struct NeededPolicy: Sendable, Encodable {
+    package var name: String
+    package var entityMapping: String
+    /// File and line in the application; nil if no source declares it.
+    package var source: String?
+    /// Whether this program has it.
+    package var isAvailable: Bool
+  }
+
+  package struct Mapping: Sendable, Encodable {
+    package var path: String
+    package var policies: [NeededPolicy]
+    /// Whether another mapping model stands in for it, which a person wrote for this program.
+    package var isReplaced: Bool
+  }
+
+  package struct Step: Sendable, Encodable {
+    package var from: String
+    package var to: String
+    /// `equal`, `mapped`, `inferred` or `none`.
+    package var way: String
+    package var mappings: [Mapping]
+    /// Why the step cannot be inferred.
+    package var reasons: [String]
+  }
+
+  package struct Model: Sendable, Encodable {
+    package var name: String
+    package var path: String
+    /// Where the same versions are once more.
+    package var copies: [String]
+    package var currentVersion: String?
+    package var versions: [String]
+    package var steps: [Step]
+  }
+
+  package struct UnusedMapping: Sendable, Encodable {
+    package var path: String
+    /// The versions that it was made for, if it names them.
+    package var from: String?
+    package var to: String?
+  }
+
+  package struct Policy: Sendable, Encodable {
+    package var name: String
+    package var source: String
+    package var isAvailable: Bool
+    /// Whether a mapping model names it.
+    package var isNamed: Bool
+  }
+
+  package struct Problem: Sendable, Encodable {
+    package var path: String
+    package var reason: String
+  }
+
+  package var path: String
+  package var kind: String
+  package var models: [Model]
+  /// Mapping models that make no step of these models.
+  package var unusedMappings: [UnusedMapping]
+  package var policies: [Policy]
+  package var problems: [Problem]
+
+  /// `known` are the names of the policies that this program has.
+  package init(_ application: Application, known: [String]) {
+    (path, kind) = (application.path, application.kind)
+    let steps = application.models.map { ApplicationSteps(of: $0.bundle, in: application) }
+    let needed = application.mappings.map { application.policies(of: $0.model, known: Set(known)) }
+    models = zip(application.models, steps).map { Self.model($0, $1, of: application, needed: needed) }
+    let used = Set(steps.flatMap { $0.steps.flatMap { $0.mappings + $0.replaced } })
+    unusedMappings = application.mappings.enumerated().filter { !used.contains($0.offset) }.map {
+      UnusedMapping(
+        path: $0.element.place, from: $0.element.model.sourceModelName, to: $0.element.model.destinationModelName)
+    }
+    let named = Set(needed.flatMap(\.self).map(\.name))
+    policies = application.policies.map {
+      Policy(name: $0.name, source: $0.place, isAvailable: known.contains($0.name), isNamed: named.contains($0.name))
+    }
+    problems = application.problems.map { Problem(path: $0.place, reason: $0.reason) }
+  }
+
+  private static func model(
+    _ model: Application.Model, _ steps: ApplicationSteps, of application: Application, needed: [[NeededPolicy]]
+  ) -> Model {
+    let found = ModelInspection(model.bundle)
+    let versions = model.bundle.versions.map(\.name)
+    let mapped = steps.steps.map { step in
+      Step(
+        from: versions[step.source], to: versions[step.destination], way: "mapped",
+        mappings: (step.mappings + step.replaced).sorted().map {
+          Mapping(
+            path: application.mappings[$0].place, policies: needed[$0], isReplaced: step.replaced.contains($0))
+        }, reasons: [])
+    }
+    let others = found.steps.filter { step in !mapped.contains { $0.from == step.from && $0.to == step.to } }.map {
+      Step(
+        from: $0.from, to: $0.to, way: $0.isEqual ? "equal" : $0.isInferable ? "inferred" : "none", mappings: [],
+        reasons: $0.isEqual ? [] : $0.reasons)
+    }
+    let order = Dictionary(versions.enumerated().map { ($1, $0) }) { first, _ in first }
+    return Model(
+      name: application.name(of: model), path: model.place, copies: model.copies,
+      currentVersion: model.bundle.currentVersion, versions: versions,
+      steps: (others + mapped).sorted {
+        (order[$0.from] ?? 0, order[$0.to] ?? 0) < (order[$1.from] ?? 0, order[$1.to] ?? 0)
+      })
+  }
+}
+
+extension Application {
+  /// The policies that a mapping model names; Swift's classes with their module, or without.
+  fileprivate func policies(of mapping: MappingModel, known: Set<String>) -> [ApplicationMap.NeededPolicy] {
+    mapping.entityMappings.compactMap { entity in
+      guard entity.rules == nil, let name = entity.policyClassName else { return nil }
+      let short = name.split(separator: ".").last.map(String.init) ?? name
+      return ApplicationMap.NeededPolicy(
+        name: short, entityMapping: entity.name, source: policies.first { $0.name == short }?.place,
+        isAvailable: known.contains(name) || known.contains(short))
+    }
+  }
+}

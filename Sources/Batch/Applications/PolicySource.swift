@@ -1,0 +1,65 @@
+import CoreDataModel
+import Foundation
+import RunSupport
+import Streams
+
+/// A policy of Core Data in the sources of an application: a class that inherits from NSEntityMigrationPolicy.
+package struct PolicySource: Sendable, Equatable {
+  private static let (base, mostBytes) = ("NSEntityMigrationPolicy", 1 << 20)
+
+  /// The class, as mapping models name it after the module.
+  package let name: String
+  /// The file.
+  package let path: String
+  /// The line of the class, from 1.
+  package let line: Int
+
+  private struct Class {
+    var policy: PolicySource
+    var parent: String
+  }
+
+  /// The policies in these files, also those that inherit from another one of them; in the order of the files.
+  static func find(in paths: [String]) -> [PolicySource] {
+    let classes = paths.flatMap(classes)
+    var known: Set<String> = [base]
+    while let next = classes.first(where: { known.contains($0.parent) && !known.contains($0.policy.name) }) {
+      known.insert(next.policy.name)
+    }
+    return classes.filter { known.contains($0.parent) }.map(\.policy)
+  }
+
+  /// The policies in files and in folders of them.
+  ///
+  /// Throws ``BatchError`` (`noSuchFile`, `refused`).
+  package static func find(below paths: [String]) throws -> [PolicySource] {
+    let files = try paths.map { path in
+      try PackageFolders.refuseMissing(path)
+      return try ApplicationFiles(below: path)
+    }
+    return find(in: files.flatMap { $0.swift + $0.objectiveC })
+  }
+
+  /// Classes with a parent, of files that have the word.
+  private static func classes(_ path: String) -> [Class] {
+    guard let bytes = try? LocalFileSystem().readAll(path, cap: mostBytes),
+      Data(bytes).range(of: Data("Policy".utf8)) != nil
+    else { return [] }
+    var (found, exposed) = ([Class](), String?.none)
+    for (index, line) in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+      .enumerated()
+    {
+      let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+      exposed = code.firstMatch(of: /@objc\(\s*(\w+)\s*\)/).map { String($0.1) } ?? exposed
+      if let match = code.firstMatch(of: /(?:\bclass|@interface)\s+(\w+)\s*:\s*([\w.]+)/) {
+        let parent = match.2.split(separator: ".").last.map(String.init) ?? ""
+        found.append(
+          Class(
+            policy: PolicySource(name: exposed ?? String(match.1), path: path, line: index + 1), parent: parent))
+      }
+      // An attribute stands before what it is for.
+      if code.contains("{") || code.contains(";") { exposed = nil }
+    }
+    return found
+  }
+}

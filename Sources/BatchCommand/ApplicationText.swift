@@ -1,0 +1,69 @@
+import Batch
+
+/// An application as people read it.
+struct ApplicationText {
+  private let map: ApplicationMap
+
+  init(_ map: ApplicationMap) { self.map = map }
+
+  var text: String {
+    let mappings = Set(map.models.flatMap { $0.steps.flatMap { $0.mappings.map(\.path) } }).count
+    let counts = [
+      Self.count(map.models.count, one: "model", many: "models"),
+      Self.count(mappings + map.unusedMappings.count, one: "mapping model", many: "mapping models"),
+      Self.count(map.policies.count, one: "policy", many: "policies"),
+    ]
+    var lines = ["\(map.path): \(map.kind), \(counts.joined(separator: ", "))"] + map.models.flatMap(Self.lines)
+    lines += list("mapping models that make no step of these models:", map.unusedMappings.map(Self.line))
+    lines += list(
+      "policies that no mapping model names:", map.policies.filter { !$0.isNamed }.map { "\($0.name): \($0.source)" })
+    lines += list("not read:", map.problems.map { "\($0.path): " + Self.indented($0.reason, "    ") })
+    return lines.joined(separator: "\n")
+  }
+
+  private static func indented(_ text: String, _ blanks: String) -> String { text.replacing("\n", with: "\n" + blanks) }
+
+  private static func count(_ number: Int, one: String, many: String) -> String {
+    "\(number) \(number == 1 ? one : many)"
+  }
+
+  private func list(_ title: String, _ lines: [String]) -> [String] {
+    lines.isEmpty ? [] : [title] + lines.map { "  \($0)" }
+  }
+
+  private static func lines(_ model: ApplicationMap.Model) -> [String] {
+    let current = model.currentVersion.map { ", current \($0)" } ?? ""
+    var lines = ["model \(model.path): \(count(model.versions.count, one: "version", many: "versions"))\(current)"]
+    if model.versions.count == 1 { lines.append("  \(model.versions[0])") }
+    lines += model.steps.flatMap(Self.lines)
+    return lines + model.copies.map { "  also in \($0)" }
+  }
+
+  private static func lines(_ step: ApplicationMap.Step) -> [String] {
+    let pair = "  \(step.from) to \(step.to): "
+    switch step.way {
+    case "mapped": return [pair + step.mappings.map(Self.text).joined(separator: ", ")] + policies(step)
+    case "equal": return [pair + "the same version hashes, nothing to migrate"]
+    case "inferred": return [pair + "can be inferred"]
+    default:
+      return [pair + "needs a mapping model"] + step.reasons.map { "      \($0.replacing("\n", with: "\n      "))" }
+    }
+  }
+
+  private static func text(_ mapping: ApplicationMap.Mapping) -> String {
+    mapping.path + (mapping.isReplaced ? " (not used, as another one stands in for it)" : "")
+  }
+
+  private static func policies(_ step: ApplicationMap.Step) -> [String] {
+    step.mappings.filter { !$0.isReplaced }.flatMap(\.policies).map { policy in
+      let place = policy.source ?? "no source here"
+      let state = policy.isAvailable ? "this program has it" : "this program does not have it"
+      return "      \(policy.entityMapping) needs the policy \(policy.name): \(place); \(state)"
+    }
+  }
+
+  private static func line(_ mapping: ApplicationMap.UnusedMapping) -> String {
+    let versions = mapping.from.flatMap { from in mapping.to.map { ", made for \(from) to \($0)" } }
+    return mapping.path + (versions ?? "")
+  }
+}

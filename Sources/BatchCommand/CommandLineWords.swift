@@ -1,0 +1,31 @@
+import Batch
+import Synchronization
+
+/// The words of the command at work, for advice that repeats it. A process may run one after the other.
+enum CommandLineWords {
+  private static let words = Mutex<[String]>([])
+
+  static func begin(_ line: [String]) { words.withLock { $0 = line } }
+
+  /// Whether only what a program reads is wanted.
+  static var isSilent: Bool {
+    words.withLock { line in
+      ["--json", "--quiet", "--progress=json"].contains(where: line.contains)
+        || zip(line, line.dropFirst()).contains { $0 == "--progress" && $1 == "json" }
+    }
+  }
+
+  /// The whole command with an option in the place of what it says of it.
+  static func adding(_ option: [String]) -> AdvisedCommand {
+    let line = words.withLock(\.self)
+    let end = line.firstIndex(of: "--") ?? line.count
+    let kept = line[..<end].indices.filter { place in
+      let isValue = place > 0 && line[place - 1] == option[0]
+      return line[place] != option[0] && !isValue && !line[place].hasPrefix(option[0] + "=")
+    }
+    return ProgramName.command(kept.map { line[$0] } + option + line[end...])
+  }
+
+  /// The whole command with a model of the application named.
+  static func naming(_ bundle: String) -> String { adding(["--bundle", bundle]).description }
+}

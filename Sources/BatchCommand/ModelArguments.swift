@@ -1,0 +1,75 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Streams
+
+/// Where the models of a command come from: files that it names, or an application that has them.
+struct ModelArguments: ParsableArguments {
+  @Option(name: .long, parsing: .upToNextOption, help: .models, completion: .models) var models: [String] = []
+  @Option(name: .long, help: .app, completion: .application) var app: String?
+  @Option(
+    name: .long,
+    help: .bundle,
+    completion: .bundles)
+  var bundle: String?
+  @OptionGroup var swift: SwiftOptions
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The file with the options of the project. Default: godwit.yaml beside the store, or in the current folder.",
+      valueName: "path"),
+    completion: .documents)
+  var config: String?
+  @Flag(name: .customLong("no-config"), help: "Look for no godwit.yaml.") var noConfig = false
+
+  var isEmpty: Bool { models.isEmpty && app == nil }
+
+  func validate() throws {
+    guard models.isEmpty || app == nil else { throw ValidationError("--models and --app exclude each other") }
+    guard config == nil || !noConfig else { throw ValidationError("--config and --no-config exclude each other") }
+    guard bundle == nil || app != nil else { throw ValidationError("--bundle belongs to --app") }
+  }
+
+  /// Throws the parser's error if neither models nor an application are named. Not before the parser has said that an
+  /// option such as --model is not known.
+  func demand() throws {
+    guard isEmpty else { return }
+    throw ValidationError("Missing expected argument '--models <model> ...', or '--app <path>'")
+  }
+
+  /// All versions of the models that are named; nil if none is.
+  func library() throws -> ModelLibrary? {
+    guard let app else { return models.isEmpty ? nil : try ModelLibrary(paths: models) }
+    let application = try Application(path: app)
+    let found = try application.models(named: bundle, command: CommandLineWords.naming)
+    return ModelLibrary(bundles: found.map(\.bundle))
+  }
+
+  /// What of it is for one store, by the store's version hashes; without a store what is there.
+  /// The mapping models that are named besides stand in for the application's.
+  func sources(for store: String?, mappings: [String] = []) throws -> ModelSources {
+    guard let app else { return ModelSources(models: models, mappings: mappings) }
+    let named = try mappings.flatMap { try MappingModelReader.read(path: $0) }
+    let hashes = try store.map(StoreHashes.read)
+    let application = try Application(path: app)
+    Program.know(application.policies.map { ($0.name, $0.place) })
+    let choice = try application.choice(
+      ApplicationQuestion(
+        store: store, hashes: hashes, bundle: bundle, mappings: named, command: CommandLineWords.naming))
+    Console.note(choice.note)
+    return ModelSources(models: choice.models, mappings: choice.mappings + mappings)
+  }
+
+  /// The options that ask for the same from any folder.
+  var arguments: [String] {
+    func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+    return (models.isEmpty ? [] : ["--models"] + models.map(absolute)) + (app.map { ["--app", absolute($0)] } ?? [])
+      + (bundle.map { ["--bundle", $0] } ?? [])
+  }
+}
+
+/// Paths of the models and mapping models of one migration.
+struct ModelSources {
+  var models: [String]
+  var mappings: [String]
+}

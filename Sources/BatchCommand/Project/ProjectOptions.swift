@@ -1,0 +1,95 @@
+import ArgumentParser
+import Batch
+import Foundation
+
+/// What a file `godwit.yaml` adds to a command line.
+struct ProjectOptions {
+  private static let order: Set<String> = ["versions", "by-identifier", "stages"]
+
+  private let file: ProjectFile
+  /// What of the file counts for this line, in the order of the file.
+  private let entries: [ProjectFile.Entry]
+
+  /// `shape` is the command's, and `line` its words: what they say comes before what the file says.
+  init(_ file: ProjectFile, for shape: CommandShape, line: [String], takesMappings: Bool) throws {
+    self.file = file
+    let words = Set(line.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) })
+    let hasModel = words.contains("--models") || words.contains("--app")
+    let hasOrder = words.contains("--identity") || Self.order.contains { words.contains("--" + $0) }
+    entries = file.entries.filter { entry in
+      let name = entry.key.name
+      guard shape.option(named: entry.key.option) != nil, !words.contains(entry.key.option) else { return false }
+      if hasModel, entry.key.isOfModel { return false }
+      if words.contains("--identity"), name == "to" || name == "path" { return false }
+      if words.contains("--stages"), name == "path" { return false }
+      if !takesMappings, name == "mappings" { return false }
+      return !(hasOrder && Self.order.contains(name))
+    }
+    try refuseUntrusted()
+    for entry in file.entries where entry.key.name == ProjectKey.policies {
+      Program.know(try PolicySource.find(below: entry.values).map { ($0.name, "\($0.path):\($0.line)") })
+    }
+  }
+
+  var words: [String] { entries.flatMap(\.words) }
+
+  /// The line with the words of the file: before what stands for itself, so that no option of the line takes them.
+  func added(to line: [String], _ words: [String]) -> [String] {
+    let end = line.firstIndex(of: "--") ?? line.count
+    return line[..<end] + words + line[end...]
+  }
+
+  /// What a person is told of the file.
+  var note: String? {
+    let options = entries.filter { !$0.words.isEmpty }.map(\.key.option)
+    return options.isEmpty ? nil : "\(file.path) gives \(options.joined(separator: ", "))"
+  }
+
+  /// The error of the parser about a line with the words of the file, as one of the file.
+  func told(_ error: any Error, _ parses: ([String]) throws -> Void, message: (any Error) -> String) -> any Error {
+    for entry in entries {
+      do { try parses(entry.words) } catch {
+        return BatchError(
+          .badMapping, "line \(entry.line): \(entry.key.name): \(message(error))", hint: ProjectFile.hint,
+          effect: .nothingWritten, path: file.path)
+      }
+    }
+    return BatchError(
+      .badMapping, message(error), hint: ProjectFile.hint, effect: .nothingWritten, path: file.path)
+  }
+
+  /// A file that was found may choose models, and no more than a store may: it starts nothing, writes nowhere else and
+  /// gives nothing up.
+  private func refuseUntrusted() throws {
+    guard !file.isNamed else { return }
+    for entry in entries {
+      if isTrusted(entry) { continue }
+      let value = entry.key.kind == .single ? ": \(entry.values.joined(separator: ", "))" : ""
+      throw refusal("line \(entry.line): \(entry.key.name)\(value) counts only in a file that you name")
+    }
+    for entry in entries where entry.key.name == "mappings" {
+      guard try entry.values.contains(where: MappingModelReader.namesDestination) else { continue }
+      throw refusal("line \(entry.line): a mapping file that loads into a server counts only in a file that you name")
+    }
+  }
+
+  private func isTrusted(_ entry: ProjectFile.Entry) -> Bool {
+    // Sources in a commit are read by git, in a repository that may say what git runs.
+    if entry.key.name == "models" { return !entry.values.contains(where: Self.isInCommit) }
+    return switch entry.key.needsTrust {
+    case .none: true
+    case .all: entry.words.isEmpty
+    case .values(let values): entry.values.allSatisfy { !values.contains($0) }
+    }
+  }
+
+  private static func isInCommit(_ path: String) -> Bool {
+    ModelFormats.format(of: path) != nil && !FileManager.default.fileExists(atPath: path)
+  }
+
+  private func refusal(_ message: String) -> BatchError {
+    BatchError(
+      .refused, message, hint: "Look at it, and name it: \(CommandLineWords.adding(["--config", file.path]))",
+      effect: .nothingWritten, path: file.path)
+  }
+}
