@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import BatchCommand
@@ -19,7 +20,23 @@ struct RepeatedOptionsTests {
       var fresh = RepeatedOptions()
       let (command, wanted) = (try Self.parse(line, &repeated), try Self.parse(line, &fresh))
       #expect(command.store == store && wanted.store == store)
-      #expect(command.output == wanted.output && command.models.models == wanted.models.models)
+      #expect(command.output == wanted.output && command.models.named.models == wanted.models.named.models)
+    }
+  }
+
+  @Test("A file of options beside a store is that store's, and not the next one's")
+  func files() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("repeated-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for name in ["a", "b"] {
+      try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+      try "options:\n  to: Library \(name)\n".write(
+        toFile: "\(folder)/\(name)/godwit.yaml", atomically: true, encoding: .utf8)
+    }
+    var repeated = RepeatedOptions()
+    for name in ["a", "b", "a"] {
+      let line = ["migrate", "\(folder)/\(name)/Store.sqlite", "--models", "M", "--quiet"]
+      #expect(try Self.parse(line, &repeated).models.to == "Library \(name)")
     }
   }
 
