@@ -13,8 +13,8 @@ enum CommandWords {
   /// The command of a line. A store after `--models A B` is none of the models: if the line lacks one, words that such
   /// an option took go to the command itself.
   ///
-  /// What a file `godwit.yaml` says is added; `options` are those of a line's command, with option. Throws the parser's error about the line as it is, and what is wrong with
-  /// the file.
+  /// What a file `godwit.yaml` says is added; `options` are those of a line's command, with their dashes. Throws the
+  /// parser's error about the line as it is, and what is wrong with the file.
   static func parse(
     _ words: [String], by root: any ParsableCommand.Type, options: (_ line: [String]) throws -> Set<String>
   ) throws -> any ParsableCommand {
