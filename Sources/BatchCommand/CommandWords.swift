@@ -13,13 +13,29 @@ enum CommandWords {
   /// The command of a line. A store after `--models A B` is none of the models: if the line lacks one, words that such
   /// an option took go to the command itself.
   ///
-  /// What a file `godwit.yaml` says is added. Throws the parser's error about the line as it is, and what is wrong with
-  /// the file.
-  static func parse(_ words: [String], by root: any ParsableCommand.Type) throws -> any ParsableCommand {
+  /// What a file `godwit.yaml` says is added; `options` are those of a line's command, with their dashes. Throws the
+  /// parser's error about the line as it is, and what is wrong with the file.
+  static func parse(
+    _ words: [String], by root: any ParsableCommand.Type, options: (_ line: [String]) throws -> Set<String>
+  ) throws -> any ParsableCommand {
     if let unknown = unknownCommand(words, of: root) { throw unknown }
     let (command, line) = try parsed(words, by: root)
-    guard let command = command as? any ModelCommand else { return command }
-    return try type(of: command).completed(command, line: line, by: root)
+    guard let models = command as? any ModelCommand, !models.named.ignoresConfig,
+      let file = try ProjectFile.find(named: models.named.config, store: models.place)
+    else { return command }
+    let added = try ProjectOptions(file, line: line, takesMappings: models.takesMappings, options: options(line))
+    guard !added.words.isEmpty else { return command }
+    do {
+      let completed = try root.parseAsRoot(added.adding(added.words, to: line))
+      if let note = added.note { Console.note(note) }
+      return completed
+    } catch {
+      throw added.told(error) {
+        _ = try root.parseAsRoot(added.adding($0, to: line))
+      } message: {
+        root.message(for: $0)
+      }
+    }
   }
 
   /// The command, and the line that gives it.

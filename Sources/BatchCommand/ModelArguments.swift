@@ -20,13 +20,15 @@ struct ModelArguments: ParsableArguments {
       valueName: "path"),
     completion: .documents)
   var config: String?
-  @Flag(name: .customLong("no-config"), help: "Look for no godwit.yaml.") var noConfig = false
+  @Flag(name: .customLong("ignore-config"), help: "Look for no godwit.yaml.") var ignoresConfig = false
 
   var isEmpty: Bool { models.isEmpty && app == nil }
 
   func validate() throws {
     guard models.isEmpty || app == nil else { throw ValidationError("--models and --app exclude each other") }
-    guard config == nil || !noConfig else { throw ValidationError("--config and --no-config exclude each other") }
+    guard config == nil || !ignoresConfig else {
+      throw ValidationError("--config and --ignore-config exclude each other")
+    }
     guard bundle == nil || app != nil else { throw ValidationError("--bundle belongs to --app") }
   }
 

@@ -20,7 +20,7 @@ struct RepeatedOptions {
       command.store = line[1]
       return command
     }
-    let parsed = try CommandWords.parse(line, by: root)
+    let parsed = try CommandWords.parse(line, by: root) { try CommandShape.root().inner($0).optionWords }
     // The store stands first, as StoreCommandWords puts it.
     if let found = parsed as? MigrateCommand, line.first == "migrate", line.count > 1, found.store == line[1] {
       (words, self.folder, command) = (options, folder, found)

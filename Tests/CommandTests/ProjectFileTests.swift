@@ -115,7 +115,7 @@ struct ProjectFileTests {
     #expect(try plan([]).output != plan(["--to", "Library 3"]).output)
     let other = try plan(CommandFolder.models)
     #expect(try other.error.hasSuffix("gives --memory\n") && other.output.contains("Library 2 to Library 3, mapped"))
-    #expect(try plan(["--no-config"] + CommandFolder.models).error == "")
+    #expect(try plan(["--ignore-config"] + CommandFolder.models).error == "")
   }
 
   @Test("A file in another place than store and folder counts if it is named")

@@ -30,7 +30,7 @@ struct RepeatedOptionsTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for name in ["a", "b"] {
       try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
-      try "options:\n  to: Library \(name)\n".write(
+      try "to: Library \(name)\n".write(
         toFile: "\(folder)/\(name)/godwit.yaml", atomically: true, encoding: .utf8)
     }
     var repeated = RepeatedOptions()

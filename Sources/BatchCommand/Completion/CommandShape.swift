@@ -61,6 +61,9 @@ struct CommandShape: Decodable {
     return next.inner(Array(line.dropFirst()))
   }
 
+  /// All words that are options.
+  var optionWords: Set<String> { Set(options.flatMap { $0.names ?? [] }.map(\.word)) }
+
   func option(named word: String) -> Argument? { options.first { $0.names?.contains { $0.word == word } == true } }
 
   private var shown: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }

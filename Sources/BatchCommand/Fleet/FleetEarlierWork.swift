@@ -97,7 +97,7 @@ struct FleetEarlierWork {
   /// What it is, and how the store is migrated nevertheless, when somebody has looked.
   private func failed(_ what: String) -> Ending {
     let migrate = ProgramName.command(
-      ["migrate", store.path, "--no-config"] + plan.options + (store.output.map { ["--output", $0] } ?? []))
+      ["migrate", store.path, "--ignore-config"] + plan.options + (store.output.map { ["--output", $0] } ?? []))
     let first =
       store.output.map { "Move \(ShellWords.quoted($0)) away, then migrate it with" }
       ?? "To migrate it nevertheless, run"

@@ -97,7 +97,8 @@ struct FleetStoreRun {
 
   private func migrate(_ store: FleetPlan.Store, number: Int, claim: FleetClaim) throws -> StoreProcesses.Outcome {
     let command = StoreCommandWords(
-      store: store.path, output: store.output, options: plan.options + ["--no-config"] + options, deadline: deadline,
+      store: store.path, output: store.output, options: plan.options + ["--ignore-config"] + options,
+      deadline: deadline,
       origin: FleetEarlierWork.origin(plan, number))
     let state = try job.status(store.target).state
     // Who has the claim may replace whoever still runs it.

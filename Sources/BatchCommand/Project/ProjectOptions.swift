@@ -10,15 +10,16 @@ struct ProjectOptions {
   /// What of the file counts for this line, in the order of the file.
   private let entries: [ProjectFile.Entry]
 
-  /// `shape` is the command's, and `line` its words: what they say comes before what the file says.
-  init(_ file: ProjectFile, for shape: CommandShape, line: [String], takesMappings: Bool) throws {
+  /// `line` are the command's words: what they say comes before what the file says. `options` are those that
+  /// the command has.
+  init(_ file: ProjectFile, line: [String], takesMappings: Bool, options: Set<String>) throws {
     self.file = file
     let words = Set(line.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) })
     let hasModel = words.contains("--models") || words.contains("--app")
     let hasOrder = words.contains("--identity") || Self.order.contains { words.contains("--" + $0) }
     entries = file.entries.filter { entry in
       let name = entry.key.name
-      guard shape.option(named: entry.key.option) != nil, !words.contains(entry.key.option) else { return false }
+      guard options.contains(entry.key.option), !words.contains(entry.key.option) else { return false }
       if hasModel, entry.key.isOfModel { return false }
       if words.contains("--identity"), name == "to" || name == "path" { return false }
       if words.contains("--stages"), name == "path" { return false }
@@ -34,7 +35,7 @@ struct ProjectOptions {
   var words: [String] { entries.flatMap(\.words) }
 
   /// The line with the words of the file: before what stands for itself, so that no option of the line takes them.
-  func added(to line: [String], _ words: [String]) -> [String] {
+  func adding(_ words: [String], to line: [String]) -> [String] {
     let end = line.firstIndex(of: "--") ?? line.count
     return line[..<end] + words + line[end...]
   }
