@@ -114,7 +114,7 @@ struct ProjectFileTests {
     #expect(try plan([]).output == plan(["--to", "Library 2"]).output)
     #expect(try plan([]).output != plan(["--to", "Library 3"]).output)
     let other = try plan(CommandFolder.models)
-    #expect(try other.error.hasSuffix("gives --memory\n") && other.output.contains("Library 2 to Library 3, mapped"))
+    #expect(other.error.hasSuffix("gives --memory\n") && other.output.contains("Library 2 to Library 3, mapped"))
     #expect(try plan(["--ignore-config"] + CommandFolder.models).error == "")
   }
 
