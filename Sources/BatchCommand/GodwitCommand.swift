@@ -47,7 +47,7 @@ public struct GodwitCommand: ParsableCommand {
       if words == nil { try lookAtArguments() }
       let line = words ?? Array(CommandLine.arguments.dropFirst())
       CommandLineWords.begin(line)
-      var command = try repeated.parse(line, by: Self.self)
+      var command = try repeated.parse(line, by: Self.self) { try CommandShape.root().inner($0).optionWords }
       running = command as? any StoreCommand
       ProgramPages.release()
       try command.run()

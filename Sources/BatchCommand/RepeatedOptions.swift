@@ -8,10 +8,12 @@ struct RepeatedOptions {
   private var folder = ""
   private var command: MigrateCommand?
 
-  /// The command of a line.
+  /// The command of a line. `options` are those of a line's command, with their dashes.
   ///
-  /// Throws the parser's error.
-  mutating func parse(_ line: [String], by root: any ParsableCommand.Type) throws -> any ParsableCommand {
+  /// Throws the parser's error, and what is wrong with a file of options.
+  mutating func parse(
+    _ line: [String], by root: any ParsableCommand.Type, options known: (_ line: [String]) throws -> Set<String>
+  ) throws -> any ParsableCommand {
     let options = Array(line.dropFirst(2))
     let folder = line.count > 1 ? FilePaths.directory(of: line[1]) : ""
     if var command, options == words, folder == self.folder, line.first == "migrate", line.count > 1,
@@ -20,7 +22,7 @@ struct RepeatedOptions {
       command.store = line[1]
       return command
     }
-    let parsed = try CommandWords.parse(line, by: root) { try CommandShape.root().inner($0).optionWords }
+    let parsed = try CommandWords.parse(line, by: root, options: known)
     // The store stands first, as StoreCommandWords puts it.
     if let found = parsed as? MigrateCommand, line.first == "migrate", line.count > 1, found.store == line[1] {
       (words, self.folder, command) = (options, folder, found)
