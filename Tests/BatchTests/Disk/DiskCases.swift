@@ -9,7 +9,7 @@ import Streams
 
 /// The small migrations that are tried at every change of the disk.
 enum DiskCase: String, CaseIterable, Sendable {
-  case inPlace, elsewhere, fromLog, policies, values
+  case inPlace, elsewhere, fromLog, policies, values, unwritten
 
   func make() throws -> DiskMigration {
     switch self {
@@ -18,6 +18,7 @@ enum DiskCase: String, CaseIterable, Sendable {
     case .fromLog: try Self.steps(intoLog: true)
     case .policies: try Self.policies()
     case .values: try Self.values()
+    case .unwritten: try Self.unwritten()
     }
   }
 
@@ -39,6 +40,14 @@ enum DiskCase: String, CaseIterable, Sendable {
       [PolicyModels.first, PolicyModels.second], mappings: PolicyModels.mappings,
       policies: [OrderPolicy.self, LinePolicy.self])
     return try DiskMigration(folder, try folder.sample("P1", rows: 150, seed: 6)) { $0.interval = .bytes(3000) }
+  }
+
+  /// A run that is over before its first checkpoint.
+  private static func unwritten() throws -> DiskMigration {
+    let folder = try MigrationFolder(MigrationModels.all)
+    return try DiskMigration(folder, try folder.sample("V1", rows: 60, seed: 5)) {
+      $0.interval = RunMonitor.standardInterval
+    }
   }
 
   /// Values in files beside a store that is migrated elsewhere.

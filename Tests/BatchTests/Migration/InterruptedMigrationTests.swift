@@ -113,7 +113,7 @@ import Testing
     let whole = DyingFileSystem()
     var request = folder.request(try folder.copy(store, as: "counted"))
     request.verification = .none
-    request.interval = .bytes(1 << 17)
+    request.interval = smallStore > 0 ? RunMonitor.standardInterval : .bytes(1 << 17)
     _ = try folder.job(whole).migrate(request, monitor: RunMonitor(interval: request.interval))
     let changes = whole.calls
     var random = SplitMix(state: 77)

@@ -92,7 +92,7 @@ struct OracleCase {
     do {
       return try DiskMigration(folder, store, inPlace: seed % 3 != 0) { request in
         request.target = .version(versions[last].name)
-        request.interval = .bytes(seed % 2 == 0 ? 1000 : 1 << 20)
+        request.interval = seed % 4 == 1 ? .seconds(1) : .bytes(seed % 2 == 0 ? 1000 : 1 << 20)
         request.fuses = seed % 5 != 0
         request.validation = validation
         request.inference = .stepwise

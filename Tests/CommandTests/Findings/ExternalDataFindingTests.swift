@@ -18,7 +18,8 @@ struct ExternalDataFindingTests {
   )
   func givenUp() throws {
     let source = try folder.store("Old.sqlite")
-    try folder.kill(folder.migrate(source, output: folder.file("Library.db")), before: Self.middle)
+    try folder.kill(
+      folder.migrate(source, output: folder.file("Library.db")) + FindingFolder.written, before: Self.middle)
     let library = try folder.store("Library.sqlite")
     try folder.keepOutside(library)
     try folder.runWell(["clean", "--all", folder.folder.path])
@@ -52,7 +53,8 @@ struct ExternalDataFindingTests {
   func taken() throws {
     let source = try folder.store("Old.sqlite")
     let output = folder.file("Library.db")
-    let process = try folder.stopped(folder.migrate(source, output: output), before: Self.middle)
+    let process = try folder.stopped(
+      folder.migrate(source, output: output) + FindingFolder.written, before: Self.middle)
     let library = try folder.store("Library.sqlite")
     try folder.keepOutside(library)
     try Data("taken".utf8).write(to: URL(fileURLWithPath: output))

@@ -147,6 +147,9 @@ final class FindingFolder {
   }
 
   // Runs.
+  /// What lets the run of a small store have its plan on the disk from the beginning.
+  static let written = ["--checkpoint-every", "64M"]
+
   func migrate(_ store: String, to version: String = "V2", output: String? = nil) -> [String] {
     ["migrate", store, "--models", models, "--to", version] + (output.map { ["--output", $0] } ?? [])
   }

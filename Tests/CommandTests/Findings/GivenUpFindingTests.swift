@@ -56,7 +56,7 @@ struct GivenUpFindingTests {
   func restart() throws {
     let folder = try FindingFolder()
     let store = try folder.store("b.sqlite")
-    try folder.kill(folder.migrate(store), before: "rename cutover.json")
+    try folder.kill(folder.migrate(store) + FindingFolder.written, before: "rename cutover.json")
     let missing = folder.folder.newPath("Missing.xcdatamodeld")
     let outcome = try folder.run(["migrate", store, "--models", missing, "--to", "V2", "--restart"])
     #expect(outcome.code != 0, "\(outcome)")

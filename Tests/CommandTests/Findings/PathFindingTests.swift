@@ -245,7 +245,7 @@ struct PathFindingTests {
   func resumed(path: String) throws {
     let (folder, store) = try FindingFolder.entities(Self.pages, rows: 30)
     try folder.kill(
-      ["migrate", store, "--models", folder.models] + (path.isEmpty ? [] : ["--path", path]),
+      ["migrate", store, "--models", folder.models] + (path.isEmpty ? [] : ["--path", path]) + FindingFolder.written,
       before: "rename cutover.json")
     let job = try JobDirectory(destination: store)
     #expect(try JobPlan.read(job, LocalFileSystem()).inference == InferencePath(rawValue: path))

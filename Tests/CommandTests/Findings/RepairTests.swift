@@ -43,7 +43,9 @@ struct RepairTests {
     let plan = try expectLook(["plan", store, "--from-tables", "--models", folder.models], in: folder.folder)
     #expect(plan.contains("version V1 to V2") && plan.contains("the metadata say V2, but the tables are those of V1"))
     let names = try folder.names(store)
-    try folder.kill(["migrate", store, "--from-tables", "--models", folder.models], before: "rename cutover.json")
+    try folder.kill(
+      ["migrate", store, "--from-tables", "--models", folder.models] + FindingFolder.written,
+      before: "rename cutover.json")
     let resumed = try folder.run(["resume", store])
     #expect(resumed.code == 0, "\(resumed)")
     #expect(try folder.names(store) == names && folder.isStore(store, at: "V2"))
@@ -78,7 +80,7 @@ struct RepairTests {
       let plan = try folder.run(["plan", "--check"] + words)
       #expect(plan.code == 0 && plan.output.contains("the tables are those of the version already"), "\(plan)")
       let names = try folder.names(store)
-      try folder.kill(["migrate"] + words, before: "rename cutover.json")
+      try folder.kill(["migrate"] + words + FindingFolder.written, before: "rename cutover.json")
       try folder.runWell(["resume", store])
       #expect(try folder.names(store) == names && folder.isStore(store, at: "V1"))
       let known = try expectLook(["identify", store, "--models", folder.models], in: folder.folder)
@@ -111,7 +113,7 @@ struct RepairTests {
           }
           #expect(found.map(\.last) == lists, "\(refused)")
           guard command == "migrate", let advice = found.first(where: { $0.last == list }) else { continue }
-          try folder.kill(advice, before: "rename cutover.json")
+          try folder.kill(advice + FindingFolder.written, before: "rename cutover.json")
           let resumed = try folder.run(["resume", store])
           #expect(
             resumed.code == 0 && resumed.output.contains("the tables are those of \(list.prefix(2))"), "\(resumed)")

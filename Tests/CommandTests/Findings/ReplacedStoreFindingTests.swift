@@ -124,7 +124,8 @@ struct ReplacedStoreFindingTests {
     "Finding 9: of a run whose store was written to or replaced nobody says that resume goes on with it; what is named leads on",
     arguments: ["resume", "migrate", "rollback", "clean"], [true, false])
   func inTheMiddle(command: String, isReplaced: Bool) throws {
-    try folder.kill(folder.migrate(store), before: "rename checkpoint-0000000002.lz4")
+    try folder.kill(
+      folder.migrate(store) + FindingFolder.written, before: "rename checkpoint-0000000002.lz4")
     let place = isReplaced ? folder.file("copy.sqlite") : store
     if isReplaced { try CommandFolder.bytes(store).write(to: URL(fileURLWithPath: place)) }
     try folder.execute(place, "UPDATE ZA SET ZNAME = 'new ' || Z_PK")

@@ -42,7 +42,8 @@ struct StoreModelTests {
   func resumed() throws {
     let (folder, old, new) = try stores()
     let output = folder.file("output.sqlite")
-    try folder.kill(["migrate", old, "--models", new, "--output", output], before: "rename cutover.json")
+    try folder.kill(
+      ["migrate", old, "--models", new, "--output", output] + FindingFolder.written, before: "rename cutover.json")
     try FileManager.default.removeItem(atPath: new)
     try folder.runWell(["resume", output])
     #expect(try folder.isStore(output, at: "V2"))

@@ -12,10 +12,11 @@ extension MigrationRun {
     }
   }
 
-  /// Whether the run begins without a plan on the disk: a small store may be migrated before its first checkpoint is due.
-  /// The list of rejects, and what a program does between stages, are remembered by checkpoints alone.
+  /// Whether the run begins without a plan on the disk: a small store may be migrated before its first checkpoint is due,
+  /// unless those are counted in bytes. The list of rejects, and what a program does between stages, are remembered by
+  /// checkpoints alone.
   var mayEndUnwritten: Bool {
-    guard let seen, plan.rejects == nil, stageHandler == nil else { return false }
+    guard let seen, plan.rejects == nil, plan.checkpointBytes == nil, stageHandler == nil else { return false }
     return isSmall(seen)
   }
 

@@ -136,3 +136,10 @@ extension RunHistory.End {
     reason = String("\(error.withoutAdvice)".prefix(4000))
   }
 }
+
+extension RunHistory {
+  /// Whether a run without a plan leads elsewhere than to its source, as far as its history says it.
+  static func isElsewhere(_ job: JobDirectory) -> Bool {
+    RunHistory(path: job.history)?.facts.map { $0.source != $0.destination } ?? false
+  }
+}

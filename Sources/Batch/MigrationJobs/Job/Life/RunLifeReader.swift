@@ -30,7 +30,7 @@ extension RunLife {
       return RunLife(phase: phase, store: try source(plan, fileSystem))
     } catch let error as BatchError where [.badCheckpoint, .failed].contains(error.code) {
       // Of an output nothing has the name before the rename.
-      let isElsewhere = (try? JobPlan.read(job, fileSystem)).map { !$0.isInPlace } ?? false
+      let isElsewhere = (try? JobPlan.read(job, fileSystem)).map { !$0.isInPlace } ?? RunHistory.isElsewhere(job)
       let isThere =
         try isElsewhere || fileSystem.statusOfName(job.destination) != nil || fileSystem.status(job.cutOver) == nil
       return RunLife(phase: .unreadable, store: isThere ? .asItWas : .missing)
