@@ -116,7 +116,7 @@ final class ShellTerminal {
     switch shell {
     case "bash": ["--noprofile", "--rcfile", home + "/bashrc", "-i"]
     case "zsh": ["--no-global-rcs", "-i"]
-    case "fish": ["--ignore-config", "-i", "-C", "source \(home)/fishrc"]
+    case "fish": ["--no-config", "-i", "-C", "source \(home)/fishrc"]
     default: throw CommandProcess.Missing(description: "\(shell) is no shell that is known here")
     }
   }
