@@ -31,12 +31,12 @@ struct RepeatedOptionsTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for name in ["a", "b"] {
       try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
-      try "to: Library \(name)\n".write(
+      try "models: M\nto: Library \(name)\n".write(
         toFile: "\(folder)/\(name)/godwit.yaml", atomically: true, encoding: .utf8)
     }
     var repeated = RepeatedOptions()
     for name in ["a", "b", "a"] {
-      let line = ["migrate", "\(folder)/\(name)/Store.sqlite", "--models", "M", "--quiet"]
+      let line = ["migrate", "\(folder)/\(name)/Store.sqlite", "--quiet"]
       #expect(try Self.parse(line, &repeated).models.to == "Library \(name)")
     }
   }
