@@ -63,7 +63,7 @@ struct StoreModelTests {
     let words = [paths[0], "--models"] + paths + ["--versions", "Old-default,New-default"]
     let plan = try expectLook(["plan"] + words, in: folder.folder)
     #expect(plan.contains("version Old-default to New-default"), "\(plan)")
-    try folder.kill(["migrate"] + words, before: "rename cutover.json")
+    try folder.kill(["migrate"] + words + FindingFolder.written, before: "rename cutover.json")
     try folder.runWell(["resume", paths[0]])
     #expect(try folder.isStore(paths[0], at: "V2"))
     #expect(
