@@ -25,6 +25,10 @@ let rooms: [(name: String, dependencies: [Target.Dependency])] = [
   ("StoreSamples", ["RunSupport", "CoreDataModel", "CoreDataStore", "Migrations"]),
   ("StoreExports", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations"]),
   (
+    "StoreImports",
+    ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations", "StoreExports", "StoreVerification"]
+  ),
+  (
     "MigrationJobs",
     [
       "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "StoreExports",
@@ -33,19 +37,57 @@ let rooms: [(name: String, dependencies: [Target.Dependency])] = [
     ]
   ),
   (
+    "LoadTables",
+    ["RunSupport", "CoreDataModel", "CoreDataStore", "MappingModels", "MigrationJobs", "StoreExports"]
+  ),
+  (
+    "PlainLoads",
+    [
+      "RunSupport", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "MigrationJobs", "StoreExports",
+      "StoreVerification", "LoadTables", grdb,
+    ]
+  ),
+  ("Loads", ["RunSupport", "MappingModels", "Migrations", "MigrationJobs", "PlainLoads", "PostgresLoads"]),
+  (
     "PostgresLoads",
     [
       "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", "Migrations", "MigrationJobs",
-      "StoreExports", "StoreVerification", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+      "StoreExports", "StoreVerification", "LoadTables",
+      .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
     ]
   ),
   ("Fleets", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations", "MigrationJobs"]),
+  (
+    "PolicyPrograms",
+    [
+      "RunSupport", "Codecs", "CoreDataModel", "Applications", "SwiftDataModels", syntax("SwiftSyntax"),
+      syntax("SwiftParser"),
+    ]
+  ),
   ("SwiftDataModels", ["RunSupport", "Codecs", "CoreDataModel", syntax("SwiftSyntax"), syntax("SwiftParser")]),
 ]
 
 /// All rooms: for those who look into them, and for all who import the umbrella. Its own module file stays as it is when
 /// theirs change, and what was compiled against them would not be compiled again.
 let library = rooms.map { Target.Dependency(stringLiteral: $0.name) }
+
+// Apple's module of that name is there where Apple's systems are.
+#if os(Linux)
+  let coreData = [
+    Target.target(
+      name: "CoreData",
+      dependencies: ["RunSupport", "Codecs", "CoreDataModel", "MappingModels", "Migrations", "Streams"],
+      swiftSettings: strict),
+    // Compiled as applications are.
+    .testTarget(
+      name: "CoreDataTests", dependencies: ["CoreData", "Batch", "BatchTesting", "Streams"] + library,
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+  ]
+  let coreDataProducts: [Product] = [.library(name: "CoreData", targets: ["CoreData"])]
+#else
+  let coreDataProducts: [Product] = []
+  let coreData: [Target] = []
+#endif
 
 let package = Package(
   name: "godwit",
@@ -56,7 +98,7 @@ let package = Package(
     .library(name: "BatchCommand", targets: ["BatchCommand"]),
     .executable(name: "godwit", targets: ["godwit"]),
     .executable(name: "book-migration", targets: ["BookMigration"]),
-  ],
+  ] + coreDataProducts,
   traits: [
     .default(enabledTraits: ["SwiftData"]),
     .trait(name: "PostgreSQL", description: "PostgreSQL as a destination, through libpq (Debian: libpq-dev)."),
@@ -130,5 +172,5 @@ let package = Package(
       .target(
         name: $0.name, dependencies: ["Streams"] + $0.dependencies, path: "Sources/Batch/\($0.name)",
         swiftSettings: strict)
-    }
+    } + coreData
 )

@@ -34,5 +34,9 @@ let package = Package(
       name: "policy-migration",
       dependencies: [.product(name: "Batch", package: "godwit"), .product(name: "BatchCommand", package: "godwit")],
       path: "Programs/PolicyMigration", swiftSettings: strict),
+    .executableTarget(
+      name: "core-data-policy-migration",
+      dependencies: ["Batch", "BatchCommand", "CoreData"].map { .product(name: $0, package: "godwit") },
+      path: "Programs/PolicyClasses", swiftSettings: strict),
   ]
 )

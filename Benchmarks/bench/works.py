@@ -9,8 +9,10 @@ from . import stores as data
 from .measure import Failed, contest, measure, remove, spread, summary
 
 NONE, PROVED, FULL = "godwit, --verify none", "godwit", "godwit, --verify full"
+SQLITE = "godwit, --verify sqlite"
 SQL = "SQL"
 SWIFT = "godwit, --verify none, policies in Swift"
+CLASSES = "godwit, --verify none, the policy as a class of Core Data"
 ROOMY = "godwit with --memory 2G, --verify none"
 COPY = "cp + sync"
 
@@ -104,7 +106,7 @@ def keyed(bench):
         COPY: bench.copy(source),
         SQL: bench.sql(source, "sql/pragmas.sql", schema, rows, indexes, commit),
         "SQL, indexes first": bench.sql(source, "sql/pragmas.sql", schema, indexes, rows, commit),
-        **bench.proofs(source, "Keyed"),
+        **bench.proofs(source, "Keyed"), SQLITE: bench.godwit(source, "Keyed", "--verify", "sqlite"),
     }
     result, _ = bench.run("W2", contestants, source, KEYED)
     result["title"] = "W1 with two indexes on foreign keys"
@@ -150,6 +152,8 @@ def policy(bench):
     source = bench.stores.sample("Policy", bench.rows)
     contestants = bench.both(
         source, "Policy", tool=bench.programs["policy-migration"], mappings=bench.file("Mappings"))
+    contestants[CLASSES] = bench.godwit(
+        source, "Policy", "--verify", "none", tool=bench.programs["core-data-policy-migration"], mappings=bench.file("Mappings"))
     result, _ = bench.run("W7", contestants, source)
     result["title"] = "a Swift policy on every row: seven hooks, and the row's group is read"
     return result
@@ -235,7 +239,7 @@ def plans(bench):
 
 
 # Programs of the nested package that works need: they take minutes to build.
-PROGRAMS = {"W1": ["insert", "floor"], "W7": ["policy-migration"]}
+PROGRAMS = {"W1": ["insert", "floor"], "W7": ["policy-migration", "core-data-policy-migration"]}
 
 WORKS = {
     "W1": plain,

@@ -4,12 +4,16 @@
 @_exported import CoreDataModel
 @_exported import CoreDataStore
 @_exported import Fleets
+@_exported import Loads
 @_exported import MappingModels
 @_exported import MigrationJobs
 @_exported import Migrations
+@_exported import PlainLoads
+@_exported import PolicyPrograms
 @_exported import PostgresLoads
 @_exported import RunSupport
 @_exported import StoreExports
+@_exported import StoreImports
 @_exported import StoreSamples
 @_exported import StoreVerification
 @_exported import SwiftDataModels

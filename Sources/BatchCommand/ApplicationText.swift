@@ -1,4 +1,5 @@
 import Batch
+import Streams
 
 /// An application as people read it.
 struct ApplicationText {
@@ -9,23 +10,31 @@ struct ApplicationText {
   var text: String {
     let mappings = Set(map.models.flatMap { $0.steps.flatMap { $0.mappings.map(\.path) } }).count
     let counts = [
-      Self.count(map.models.count, one: "model", many: "models"),
-      Self.count(mappings + map.unusedMappings.count, one: "mapping model", many: "mapping models"),
-      Self.count(map.policies.count, one: "policy", many: "policies"),
+      map.models.count.counted("model"),
+      (mappings + map.unusedMappings.count).counted("mapping model"),
+      map.policies.count.counted("policy", "policies"),
     ]
     var lines = ["\(map.path): \(map.kind), \(counts.joined(separator: ", "))"] + map.models.flatMap(Self.lines)
     lines += list("mapping models that make no step of these models:", map.unusedMappings.map(Self.line))
     lines += list(
       "policies that no mapping model names:", map.policies.filter { !$0.isNamed }.map { "\($0.name): \($0.source)" })
+    lines += list("a program that has the policies:", [buildCommand].compactMap { $0 })
     lines += list("not read:", map.problems.map { "\($0.path): " + Self.indented($0.reason, "    ") })
     return lines.joined(separator: "\n")
   }
 
-  private static func indented(_ text: String, _ blanks: String) -> String { text.replacing("\n", with: "\n" + blanks) }
-
-  private static func count(_ number: Int, one: String, many: String) -> String {
-    "\(number) \(number == 1 ? one : many)"
+  /// Makes a program of the policies that mapping models name and this program does not have; nil if there are none.
+  private var buildCommand: String? {
+    let sources = Set(
+      map.policies.filter { $0.isNamed && !$0.isAvailable }.compactMap { policy in
+        policy.source.lastIndex(of: ":").map { FilePaths.join(map.path, String(policy.source[..<$0])) }
+      })
+    guard !sources.isEmpty else { return nil }
+    let words = sources.sorted().map(ShellWords.quoted).joined(separator: " ")
+    return "\(Program.name) policies build \(words) --output godwit-policies"
   }
+
+  private static func indented(_ text: String, _ blanks: String) -> String { text.replacing("\n", with: "\n" + blanks) }
 
   private func list(_ title: String, _ lines: [String]) -> [String] {
     lines.isEmpty ? [] : [title] + lines.map { "  \($0)" }
@@ -33,7 +42,7 @@ struct ApplicationText {
 
   private static func lines(_ model: ApplicationMap.Model) -> [String] {
     let current = model.currentVersion.map { ", current \($0)" } ?? ""
-    var lines = ["model \(model.path): \(count(model.versions.count, one: "version", many: "versions"))\(current)"]
+    var lines = ["model \(model.path): \(model.versions.count.counted("version"))\(current)"]
     if model.versions.count == 1 { lines.append("  \(model.versions[0])") }
     lines += model.steps.flatMap(Self.lines)
     return lines + model.copies.map { "  also in \($0)" }

@@ -23,7 +23,10 @@ extension ArgumentHelp {
     "Persistent history: keep it, and refuse if it would become untrue; or empty it.", valueName: "mode")
   static let memory = ArgumentHelp("Peak memory, for example 256M.", valueName: "size")
   static let workers = ArgumentHelp("Use at most this many processors; the result is the same.", valueName: "count")
-  static let jobs = ArgumentHelp("How many stores to migrate at a time.", valueName: "count")
+  static let jobs = ArgumentHelp("How many stores of a list to work on at a time.", valueName: "count")
+  static let manifest = ArgumentHelp(
+    "A list of stores, in the place of one: one a line, and its output after a tab. - is standard input.",
+    valueName: "path")
   static let indexBuilder = ArgumentHelp(
     "Who builds the indexes: engine, or SQLite itself (sqlite), which is slower.", valueName: "builder")
   static let keepBackups = ArgumentHelp(
@@ -32,12 +35,14 @@ extension ArgumentHelp {
   static let checkpointEvery = ArgumentHelp(
     "How often to publish a checkpoint: a time (1s) or a size (64M).", valueName: "interval")
   static let verify = ArgumentHelp(
-    "How the result is verified before it gets its name: fast, full or none.", valueName: "mode")
+    "How the result is verified before it gets its name: fast, full, sqlite or none.", valueName: "mode")
   static let deadline = ArgumentHelp(
     "Stop in good order by this time of day (06:00), or by an ISO 8601 date with time.", valueName: "time")
   static let maxRuntime = ArgumentHelp(
     "Stop in good order before this much time is over: 90s, 30min, 2h.", valueName: "duration")
   static let html = ArgumentHelp("Write a page that needs no network: a file that ends in .html.", valueName: "path")
+  static let hash: ArgumentHelp =
+    "Print size and SHA-256 of the store's files on standard error, taken before and after; a difference is an error."
   static let json: ArgumentHelp = "Print JSON."
   static let quiet: ArgumentHelp = "Show no progress and no summary."
 }

@@ -7,6 +7,9 @@ enum CommandLineWords {
 
   static func begin(_ line: [String]) { words.withLock { $0 = line } }
 
+  /// The line as it is.
+  static var line: [String] { words.withLock(\.self) }
+
   /// Whether only what a program reads is wanted.
   static var isSilent: Bool {
     words.withLock { line in

@@ -42,7 +42,14 @@ enum CommandWords {
   private static func parsed(
     _ words: [String], by root: any ParsableCommand.Type
   ) throws -> (any ParsableCommand, [String]) {
-    do { return (try root.parseAsRoot(words), words) } catch {
+    do {
+      let command = try root.parseAsRoot(words)
+      // A name that is nowhere as a file is the command's own, if the command has a place for it.
+      for line in readings(words) where line.last.map(isBareName) == true {
+        if let other = try? root.parseAsRoot(line) { return (other, line) }
+      }
+      return (command, words)
+    } catch {
       for line in readings(words) {
         if let command = try? root.parseAsRoot(line) { return (command, line) }
       }
@@ -61,6 +68,11 @@ enum CommandWords {
         words[..<$0] + words[end...] + ["--"] + words[$0..<end]
       }
     }
+  }
+
+  /// Whether a word can be a name and no path.
+  private static func isBareName(_ word: String) -> Bool {
+    word.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && !FileManager.default.fileExists(atPath: word)
   }
 
   /// Whether a word is no model or mapping model. Among names, a store is what is there as a file.

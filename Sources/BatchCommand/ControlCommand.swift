@@ -14,14 +14,24 @@ struct ControlCommand: ParsableCommand {
 
 /// What all of them need.
 protocol OrderCommand: StoreCommand {
-  var store: String { get }
+  var store: String? { get }
+  var manifest: String? { get }
 }
 
 extension OrderCommand {
   var changed: String? { nil }
 
-  fileprivate func order(_ text: String, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool) throws
-  {
+  fileprivate func check() throws {
+    guard (store == nil) != (manifest == nil) else {
+      throw ValidationError("Name a store, or a list of stores with --manifest")
+    }
+  }
+
+  /// Tells the process of the store, or that of the list.
+  fileprivate func order(
+    _ text: String, to list: ListOrders.Order, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool
+  ) throws {
+    guard let store else { return try give(list, text) }
     let job = MigrationJob(policies: Program.policies)
     if try !job.orderLoad(store, change) { try job.order(store, change) }
     // A person wants to know that it was heeded.
@@ -32,43 +42,60 @@ extension OrderCommand {
     }
     Console.print("\(store): the order is given, but the process has not answered yet")
   }
+
+  private func give(_ order: ListOrders.Order, _ text: String) throws {
+    let list = try Manifest(path: manifest ?? "")
+    let isTaken = try ListOrders(list).give(order, to: list)
+    Console.print("\(list.path): \(isTaken ? text : "the order is given, but the process has not answered yet")")
+  }
 }
 
 struct PauseCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Pauses the run at its next page of rows. The run keeps its locks.")
-  @Argument(help: .run, completion: .store) var store: String
+  @Argument(help: .run, completion: .store) var store: String?
+  @Option(name: .long, help: .manifest, completion: .file()) var manifest: String?
 
-  func run() throws { try order("paused", { $0.paused = true }, until: { $0.progress?.paused == true }) }
+  func validate() throws { try check() }
+  func run() throws { try order("paused", to: .pause, { $0.paused = true }, until: { $0.progress?.paused == true }) }
 }
 
 struct GoOnCommand: OrderCommand {
   static let configuration = CommandConfiguration(commandName: "resume", abstract: "Resumes a paused run.")
-  @Argument(help: .run, completion: .store) var store: String
+  @Argument(help: .run, completion: .store) var store: String?
+  @Option(name: .long, help: .manifest, completion: .file()) var manifest: String?
 
-  func run() throws { try order("resumed", { $0.paused = false }, until: { $0.progress?.paused == false }) }
+  func validate() throws { try check() }
+  func run() throws {
+    try order("resumed", to: .resume, { $0.paused = false }, until: { $0.progress?.paused == false })
+  }
 }
 
 struct ThrottleCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "throttle", abstract: "Limits how much the run writes or reads per second.")
   @Argument(help: "50MB/s, 200krows/s, or none.", completion: .list(["none"])) var rate: String
-  @Argument(help: .run, completion: .store) var store: String
+  @Argument(help: .run, completion: .store) var store: String?
+  @Option(name: .long, help: .manifest, completion: .file()) var manifest: String?
 
   func validate() throws {
+    try check()
     guard rate == "none" || RunRate(rate) != nil else { throw ValidationError("a rate is 50MB/s, 200krows/s, or none") }
   }
 
   func run() throws {
     try order(
-      rate == "none" ? "not throttled" : "throttled to \(rate)", { $0.throttle = rate }, until: { $0.progress != nil })
+      rate == "none" ? "not throttled" : "throttled to \(rate)", to: .throttle(rate), { $0.throttle = rate },
+      until: { $0.progress != nil })
   }
 }
 
 struct StopCommand: OrderCommand {
   static let configuration = CommandConfiguration(
     commandName: "stop", abstract: "Stops the run with a checkpoint, so that it can be resumed. Its exit code is 75.")
-  @Argument(help: .run, completion: .store) var store: String
+  @Argument(help: .run, completion: .store) var store: String?
+  @Option(name: .long, help: .manifest, completion: .file()) var manifest: String?
 
-  func run() throws { try order("stopped", { $0.stop = true }, until: { _ in false }) }
+  func validate() throws { try check() }
+  func run() throws { try order("stopped", to: .stop, { $0.stop = true }, until: { _ in false }) }
 }

@@ -10,14 +10,32 @@ struct DiffCommand: ModelCommand {
       Each side is the path of a model, which means its current version; or a path and a version, as Library.xcdatamodeld:Library 1; \
       or a store, whose version is found in --models. A change marked * gives its entity another version hash, so that a store of \
       one version is not a store of the other. The exit code is 0 with and without differences.
+
+      With --contents both sides are stores, an earlier and a later state of one. Their objects and links are compared, not their \
+      models: + was added, - was removed, ~ was changed. Properties have their names if both stores carry their model or --models \
+      has it; otherwise columns are named. Objects are the same if they have the same Z_PK, or the same value of --by. An object \
+      that was only saved again, with the same values, is counted and not listed.
       """)
 
   @Argument(help: .sourceSide, completion: .side) var source: String
   @Argument(help: .destinationSide, completion: .side) var destination: String
   @OptionGroup var named: ModelArguments
+  @Flag(name: .long, help: "Compare what two stores hold, instead of models.") var contents = false
+  @OptionGroup var contentsOptions: ContentsOptions
+  @OptionGroup var evidence: HashArgument
   @Flag(name: .long, help: .json) var json = false
 
+  func validate() throws {
+    guard !contents, let option = contentsOptions.used.first ?? (evidence.hash ? "--hash" : nil) else { return }
+    throw ValidationError("\(option) belongs to --contents")
+  }
+
   func run() throws {
+    guard !contents else {
+      return try evidence.reading([source, destination]) {
+        try ContentsComparison(source, destination, options: contentsOptions, json: json).run(named.library())
+      }
+    }
     let library = try named.library()
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
     let found = ModelDifference(from: old.model, to: new.model)

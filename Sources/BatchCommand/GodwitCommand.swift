@@ -19,8 +19,8 @@ public struct GodwitCommand: ParsableCommand {
       CleanCommand.self, SampleCommand.self,
       IdentifyCommand.self, ModelsCommand.self, HashCommand.self, DiffCommand.self, LockCommand.self, CheckCommand.self,
       MetadataCommand.self,
-      ExportCommand.self,
-      MappingCommand.self, VerifyCommand.self,
+      ExportCommand.self, ImportCommand.self,
+      MappingCommand.self, PoliciesCommand.self, VerifyCommand.self,
     ])
 
   /// Makes the command; the argument parser calls it.

@@ -12,6 +12,7 @@ struct InspectCommand: StoreCommand, ModelCommand {
   @Flag(
     name: .long, help: "Count the rows of a store over 64 MiB, too, instead of estimating them from a sample of pages.")
   var count = false
+  @OptionGroup var evidence: HashArgument
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
@@ -19,7 +20,13 @@ struct InspectCommand: StoreCommand, ModelCommand {
 
   func run() throws {
     let library = try named.library()
-    let found = try StoreInspection(path: store, models: library, fileSystem: LocalFileSystem(), counts: count)
+    guard try !XMLStore.isOne(store) else {
+      let found = try evidence.reading([store]) { try XMLStore(store).inspect(models: library) }
+      return Console.print(try json ? JSONOutput.document(found) : found.text)
+    }
+    let found = try evidence.reading([store]) {
+      try StoreInspection(path: store, models: library, fileSystem: LocalFileSystem(), counts: count)
+    }
     if json { return Console.print(try JSONOutput.text(found)) }
     Console.print(Self.text(found))
   }
@@ -43,6 +50,11 @@ struct InspectCommand: StoreCommand, ModelCommand {
     lines += found.entities.map(entity)
     if !found.tables.isEmpty { lines.append("  other tables") }
     lines += found.tables.map(table)
+    if let raw = found.rawTables, !raw.isEmpty {
+      lines.append(
+        "  columns      by declared types; dates and links are guesses, keys and Booleans are integers like others")
+      lines += raw.map(columns)
+    }
     lines.append("  indexes      \(found.indexes)")
     if !found.triggers.isEmpty { lines.append("  triggers     \(found.triggers.joined(separator: ", "))") }
     if let data = found.externalData {
@@ -65,6 +77,16 @@ struct InspectCommand: StoreCommand, ModelCommand {
       entity.isAbstract == true
       ? "abstract" : entity.rows.map { Console.count($0, isEstimate: entity.isEstimate) } ?? "no table"
     return "    \(entity.name): \(entity.number), \(rows), \(entity.versionHash?.prefix(16) ?? "no hash")"
+  }
+
+  private static func columns(_ table: StoreInspection.RawTable) -> String {
+    let links = table.links.map { ", links \($0.map { $0 ?? "an unknown entity" }.joined(separator: " and "))" }
+    let columns = table.columns.map { column in
+      let type = column.guess == "date" ? "\(column.type) (date)" : column.type
+      return type.isEmpty ? column.name : "\(column.name) \(type)"
+    }
+    let list = columns.isEmpty ? "" : ": \(columns.joined(separator: ", "))"
+    return "    \(table.name)\(table.entity.map { " of \($0)" } ?? links ?? "")\(list)"
   }
 
   private static func table(_ table: StoreInspection.Table) -> String {

@@ -21,6 +21,12 @@ struct MappingInitCommand: ModelCommand {
   func run() throws {
     let library = try named.library()
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
+    guard old.model.versionHashes != new.model.versionHashes else {
+      throw BatchError(
+        .refused, "\(old.model.name) and \(new.model.name) have the same version hashes: there is no step to map",
+        hint: "What differs is in no store: see \(ProgramName.command(["diff", source, destination] + named.arguments))"
+      )
+    }
     let own = [old, new].filter { $0.store != nil && library?.model(matching: $0.model.versionHashes) == nil }
     Console.writeOutput(
       MappingFileWriter.draft(from: old.model, to: new.model, byChecksum: Set(own.map(\.model.name))))
@@ -79,7 +85,7 @@ struct MappingCheckCommand: ModelCommand {
       let count = mapping.entityMappings.count
       let steps =
         found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
-      Console.print("\(mapping.name): \(count) entity \(count == 1 ? "mapping" : "mappings"), \(steps)")
+      Console.print("\(mapping.name): \(count.counted("entity mapping")), \(steps)")
     }
     guard problems.isEmpty else {
       let path = paths.count == 1 ? paths[0] : nil

@@ -3,12 +3,12 @@ import Batch
 import Foundation
 import Streams
 
-struct MigrateCommand: StoreCommand, ModelCommand {
+struct MigrateCommand: ListedCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a store to another version of its model.",
     discussion: """
       Without --output the new store replaces the old one, which stays beside it as a backup. A store that is at the version already \
-      is left alone. `resume` finishes an interrupted migration.
+      is left alone. `resume` finishes an interrupted migration. An XML store needs --output, which becomes an SQLite store.
 
       \(VerificationMode.meaning)
       """)
@@ -33,13 +33,10 @@ struct MigrateCommand: StoreCommand, ModelCommand {
       valueName: "entity"),
     completion: .entities)
   var explain: [ExplainedObjects] = []
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Migrate all stores of a list, --jobs at a time: one a line, and its output after a tab.", valueName: "path"),
-    completion: .file())
-  var manifest: String?
-  @Option(name: .long, help: .jobs) var jobs = 1
+  @OptionGroup var list: ListArguments
+  @Flag(
+    name: .customLong("continue"), help: "Resume the migration to the same path that is interrupted, if there is one.")
+  var continues = false
   @Flag(name: .long, help: "Give up an interrupted migration to the same path, and start over.") var restart = false
   @Option(name: .long, help: .hidden) var origin: String?
   @OptionGroup var operating: OperatingOptions
@@ -51,39 +48,51 @@ struct MigrateCommand: StoreCommand, ModelCommand {
   var json: Bool { operating.json }
 
   func validate() throws {
-    guard (store == nil) != (manifest == nil) else {
-      throw ValidationError("Name a store, or a list of stores with --manifest")
-    }
-    guard manifest == nil || output == nil else {
+    try list.check(store)
+    guard list.manifest == nil || output == nil else {
       throw ValidationError("--manifest lists outputs; --output does not go with it")
     }
-    guard manifest == nil || (outlets.metrics == nil && !outlets.notify) else {
-      throw ValidationError("--metrics and --notify tell of one store; they do not go with --manifest")
-    }
-    guard database.url == nil || (manifest == nil && output == nil && keepBackups == nil) else {
+    guard database.url == nil || (list.manifest == nil && output == nil && keepBackups == nil) else {
       throw ValidationError(
         "--to-postgres loads one store and leaves it as it is; --manifest, --output and --keep-backups do not go with it"
       )
     }
-    guard !restart || (store != nil && database.url == nil) else {
+    guard database.form == nil || (list.manifest == nil && keepBackups == nil && !continues) else {
       throw ValidationError(
-        "--restart begins the migration of one store anew; --manifest and --to-postgres do not go with it")
+        "--to-sqlite loads one store, leaves it as it is and begins anew; --manifest, --keep-backups and --continue do not go with it"
+      )
+    }
+    guard database.form == nil || output != nil || database.ddlOnly else {
+      throw ValidationError("--to-sqlite plain needs --output, a new file")
+    }
+    guard !restart || (!continues && !database.isNamed) else {
+      throw ValidationError("--restart starts over; --continue, --to-postgres and --to-sqlite do not go with it")
+    }
+    guard !database.isNamed || (operating.onPhase == nil && operating.postponeCutOver == nil) else {
+      throw ValidationError("--on-phase and --postpone-cut-over do not go with --to-postgres and --to-sqlite")
     }
     guard !database.ddlOnly || store != nil else { throw ValidationError("--ddl-only takes one store") }
     guard explain.isEmpty || outlets.logFile != nil else { throw ValidationError("--explain needs --log-file") }
-    guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more") }
   }
 
   func run() throws {
-    guard let store else {
-      let list = try Manifest(path: manifest ?? "")
-      try outlets.checkPaths(list.entries.flatMap { [$0.store, $0.output].compactMap { $0 } })
-      try DestinationArguments.refuseDestination(in: models.mappings)
-      return try ManifestRun(list, jobs: jobs, operating).run()
-    }
+    guard let store else { return try migrateList() }
     try outlets.checkPaths([store, output].compactMap { $0 })
+    if try resumed(output ?? store) { return }
     if let output { try OutputPath("--output", output).checkCompanion() }
-    var request = try models.request(store, output: output)
+    guard let xml = try XMLSource(store) else { return try migrate(store, named: store) }
+    let isLoad = database.isNamed || database.ddlOnly
+    guard let output, !isLoad else { throw xml.outputIsMissing(models, isLoad: isLoad) }
+    try XMLSource.tidying(output) {
+      let made = try xml.migrated(
+        to: output, models: named, memory: memory, operating: operating, restarts: restart)
+      try migrate(made, named: store)
+    }
+  }
+
+  /// Migrates a store, which is the one that was named, or was made of it.
+  private func migrate(_ source: String, named store: String) throws {
+    var request = try models.request(source, output: output)
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.interval = checkpointEvery.interval
     request.extras = extras.options
@@ -103,7 +112,14 @@ struct MigrateCommand: StoreCommand, ModelCommand {
       throw ValidationError("--keep-backups does not go with a load: the store stays")
     }
     try RunSession(store, options: operating, outlets: outlets).run { job, monitor in
-      guard let destination else { return Self.done(try job.migrate(request, monitor: monitor(request.interval))) }
+      if continues, let report = try job.finished(request) { return report }
+      guard let destination else {
+        let report = try job.migrate(request, monitor: monitor(request.interval))
+        guard source != store, report.steps == 0 else { return Self.done(report) }
+        // What was made of an XML store becomes the output, though it is at the version already.
+        request.target = .identity
+        return Self.done(try job.migrate(request, monitor: monitor(request.interval)))
+      }
       return Self.done(try job.load(request, to: destination, monitor: monitor))
     }
   }
@@ -115,6 +131,41 @@ struct MigrateCommand: StoreCommand, ModelCommand {
 }
 
 extension MigrateCommand {
+  /// What is said of a store that has its version.
+  static let unchanged = "needed nothing"
+
+  static func state(of outcome: StoreOutcome) -> ListState {
+    switch outcome.code {
+    case 0 where outcome.document?["steps"]?.count == 0: ListState(unchanged, .done)
+    case 0: ListState("migrated", .done)
+    case ExitCodes.rejects:
+      ListState(
+        "migrated, with rejects", .done,
+        detail: outcome.document?["rejects"]?["count"]?.count.map { "\(Console.count($0)) rejects" })
+    default: ListState(failed: outcome)
+    }
+  }
+
+  private func migrateList() throws {
+    let stores = try Manifest(path: list.manifest ?? "")
+    try outlets.checkPaths(stores.entries.flatMap { [$0.store, $0.output].compactMap { $0 } })
+    try DestinationArguments.refuseDestination(in: models.mappings)
+    try ListRun(self, stores, options: operating).run(outlets)
+  }
+
+  /// Whether there was something to continue, which is done then: with the run's own models and settings.
+  private func resumed(_ path: String) throws -> Bool {
+    guard continues else { return false }
+    let status = try StatusCommand.status(MigrationJob(policies: Program.policies), path)
+    guard [.interrupted, .failed, .cutOver, .finished].contains(status.state) else { return false }
+    var command = try ResumeCommand.parse(["--", path])
+    command.memory = memory.bytes == ByteCount.standardMemory.bytes ? nil : memory
+    (command.rejects, command.consent, command.toPostgres) = (rejects, models.consent, database.url)
+    (command.operating, command.outlets) = (operating, outlets)
+    try command.run()
+    return true
+  }
+
   /// Options apart from those of models, history and parts that a run which is started over needs again, where they are
   /// not the defaults.
   fileprivate var ownArguments: [String] {
@@ -127,82 +178,6 @@ extension MigrateCommand {
     if indexBuilder != .engine { words += ["--index-builder", indexBuilder.rawValue] }
     if let keepBackups { words += ["--keep-backups", keepBackups.text] }
     return words + rejects.arguments
-  }
-}
-
-struct ResumeCommand: StoreCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Finishes an interrupted migration.",
-    discussion: "Name the source or the destination. Models, mappings and settings are those of the run.")
-
-  @Argument(help: .run, completion: .store) var store: String
-  @Option(
-    name: .long, help: ArgumentHelp("Peak memory, for example 256M. Default: that of the run.", valueName: "size"))
-  var memory: ByteCount?
-  @Flag(
-    name: .long,
-    help:
-      "Replace the process that has the run, if it gives no sign of life for five seconds. On this machine it is killed."
-  )
-  var takeOver = false
-  @OptionGroup var rejects: RejectArguments
-  @OptionGroup var consent: ConsentArguments
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Persistent history: keep or empty it. If you change the choice of the run, it starts again with the first row.",
-      valueName: "mode"))
-  var history: ExtrasOptions.History?
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "For a load into PostgreSQL: the server again, if its password is not in PGPASSWORD or ~/.pgpass.",
-      valueName: "url"))
-  var toPostgres: String?
-  @OptionGroup var operating: OperatingOptions
-  @OptionGroup var outlets: OutletOptions
-
-  var changed: String? { store }
-  var json: Bool { operating.json }
-
-  func validate() throws {
-    guard toPostgres?.isEmpty != true else {
-      throw ValidationError("--to-postgres takes the address of a server and its database")
-    }
-  }
-
-  func run() throws {
-    let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
-    try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
-    do { try resume() } catch let error as BatchError
-      where error.code == .refused && status?.state == JobStatus.State.none
-    {
-      throw Self.withoutStateDirectory(error)
-    }
-  }
-
-  /// A source leads to its run through the state directory alone.
-  private static func withoutStateDirectory(_ error: BatchError) -> BatchError {
-    guard JobRegistry(LocalFileSystem()).directory == nil else { return error }
-    var error = error
-    error.message += "; there is no state directory, so a migration to another path must be named by its output"
-    error.hint = "Name the output, or set GODWIT_STATE to a folder before a migration begins"
-    return error
-  }
-
-  private func resume() throws {
-    try RunSession(store, options: operating, outlets: outlets).run { job, monitor in
-      let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
-      let server = toPostgres.map { PostgresServer(url: $0) }
-      let load = try job.resumeLoad(
-        store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent,
-        history: history, monitor: monitor)
-      if let load { return MigrateCommand.done(load) }
-      return MigrateCommand.done(
-        try job.resume(
-          store, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent, history: history,
-          monitor: monitor))
-    }
   }
 }
 

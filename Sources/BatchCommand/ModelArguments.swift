@@ -54,7 +54,7 @@ struct ModelArguments: ParsableArguments {
     let named = try mappings.flatMap { try MappingModelReader.read(path: $0) }
     let hashes = try store.map(StoreHashes.read)
     let application = try Application(path: app)
-    Program.know(application.policies.map { ($0.name, $0.place) })
+    Program.know(application.policies.map { ($0.name, $0.place, $0.path) })
     let choice = try application.choice(
       ApplicationQuestion(
         store: store, hashes: hashes, bundle: bundle, mappings: named, command: CommandLineWords.naming))

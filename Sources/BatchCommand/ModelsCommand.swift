@@ -35,13 +35,13 @@ struct ModelsCommand: ParsableCommand {
 
   private static func text(_ model: ModelInspection) -> String {
     let count = model.versions.count
-    var lines = ["\(model.path): \(count) \(count == 1 ? "version" : "versions")"]
+    var lines = ["\(model.path): \(count.counted("version"))"]
     let width = model.versions.map(\.name.count).max() ?? 0
     for version in model.versions {
       let identifiers = version.identifiers.filter { !$0.isEmpty }.joined(separator: ", ")
       lines.append(
         "\(version.isCurrent ? "  * " : "    ")\(version.name.padding(width))  \(version.checksum)  "
-          + "\(version.entities) \(version.entities == 1 ? "entity" : "entities")"
+          + version.entities.counted("entity", "entities")
           + (identifiers.isEmpty ? "" : ", identifier \(identifiers)"))
       if let problem = version.problem { lines.append("      problem: \(problem.replacing("\n", with: "\n        "))") }
     }

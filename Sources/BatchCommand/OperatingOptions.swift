@@ -19,18 +19,48 @@ struct OperatingOptions: ParsableArguments {
   var throttle: RunRate?
   @Flag(name: .long, help: "Work less while other programs need the machine.") var nice = false
   @Option(name: .long, help: .workers) var workers: Int?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "A command to run at each phase, which GODWIT_PHASE names; it is run without a shell.", valueName: "command"))
+  var onPhase: String?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Hold the cut-over as long as this file is there. The old store stays locked.", valueName: "path"),
+    completion: .file())
+  var postponeCutOver: String?
   @Flag(name: .long, help: .quiet) var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON, and progress as JSON lines on standard error.") var json = false
 
   var progressMode: ProgressMode { quiet && progress == .auto ? .none : progress.resolved(json: json) }
 
   func validate() throws {
+    if let onPhase, (ShellLine(onPhase).whole ?? []).isEmpty {
+      throw ValidationError("the command \(onPhase) has no words, or a quotation mark without a second one")
+    }
     if let workers, workers < 1 { throw ValidationError("--workers is 1 or more") }
     if let deadline, deadline.date <= Date() { throw ValidationError("--deadline \(deadline.text) is over") }
   }
 
   /// When all has to have ended; nil for no such time.
   var end: Date? { [deadline?.date, maxRuntime.map { Date() + $0.seconds }].compactMap { $0 }.min() }
+
+  /// What is done on the way of a store's run.
+  func hooks(_ store: String) -> RunHooks {
+    RunHooks { [onPhase] phase in
+      let variables = ["GODWIT_PHASE": phase.rawValue, "GODWIT_STORE": store]
+      guard let onPhase, let failure = Hook.run(onPhase, variables) else { return }
+      // What is done is done.
+      guard phase != .afterCutOver else { return Console.error("\(failure); the store is migrated") }
+      throw BatchError(
+        .stopped, "\(failure) at the phase \(phase.rawValue)",
+        hint: "Correct it, and go on with \(ProgramName.command(["resume", store]))",
+        next: [ProgramName.command(["resume", store]).line], path: store)
+    } holdsCutOver: { [postponeCutOver] in
+      postponeCutOver.map { FileManager.default.fileExists(atPath: $0) } ?? false
+    }
+  }
 
   /// Applies them to a run; `started` is when the process began with it.
   func apply(to monitor: RunMonitor, started: Date) {

@@ -45,10 +45,13 @@ struct OutletOptions: ParsableArguments {
     for path in [metrics, metrics + ".new"] { try OutputPath("--metrics", path).check(stores) }
   }
 
-  func logger() throws -> Logger {
+  /// The log, whose lines name a store.
+  func logger(store: String?) throws -> Logger {
     guard let logFile else { return JobLog.silent }
     let file = try LogFile(path: logFile)
-    return Logger(label: "godwit") { _ in LogFileHandler(file: file, logLevel: logLevel) }
+    return Logger(label: "godwit") { _ in
+      LogFileHandler(file: file, logLevel: logLevel, metadata: store.map { ["store": "\($0)"] } ?? [:])
+    }
   }
 
   /// The command for an exit code.

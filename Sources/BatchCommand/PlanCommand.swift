@@ -2,14 +2,15 @@ import ArgumentParser
 import Batch
 import Foundation
 
-struct PlanCommand: StoreCommand, ModelCommand {
+struct PlanCommand: ListedCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
     abstract:
       "Shows how a store would be migrated, with an estimate of time, disk and memory. Writes only the file of --graph."
   )
 
-  @Argument(help: .store, completion: .store) var store: String
+  @Argument(help: .store, completion: .store) var store: String?
+  @OptionGroup var list: ListArguments
   @OptionGroup var models: ModelOptions
   @OptionGroup var extras: ExtrasArguments
   @OptionGroup var parts: PartArguments
@@ -36,7 +37,32 @@ struct PlanCommand: StoreCommand, ModelCommand {
   var named: ModelArguments { models.named }
   var place: String? { store }
 
+  static func state(of outcome: StoreOutcome) -> ListState {
+    guard let plan = outcome.document, outcome.failure == nil, [0, ExitCodes.nothingToDo].contains(outcome.code) else {
+      return ListState(failed: outcome)
+    }
+    guard plan["steps"]?.elements.isEmpty == false else { return ListState("nothing to do", .done) }
+    let time =
+      plan["forecast"]?["seconds"]?.double.map { ", estimate \($0 < 1 ? "under 1 s" : Console.duration($0))" } ?? ""
+    return ListState(
+      "to migrate", .done,
+      detail:
+        "\(plan["version"]?.text ?? "") to \(plan["target"]?.text ?? ""), \(Console.size(plan["bytes"]?.count ?? 0))\(time)"
+    )
+  }
+
+  /// With --check, 3 if no store needs anything.
+  static func code(of results: [ListResult]) -> Int32 {
+    let codes = results.map(\.exitCode)
+    guard codes.contains(where: { $0 != ExitCodes.nothingToDo }) else { return ExitCodes.nothingToDo }
+    return ExitCodes.worst(codes.filter { $0 != ExitCodes.nothingToDo })
+  }
+
   func run() throws {
+    guard let store else {
+      try DestinationArguments.refuseDestination(in: models.mappings)
+      return try ListRun(self, Manifest(path: list.manifest ?? "")).run()
+    }
     if let graph { try OutputPath("--graph", graph).check([store, output].compactMap { $0 }) }
     var request = try models.request(store, output: output)
     request.extras = extras.options
@@ -73,6 +99,11 @@ struct PlanCommand: StoreCommand, ModelCommand {
   }
 
   func validate() throws {
+    try list.check(store)
+    guard store != nil || (output == nil && graph == nil && !database.isNamed && !database.ddlOnly) else {
+      throw ValidationError(
+        "--output, --graph, --to-postgres, --to-sqlite and --ddl-only take one store, and no --manifest")
+    }
     guard graph.map({ $0.hasSuffix(".svg") || $0.hasSuffix(".dot") }) ?? true else {
       throw ValidationError("--graph takes a file that ends in .svg or .dot")
     }

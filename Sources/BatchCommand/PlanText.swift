@@ -31,9 +31,9 @@ struct PlanText: Codable {
   var notes: [String]
   /// Where inference past versions and version by version differ; absent where they do not.
   var differences: [InferenceDifference]?
-  /// The server that gets the result, and the schema there.
+  /// The server that gets the result, and the schema there; or the file.
   var destination: String?
-  /// The tables of PostgreSQL, where the result would go there.
+  /// The tables of the database, where the result would go there.
   var ddl: String?
 
   init(_ plan: MigrationPlan, _ forecast: MigrationForecast? = nil) {
@@ -87,7 +87,8 @@ struct PlanText: Codable {
   var text: String {
     guard !steps.isEmpty else {
       let work = destination == nil ? "nothing to do" : "no step is needed"
-      return (["\(store): at version \(version), \(work)"] + ddlLines).joined(separator: "\n")
+      let lines = destination == nil ? [] : notes.map { "note: \($0)" }
+      return (["\(store): at version \(version), \(work)"] + lines + ddlLines).joined(separator: "\n")
     }
     var lines = ["\(store): version \(version) to \(target)"]
     for (index, step) in steps.enumerated() {
@@ -109,6 +110,6 @@ struct PlanText: Codable {
 
   private var ddlLines: [String] {
     (destination.map { ["the result will be loaded into \($0)"] } ?? [])
-      + (ddl.map { ["tables in PostgreSQL:", "", $0] } ?? [])
+      + (ddl.map { ["tables:", "", $0] } ?? [])
   }
 }

@@ -11,17 +11,17 @@ enum ProgramPages {
   /// may hold addresses that were filled in before.
   static func release() { released }
 
-  /// Gives them back once more in a process, when planning is over, as `isPlanned` tells: a run has other code. A run
-  /// that takes less than a fifth of a second keeps its pages. The timer is the caller's to cancel.
+  /// Gives them back again and again once planning is over, as `isPlanned` tells: each phase of a run has other code, and the
+  /// kernel brings in what lies around it. A run that takes less than a fifth of a second keeps its pages. The timer is
+  /// the caller's to cancel.
   static func release(when isPlanned: @escaping @Sendable () -> Bool) -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
     timer.schedule(deadline: .now() + pause, repeating: pause)
-    timer.setEventHandler { if isPlanned() { releasedAfterPlanning } }
+    timer.setEventHandler { if isPlanned() { giveBack() } }
     timer.resume()
     return timer
   }
 
-  private static let releasedAfterPlanning: Void = giveBack()
   private static let pause = 0.2
 
   private static func giveBack() {

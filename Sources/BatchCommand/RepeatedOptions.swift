@@ -6,7 +6,7 @@ import Streams
 struct RepeatedOptions {
   private var words: [String] = []
   private var folder = ""
-  private var command: MigrateCommand?
+  private var command: (any ListedCommand)?
 
   /// The command of a line. `options` are those of a line's command, with their dashes.
   ///
@@ -16,7 +16,7 @@ struct RepeatedOptions {
   ) throws -> any ParsableCommand {
     let options = Array(line.dropFirst(2))
     let folder = line.count > 1 ? FilePaths.directory(of: line[1]) : ""
-    if var command, options == words, folder == self.folder, line.first == "migrate", line.count > 1,
+    if var command, options == words, folder == self.folder, line.first == Self.name(command), line.count > 1,
       !line[1].hasPrefix("-")
     {
       command.store = line[1]
@@ -24,9 +24,12 @@ struct RepeatedOptions {
     }
     let parsed = try CommandWords.parse(line, by: root, options: known)
     // The store stands first, as StoreCommandWords puts it.
-    if let found = parsed as? MigrateCommand, line.first == "migrate", line.count > 1, found.store == line[1] {
+    if let found = parsed as? any ListedCommand, line.first == Self.name(found), line.count > 1, found.store == line[1]
+    {
       (words, self.folder, command) = (options, folder, found)
     }
     return parsed
   }
+
+  private static func name(_ command: some ListedCommand) -> String? { type(of: command).configuration.commandName }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Batch
 
-struct RollbackCommand: StoreCommand {
+struct RollbackCommand: ListedCommand {
   static let configuration = CommandConfiguration(
     commandName: "rollback", abstract: "Puts back the store that a migration replaced.",
     discussion: """
@@ -9,13 +9,23 @@ struct RollbackCommand: StoreCommand {
       STORE.rolled-back-TIME. A rollback is refused if the present store was written to since its migration.
       """)
 
-  @Argument(help: "The store that was migrated in place.", completion: .store) var store: String
+  @Argument(help: "The store that was migrated in place.", completion: .store) var store: String?
+  @OptionGroup var list: ListArguments
   @Flag(name: .long, help: "Roll back even if the store was written to since its migration.") var force = false
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { store }
 
+  static let takesOutput = false
+
+  static func state(of outcome: StoreOutcome) -> ListState {
+    outcome.code == 0 ? ListState("restored", .done) : ListState(failed: outcome)
+  }
+
+  func validate() throws { try list.check(store) }
+
   func run() throws {
+    guard let store else { return try ListRun(self, Manifest(path: list.manifest ?? "")).run() }
     let report = try MigrationJob(policies: Program.policies).rollback(store, force: force)
     if json { return Console.print(try JSONOutput.text(report)) }
     Console.print("\(report.store): restored from \(report.restored)")
@@ -23,7 +33,7 @@ struct RollbackCommand: StoreCommand {
   }
 }
 
-struct CleanCommand: StoreCommand {
+struct CleanCommand: ListedCommand {
   static let configuration = CommandConfiguration(
     commandName: "clean", abstract: "Removes the files of runs that cannot be resumed, and backups over a limit.",
     discussion: """
@@ -31,7 +41,10 @@ struct CleanCommand: StoreCommand {
       all backups are kept, and without --keep-rolled-back all stores that a rollback set aside. No store in use is touched.
       """)
 
-  @Argument(help: "A directory, or a store.", completion: .file()) var path = "."
+  @Argument(
+    help: ArgumentHelp("A directory, or a store. Default: the current folder.", valueName: "path"), completion: .file())
+  var store: String?
+  @OptionGroup var list: ListArguments
   @Flag(name: .long, help: "Give up interrupted runs that could be resumed, too.") var all = false
   @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
   @Option(
@@ -45,11 +58,30 @@ struct CleanCommand: StoreCommand {
   @Flag(name: .long, help: "Remove nothing; list what would be removed.") var dryRun = false
   @Flag(name: .long, help: .json) var json = false
 
-  var changed: String? { dryRun ? nil : path }
+  var changed: String? { dryRun ? nil : store ?? "." }
+
+  static let takesOutput = false
+
+  static func state(of outcome: StoreOutcome) -> ListState {
+    guard outcome.code == 0, let removed = outcome.document?["removed"]?.elements else {
+      return ListState(failed: outcome)
+    }
+    let bytes = removed.reduce(0) { $0 + ($1["bytes"]?.count ?? 0) }
+    return removed.isEmpty
+      ? ListState("nothing to remove", .nothing)
+      : ListState("cleaned", .done, detail: "\(removed.count) removed, \(Console.size(bytes))")
+  }
+
+  func validate() throws {
+    guard store == nil || list.manifest == nil else {
+      throw ValidationError("Name a folder or a store, or a list of stores with --manifest")
+    }
+  }
 
   func run() throws {
+    if let manifest = list.manifest { return try ListRun(self, Manifest(path: manifest)).run() }
     let report = try MigrationJob(policies: Program.policies)
-      .clean(path, all: all, backups: keepBackups, setAside: keepRolledBack, reports: reports, dryRun: dryRun)
+      .clean(store ?? ".", all: all, backups: keepBackups, setAside: keepRolledBack, reports: reports, dryRun: dryRun)
     if json { return Console.print(try JSONOutput.text(report)) }
     func line(_ verb: String, _ item: MigrationJob.CleanReport.Item) -> String {
       "\(verb) \(item.path): \(item.reason); \(Console.size(item.bytes))"

@@ -11,7 +11,8 @@ final class RunSession {
   private let monitor = MonitorBox()
 
   init(_ store: String, options: OperatingOptions, outlets: OutletOptions) {
-    (self.store, self.options, self.outlets) = (store, options, outlets)
+    (self.options, self.outlets) = (options, outlets)
+    self.store = URL(fileURLWithPath: store).path
   }
 
   /// Runs a migration and says what it did. `body` is given a job, and asks for its monitor once it knows when
@@ -19,17 +20,22 @@ final class RunSession {
   func run(_ body: (MigrationJob, (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report) throws {
     // Before any thread is made.
     if let workers = options.workers { Processors.limit(to: workers) }
-    let job = MigrationJob(policies: Program.policies, logger: try outlets.logger())
+    let job = MigrationJob(policies: Program.policies, logger: try outlets.logger(store: store))
     let outlet = RunOutlets(outlets, store: store) { [monitor] in monitor.value?.progressNow }
     let report: MigrationJob.Report
     do {
       report = try watch(job, body)
     } catch {
-      outlet.end(ExitCodes.code(of: error), report: nil, error: error)
+      outlet.end(ExitCodes.code(of: error), environment: ["GODWIT_STORE": store, "GODWIT_ERROR": "\(error)"])
       throw error
     }
     let code = report.rejects == nil ? 0 : ExitCodes.rejects
-    outlet.end(code, report: report, error: nil)
+    outlet.end(
+      code,
+      environment: [
+        "GODWIT_STORE": store, "GODWIT_DESTINATION": report.destination, "GODWIT_BACKUP": report.backup,
+        "GODWIT_REJECTS": report.rejects?.path, "GODWIT_ROWS": "\(report.rowsRead)",
+      ])
     if code != 0 { throw ExitCode(code) }
   }
 
@@ -46,6 +52,7 @@ final class RunSession {
     let report = try body(job) { interval in
       let made = RunMonitor(interval: interval)
       options.apply(to: made, started: date)
+      made.hooks = options.hooks(store)
       // A load follows its migration: a stop that came too late for that is for the load.
       monitor.value?.handStop(to: made)
       monitor.value = made

@@ -37,7 +37,8 @@ struct RunSummary: Codable {
     bytes = report.bytes
     self.seconds = (seconds * 1000).rounded() / 1000
     self.checkpoints = checkpoints
-    peakMemory = Console.peakMemory
+    // As the report says it.
+    peakMemory = report.peakMemory.map { Int($0) } ?? Console.peakMemory
     notes = report.notes
     accounts = report.accounts
     externalData = report.externalData

@@ -2,12 +2,17 @@ import ArgumentParser
 import Batch
 import Foundation
 
-struct StatusCommand: StoreCommand {
+struct StatusCommand: ListedCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows the state and the progress of a migration. Never writes.",
-    discussion: "Name the source or the destination.")
+    discussion: """
+      Name the source or the destination. With --check the exit code says how it stands: 0 done, 10 done with rejects, 21 running, 75 \
+      resumable, 1 failed, 3 no migration is known, 64 no such store.
+      """)
 
-  @Argument(help: .run, completion: .store) var store: String
+  @Argument(help: .run, completion: .store) var store: String?
+  @OptionGroup var list: ListArguments
+  @Flag(name: .long, help: "Say by the exit code how the migration stands.") var check = false
   @Flag(name: .long, help: .json) var json = false
   @Flag(
     name: .long, help: "Repeat once a second as long as a process runs the migration; with --json, a document a line.")
@@ -15,49 +20,58 @@ struct StatusCommand: StoreCommand {
 
   var changed: String? { nil }
 
+  static let takesOutput = false
+
+  static func state(of outcome: StoreOutcome) -> ListState {
+    guard outcome.failure == nil, let name = outcome.document?["standing"]?.text,
+      let standing = MigrationStanding(rawValue: name)
+    else {
+      return ListState(failed: outcome)
+    }
+    let state = outcome.document?["state"]?.text
+    switch standing {
+    case .running:
+      let part = outcome.document?["progress"]?["fraction"]?.double.map { "\(Int($0 * 100)) %" }
+      return ListState("running", .running, detail: part)
+    case .resumable: return ListState(state ?? name, .waiting)
+    case .failed: return ListState("failed", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
+    case .done: return ListState("done", .done)
+    case .rejects: return ListState("done, with rejects", .done)
+    case .none: return ListState("no migration is known", .nothing)
+    }
+  }
+
+  func validate() throws {
+    try list.check(store)
+    guard store != nil || !watch else { throw ValidationError("--watch takes one store, and no --manifest") }
+  }
+
   func run() throws {
+    guard let store else { return try ListRun(self, Manifest(path: list.manifest ?? "")).run(isJudged: check) }
     let job = MigrationJob(policies: Program.policies)
     var status = try Self.status(job, store)
     var drawn = 0
     while true {
       if watch, !json, Console.outputCanRedraw, drawn > 0 { Console.writeOutput("\u{1B}[\(drawn)A\r\u{1B}[J") }
-      let text = json ? try (watch ? JSONOutput.line(status) : JSONOutput.text(status)) : Self.text(status, store)
+      let document = StandingDocument(status, of: store, by: job)
+      let text =
+        json ? try (watch ? JSONOutput.line(document) : JSONOutput.text(document)) : document.text(store)
       drawn = text.count { $0 == "\n" } + 1
       Console.print(text)
       fflush(nil)
-      guard watch, status.state == .running else { return }
+      guard watch, status.state == .running else { return try end(document, store) }
       sleep(1)
       status = try Self.status(job, store)
     }
   }
 
+  private func end(_ document: StandingDocument, _ store: String) throws {
+    guard check, let code = try document.code(store), code != 0 else { return }
+    throw ExitCode(code)
+  }
+
   /// Of a store's migration, or of its load into PostgreSQL.
   static func status(_ job: MigrationJob, _ store: String) throws -> JobStatus {
     try job.loadStatus(store) ?? job.status(store)
-  }
-
-  static func text(_ status: JobStatus, _ store: String) -> String {
-    guard status.state != .none else { return "\(store): no migration is under way" }
-    var lines = [
-      "\(status.destination ?? store): \(status.state.rawValue)\(status.progress?.paused == true ? ", paused" : "")"
-    ]
-    func add(_ name: String, _ value: String?) {
-      if let value { lines.append("  " + name.padding(toLength: 13, withPad: " ", startingAt: 0) + value) }
-    }
-    func ago(_ seconds: Double?) -> String { seconds.map { ", \(Console.duration($0)) ago" } ?? "" }
-    add("source", status.source)
-    add("target", status.target)
-    add(
-      "owner",
-      status.owner.map {
-        $0 + (status.secondsSinceSign.map { ", last sign of life \(Console.duration($0)) ago" } ?? "")
-      }
-    )
-    let phase = status.phase.map { ", \($0)" } ?? ""
-    add("step", status.step.map { "\($0), \(Console.count(status.rowsRead ?? 0)) rows read in it\(phase)" })
-    add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
-    add("progress", status.progress.map { ProgressText($0).line })
-    lines += status.problems.map { "  problem: \($0)" }
-    return (lines + [status.advice].compactMap { $0 }).joined(separator: "\n")
   }
 }

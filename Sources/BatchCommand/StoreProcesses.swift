@@ -77,12 +77,12 @@ final class StoreProcesses: Sendable {
 struct StoreCommandWords {
   /// Options that the command of one store is not given.
   private static let own: Set = [
-    "--manifest", "--jobs", "--json", "--quiet", "--progress", "--max-runtime", "--deadline",
+    "--manifest", "--jobs", "--json", "--quiet", "--progress", "--max-runtime", "--deadline", "--metrics", "--notify",
+    "--on-success", "--on-failure", "--on-stop", "--html", "--text",
   ]
   /// Those that a resumed run knows.
   private static let resuming: Set = [
     "--memory", "--throttle", "--nice", "--workers", "--max-rejects", "--reject-values", "--log-file", "--log-level",
-    "--on-success", "--on-failure", "--on-stop",
   ]
 
   var store: String
@@ -92,11 +92,9 @@ struct StoreCommandWords {
   var deadline: Date?
   /// Who asks, if it is not a person.
   var origin: String?
-  /// Whether the command's summary is wanted, and what it says of a failure.
-  var isTold = true
 
   private var end: [String] {
-    (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + [isTold ? "--json" : "--quiet", "--progress", "none"]
+    (deadline.map { ["--deadline", $0.ISO8601Format()] } ?? []) + ["--json", "--progress", "none"]
   }
 
   // The store first: options that take several words would swallow it.
@@ -111,21 +109,32 @@ struct StoreCommandWords {
     ["resume", Self.path(target)] + Self.options(options, resuming: true) + (takeOver ? ["--take-over"] : []) + end
   }
 
+  /// Any command, whose output is JSON. `takesOutput`: it has the store and its output, and not only the path of the
+  /// result.
+  func command(_ verb: [String], takesOutput: Bool, isRun: Bool) -> [String] {
+    verb + [Self.path(takesOutput ? store : output ?? store)] + Self.options(options, resuming: false)
+      + (takesOutput ? output.map { ["--output", Self.path($0)] } ?? [] : []) + (isRun ? end : ["--json"])
+  }
+
   /// A path that is no option, whatever it begins with.
   private static func path(_ name: String) -> String { name.hasPrefix("-") ? "./" + name : name }
 
+  /// Each option with the words that follow it; those before the first one are none.
+  static func groups(_ words: [String]) -> [[String]] {
+    words.reduce(into: []) { groups, word in
+      if word.hasPrefix("--") {
+        groups.append([word])
+      } else if !groups.isEmpty {
+        groups[groups.count - 1].append(word)
+      }
+    }
+  }
+
   /// The options of the whole command that one store's is given.
   static func options(_ words: [String], resuming: Bool) -> [String] {
-    var kept: [[String]] = []
-    var isKept = false
-    for word in words {
-      let name = String(word.prefix { $0 != "=" })
-      if word.hasPrefix("--") {
-        isKept = resuming ? Self.resuming.contains(name) : !own.contains(name)
-        if isKept { kept.append([word]) }
-      } else if isKept {
-        kept[kept.count - 1].append(word)
-      }
+    var kept = groups(words).filter { group in
+      let name = String(group[0].prefix { $0 != "=" })
+      return resuming ? Self.resuming.contains(name) : !own.contains(name)
     }
     // A part of a store's rows is the run's own limit already: it is not counted again.
     if resuming, kept.contains(where: { $0[0].hasPrefix("--max-rejects") && $0.last?.hasSuffix("%") == true }) {

@@ -19,7 +19,7 @@ struct TraceText {
       lines += step.passages.flatMap(Self.lines)
     }
     lines += found
-    let near = trace.near == 1 ? "1 more object" : "\(trace.near) more objects"
+    let near = trace.near.counted("more object")
     lines.append(
       "migrated alone, with \(near) that it leads to\(trace.isCutOff ? "; it leads to others, which were not migrated" : "")"
     )
@@ -61,6 +61,9 @@ struct TraceText {
       }
       let others = object.differing.joined(separator: ", ")
       lines.append("  \(name) is there, \(others.isEmpty ? "as predicted" : "but not as predicted: \(others)")")
+      if let names = object.unforetold {
+        lines.append("    cannot be foretold, as each run gives another value: \(names.joined(separator: ", "))")
+      }
       lines += object.properties.map { "    " + Self.line($0) }
     }
     return lines

@@ -71,7 +71,7 @@ public final class MigratedStore: Sendable {
   public func objects(_ entity: String) throws -> [StoredObject] {
     let reader = try StoreExport.open(path, LocalFileSystem())
     defer { reader.close() }
-    var options = StoreExport.Options(format: .jsonLines, entity: entity)
+    var options = ExportOptions(format: .jsonLines, entity: entity)
     options.includesToMany = true
     let model = try StoreModel.find(of: reader, in: library)
     let lines = Lines()

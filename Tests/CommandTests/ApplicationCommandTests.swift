@@ -31,6 +31,8 @@ struct ApplicationCommandTests {
               its stage runs code of the application (\(app.path)/Trips/TripsPlan.swift:12), which SwiftData alone can do
         policies that no mapping model names:
           UserPolicy: App/Policies/BookPolicies.swift:12
+        a program that has the policies:
+          godwit policies build \(app.path)/App/Policies/BookPolicies.swift --output godwit-policies
 
         """)
     let own = try folder.run("book-migration", ["app", app.path])

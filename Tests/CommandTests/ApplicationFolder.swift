@@ -42,13 +42,17 @@ struct ApplicationFolder {
     try files.copyItem(atPath: ExampleFolder.root + "/Examples/SchemaGuard/Sources/Trips", toPath: path + "/Trips")
   }
 
-  /// Writes mapping models of the example as Xcode compiles them.
-  private static func compile(into folder: String, names: [String]) throws {
+  /// Writes mapping models of the example as Xcode compiles them; `policies` are further ones of all their entities, by
+  /// the mapping model.
+  static func compile(into folder: String, names: [String], policies: [String: String] = [:]) throws {
     let versions = try ModelReader.read(path: ExampleFolder.models)[0].versions
     for name in names {
       var model = try MappingModelReader.read(path: "\(ExampleFolder.mappings)/\(name).xcmappingmodel")[0]
       let source = versions.first { $0.name == model.sourceModelName }
       let destination = versions.first { $0.name == model.destinationModelName }
+      for index in model.entityMappings.indices {
+        model.entityMappings[index].policyClassName = policies[name] ?? model.entityMappings[index].policyClassName
+      }
       // Compiled ones know versions by hashes alone.
       let entities = model.entityMappings
       model.sourceHashes =
@@ -60,12 +64,12 @@ struct ApplicationFolder {
   }
 
   /// The files of the compiled application, by their paths in an archive.
-  static func compiled() throws -> [String: [UInt8]] {
+  static func compiled(policies: [String: String] = [:]) throws -> [String: [UInt8]] {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("compiled-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let names = ["Library1_to_Library2", "Library2_to_Library3", "Library2_to_Library3_User"]
-    try compile(into: folder, names: names)
+    try compile(into: folder, names: names, policies: policies)
     let bundle = try ModelReader.read(path: ExampleFolder.models)[0]
     let home = "Payload/App.app/"
     var files = [home + "Info.plist": Array("<plist/>".utf8), home + "App": [UInt8](repeating: 7, count: 3000)]

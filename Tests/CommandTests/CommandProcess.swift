@@ -63,8 +63,9 @@ final class CommandProcess {
   }
 
   /// The programs lie beside the tests' own: which file that is depends on how the tests were started. GODWIT_TOOL
-  /// names one of another release that is run in the place of that of its name.
+  /// names one of another release that is run in the place of that of its name. A path is taken as it is.
   static func path(of name: String) throws -> String {
+    if name.hasPrefix("/") { return name }
     if let other = ProcessInfo.processInfo.environment["GODWIT_TOOL"], other.hasSuffix("/" + name) { return other }
     let programs = [Bundle.main.executablePath ?? ""] + ProcessInfo.processInfo.arguments
     let folders = programs.filter { $0.contains("/") }.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }

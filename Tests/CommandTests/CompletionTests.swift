@@ -95,7 +95,7 @@ struct CompletionTests {
       ("godwit plan a --models @ --skip ", []), ("godwit plan a --models /none --to ", []),
       ("godwit trace /etc/passwd ", []),
       ("godwit migrate a --deadline ", []), ("godwit plan a --none=", []), ("godwit nothing ", []),
-      ("godwit plan a --path ", ["direct", "stepwise"]), ("godwit verify a --verify ", ["fast", "full"]),
+      ("godwit plan a --path ", ["direct", "stepwise"]), ("godwit verify a --verify ", ["fast", "full", "sqlite"]),
       ("godwit mapping check @Map", ["@Mappings/"]),
       ("godwit plan a --models @", ["@Library.xcdatamodeld", "@Mappings/", "@My Store.sqlite"]),
       ("godwit fleet run --plan @Lib", ["@Library.xcdatamodeld/"]),

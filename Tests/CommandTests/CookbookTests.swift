@@ -7,12 +7,15 @@ struct CookbookTests {
 
   private static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-  @Test("It has ten recipes, whose mappings are files of the examples that a test runs")
+  @Test("It has fifteen recipes, whose mappings are files of the examples that a test runs")
   func recipes() throws {
     let text = try Self.text(ExampleFolder.root + "/docs/manual/cookbook.md")
     let recipes = text.components(separatedBy: "\n## ").dropFirst()
-    #expect(recipes.enumerated().allSatisfy { $1.hasPrefix("\($0 + 1). ") } && recipes.count == 10)
-    let tests = try ["CommandTests/MappingFileExampleTests", "BatchTests/Policies/TimesExampleTests"].map {
+    #expect(recipes.enumerated().allSatisfy { $1.hasPrefix("\($0 + 1). ") } && recipes.count == 15)
+    let tests = try [
+      "CommandTests/MappingFileExampleTests", "BatchTests/Policies/TimesExampleTests",
+      "BatchTests/Policies/RuleExampleTests",
+    ].map {
       try Self.text("\(ExampleFolder.root)/Tests/\($0).swift")
     }.joined()
     var files = 0
@@ -30,6 +33,6 @@ struct CookbookTests {
       }
       #expect(recipe.contains("```sh\ngodwit migrate ") || recipe.contains("\ngodwit migrate "))
     }
-    #expect(files == 10)
+    #expect(files == 16)
   }
 }

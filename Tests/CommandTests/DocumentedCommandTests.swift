@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Streams
 import Testing
 
@@ -52,7 +53,8 @@ struct DocumentedCommandTests {
     "README.md", "docs/manual/application.md", "docs/manual/inspect-and-plan.md", "docs/manual/migrate.md",
     "docs/manual/mapping-files.md",
     "docs/manual/cookbook.md", "docs/manual/unattended.md", "docs/manual/many-stores.md", "docs/manual/postgres.md",
-    "docs/manual/forensics.md", "Sources/Batch/Batch.docc/TestingYourMigrations.md",
+    "docs/manual/ordinary-tables.md",
+    "docs/manual/forensics.md", "docs/manual/making-stores.md", "Sources/Batch/Batch.docc/TestingYourMigrations.md",
     "Sources/Batch/Batch.docc/DeclarativePolicies.md", "Sources/Batch/Batch.docc/Resuming.md",
   ]
 
@@ -84,6 +86,7 @@ struct DocumentedCommandTests {
     let folder = try CommandFolder()
     try Self.furnish(folder)
     try Self.furnishFleet(folder)
+    try Self.furnishXML(folder)
     let isWhole = document == "README.md" || document.hasPrefix("docs/manual/")
     let readme = Set(isWhole ? [] : try Self.commands("README.md").map(\.arguments))
     var count = 0
@@ -110,6 +113,15 @@ struct DocumentedCommandTests {
     try plan.output.write(toFile: folder.file("fleet.json"), atomically: true, encoding: .utf8)
   }
 
+  /// The library as an XML store.
+  private static func furnishXML(_ folder: CommandFolder) throws {
+    let exported = try folder.run(
+      "godwit", ["export", folder.file("First.sqlite"), "--to-many", "--dates", "seconds"])
+    let writer = XMLStoreWriter(model: try ModelLibrary(paths: [ExampleFolder.models]).target(named: "Library 1"))
+    try writer.text(writer.objects(exported.output)).write(
+      toFile: folder.file("Library.xml"), atomically: true, encoding: .utf8)
+  }
+
   /// Stores, models and mappings under the names that the documents use.
   private static func furnish(_ folder: CommandFolder) throws {
     let files = FileManager.default
@@ -125,11 +137,15 @@ struct DocumentedCommandTests {
     let library = try ModelLibrary(paths: [ExampleFolder.models])
     for (name, version) in [
       ("Library.sqlite", "Library 1"), ("Library2.sqlite", "Library 2"), ("Old.sqlite", "Library 1"),
-      ("First.sqlite", "Library 1"),
+      ("First.sqlite", "Library 1"), ("Monday.sqlite", "Library 1"), ("Tuesday.sqlite", "Library 1"),
+      ("History.sqlite", "Library 1"),
     ] {
       try StoreSampler(model: library.target(named: version), rows: 60, seed: 1)
         .write(to: folder.file(name), fileSystem: LocalFileSystem(), progress: { _ in })
     }
+    let history = try DatabaseQueue(path: folder.file("History.sqlite"))
+    try history.write { try $0.execute(sql: "CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, ZENTITY INTEGER)") }
+    try history.close()
     let request = MigrationJob.Request(
       source: folder.file("Old.sqlite"), output: folder.file("New.sqlite"), models: [ExampleFolder.models])
     _ = try MigrationJob().migrate(request, monitor: RunMonitor())

@@ -27,6 +27,17 @@ struct ExportCommandTests {
         == 7)
   }
 
+  @Test("An entity after a list of models is the entity; after a list of columns it is an error with the whole line")
+  func place() throws {
+    let first = try expectLook(["export", store, "User", "--limit", "9"] + Self.models, in: folder)
+    #expect(try expectLook(["export", store, "--limit", "9"] + Self.models + ["User"], in: folder) == first)
+    let words = ["export", store, "--columns", "name", "User"]
+    let refused = try folder.run("godwit", words)
+    let line = "`godwit export \(store) User --columns name`"
+    #expect(refused.code == 64 && refused.error.contains("--columns took it for a property. Name it before: \(line)"))
+    #expect(try folder.run("godwit", ["export", store, "User", "--columns", "name"]).code == 0)
+  }
+
   @Test("A file gets its name when it is whole, and one that exists is left alone")
   func output() throws {
     let path = folder.file("out.csv")

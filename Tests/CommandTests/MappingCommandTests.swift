@@ -75,6 +75,35 @@ struct MappingCommandTests {
     #expect(try folder.run("godwit", ["mapping", "check", mapping, "--models"] + stores).code == 0)
   }
 
+  @Test("A version that is nearly one is asked about, and a text of several words gets the form of a constant")
+  func nearly() throws {
+    for (text, said) in [
+      ("from: Library1\nto: Library 2\nentities: [User, Book]\n", "Library1 is not known (did you mean Library 1?)"),
+      (
+        "from: Library 1\nto: Library 2\nentities:\n  - from: Book\n    attributes: { title: Unknown title }\n",
+        "line 5: the expression goes on after its end, near character 1. For the text itself write { value: Unknown title }"
+      ),
+    ] {
+      let file = try write(text, "Nearly.yaml")
+      let checked = try folder.run("godwit", ["mapping", "check", file, "--models", ExampleFolder.models])
+      #expect(checked.code == 20 && checked.error.contains(said), "\(checked)")
+    }
+  }
+
+  @Test("Versions with the same version hashes have no step, so there is no draft")
+  func same() throws {
+    let models = folder.file("Same.xcdatamodeld")
+    try FileManager.default.copyItem(atPath: ExampleFolder.models, toPath: models)
+    try FileManager.default.copyItem(
+      atPath: models + "/Library 1.xcdatamodel", toPath: models + "/Library 1b.xcdatamodel")
+    let made = try folder.run("godwit", ["mapping", "init", "Library 1", "Library 1b", "--models", models])
+    #expect(made.code == 20 && made.output.isEmpty)
+    #expect(made.error.contains("Library 1 and Library 1b have the same version hashes: there is no step to map"))
+    #expect(made.error.contains("`godwit diff 'Library 1' 'Library 1b' --models \(models)`"), "\(made.error)")
+    let compared = try folder.run("godwit", ["diff", "Library 1", "Library 1b", "--models", models])
+    #expect(compared.code == 0, "\(compared)")
+  }
+
   @Test("check takes several files and patterns")
   func patterns() throws {
     let written = ExampleFolder.root + "/Examples/Mappings/Library"

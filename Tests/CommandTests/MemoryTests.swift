@@ -60,6 +60,26 @@ struct MemoryTests {
     try expectSame(output, store)
   }
 
+  @Test("I7: such a value goes into ordinary tables and is read back within 64 MiB")
+  func ordinaryTables() throws {
+    let folder = try CommandFolder()
+    let (store, output) = (try store(folder), folder.file("Plain.sqlite"))
+    let outcome = try folder.run(
+      "godwit",
+      ["migrate", store, "--models", ExampleFolder.models, "--identity", "--to-sqlite", "plain", "--output", output]
+        + ["--json"], launcher: Self.launcher)
+    #expect(outcome.code == 0, "\(outcome)")
+    let peak = try peak(outcome)
+    #expect(peak <= 64 << 20, "\(peak >> 10) KiB")
+    let queue = try DatabaseQueue(path: output)
+    defer { try? queue.close() }
+    try queue.inDatabase { db in
+      try db.execute(sql: "ATTACH ? AS old", arguments: [store])
+      let same = "SELECT count(*) FROM book p JOIN old.ZBOOK q ON q.Z_PK = p.id WHERE p.title = q.ZTITLE"
+      #expect(try Int.fetchOne(db, sql: same) == Int.fetchOne(db, sql: "SELECT count(*) FROM old.ZBOOK"))
+    }
+  }
+
   @Test("I5, I7: killed within such a row and resumed, the run ends with the undisturbed bytes, within 64 MiB")
   func killed() throws {
     let folder = try CommandFolder()

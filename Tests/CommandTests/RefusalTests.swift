@@ -28,6 +28,27 @@ struct RefusalTests {
 
   init() throws { folder = try CommandFolder() }
 
+  @Test("A name that no version has is refused with what may have been meant, and a real one is taken")
+  func unknownNames() throws {
+    let store = try folder.sample(rows: 20)
+    for (words, said) in [
+      (["--drop", "Bok"], "no version of the model has an entity Bok, did you mean Book?"),
+      (["--drop", "Book.titel"], "no version of Book has a property titel, did you mean title?"),
+      (
+        ["--explain", "Usr/1", "--log-file", folder.newPath("log")],
+        "no version of the model has an entity Usr, did you mean User?"
+      ),
+    ] {
+      try expectRefusal(
+        20, [words[0], said, Self.nothing],
+        ["migrate", store, "--progress", "none"] + words + CommandFolder.models, in: folder)
+    }
+    // An entity of a later version, as lists of stores have stores of several versions.
+    let words = ["plan", store, "--drop", "File", "Book.title"] + CommandFolder.models
+    let planned = try folder.run("book-migration", words)
+    #expect(planned.code == 0, "\(planned)")
+  }
+
   @Test("A file that is no SQLite database", arguments: ["migrate", "plan", "inspect"])
   func noDatabase(command: String) throws {
     for (name, size) in [("text.sqlite", 5000), ("empty.sqlite", 0)] {

@@ -43,6 +43,22 @@ struct RehearsalTests {
     }
   }
 
+  @Test(
+    "What planning took in this process, with reading the models, is foreseen: a run in a new process takes it again")
+  func planning() throws {
+    let store = try folder.library(books: 400, users: 20, seed: 5)
+    var plan = try job.plan(request(store))
+    #expect(plan.planningSeconds > 0)
+    plan.planningSeconds = 500
+    let slow = try #require(try job.forecast(request(store), plan))
+    #expect(slow.fixedSeconds >= 500 && slow.fixedSeconds < 510 && slow.seconds >= slow.fixedSeconds)
+    // The bundle, its current version's name, and each version's folder with its file.
+    let copies = ModelCopies([ExampleFolder.models], LocalFileSystem())
+    let files = FileManager.default.enumerator(atPath: ExampleFolder.models)?.allObjects.count ?? 0
+    #expect(copies.names == files + 1 && copies.bytes > 1000)
+    #expect(ModelCopies([folder.path + "/nowhere"], LocalFileSystem()).names == 0)
+  }
+
   @Test("Of a store that is rehearsed as a whole, every number of objects and the bytes are those of the run")
   func whole() throws {
     let store = try folder.library(books: 300, users: 20, seed: 4)
@@ -83,9 +99,9 @@ struct RehearsalTests {
     let store = try folder.library(books: 300, users: 20, seed: 4)
     let none = try forecast(request(store, .none))
     let fast = try forecast(request(store))
-    let full = try forecast(request(store, .full))
+    let (full, sqlite) = (try forecast(request(store, .full)), try forecast(request(store, .sqlite)))
     #expect(none.proofSeconds == 0)
-    #expect(0 < fast.proofSeconds && fast.proofSeconds < full.proofSeconds)
+    #expect(0 < fast.proofSeconds && 0 < full.proofSeconds && fast.proofSeconds < sqlite.proofSeconds)
     #expect(ForecastText(fast).lines.contains { $0.contains("verification: ") })
   }
 

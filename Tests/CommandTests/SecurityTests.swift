@@ -73,6 +73,8 @@ import Testing
       uniqueKeysWithValues: ([""] + names).map { ($0, (try? CommandFolder.bytes(path + "/" + $0)) ?? Data()) })
   }
 
+  private static let proofs = ["fast", "full", "sqlite"].map { ["--verify", $0, "--models", ExampleFolder.models] }
+
   @Test("What attributes hold gets into no log, progress, summary or error, only into the stores")
   func values() throws {
     let secret = "Sesame-\(UInt32.random(in: 0 ... .max))-"
@@ -109,7 +111,7 @@ import Testing
     var bytes = try CommandFolder.bytes(store)
     bytes[bytes.count / 2] ^= 0x55
     try bytes.write(to: URL(fileURLWithPath: store))
-    for mode in ["fast", "full"] { try run(["verify", store, "--verify", mode, "--models", ExampleFolder.models]) }
+    for proof in Self.proofs { try run(["verify", store] + proof) }
     #expect(told.contains("verified") && told.count > 1000)
     #expect(!told.contains(secret), "\(told.split(separator: "\n").filter { $0.contains(secret) }.prefix(3))")
   }

@@ -110,7 +110,7 @@ struct SwiftDefaultCommandTests: StagedSources {
     arguments: [
       ("at: { uuid: per-row }", "has uuid: per-row, and its type is date"),
       ("id: { date: per-row }", "has date: per-row, and its type is uuid"),
-      ("id: { uuid: once }", "uuid has one value: per-row"),
+      ("id: { uuid: once }", "uuid has to be repeatable, random, per-row"),
       ("at: { date: per-row, format: yyyy }", "takes neither format nor zone"),
     ])
   func refused(_ attributes: String, _ message: String) throws {

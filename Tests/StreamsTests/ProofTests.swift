@@ -59,6 +59,22 @@ import Testing
     }
   }
 
+  @Test("Every word of a long row counts, also where all its bytes are the same")
+  func repeated() {
+    for (byte, length) in [(UInt8(0), 1000), (0, 70_000), (0x61, 700), (0x61, 9000), (0xFF, 3001)] {
+      var bytes = Array(repeating: byte, count: length)
+      func hash() -> UInt64 { bytes.withUnsafeBytes { ProofHash.of(1, bytes: $0.baseAddress!, count: length).low } }
+      var sums: Set = [hash()]
+      let places = stride(from: 0, to: length, by: length / 100)
+      for place in places {
+        bytes[place] ^= 0x10
+        sums.insert(hash())
+        bytes[place] ^= 0x10
+      }
+      #expect(sums.count == 1 + Array(places).count, "\(length) bytes of \(byte)")
+    }
+  }
+
   /// A random table with indexes in every comparison, aged, made by SQLite.
   private func database(_ path: String, _ random: inout SeededGenerator) throws -> (
     rows: UInt64, roots: [String: UInt32]

@@ -8,9 +8,9 @@ import re
 from .texts import code, line_of
 
 NAME = r"\b(?:class|struct|enum|protocol|actor|typealias) (\w*(?:Utils?|Helpers|Manager))\b"
-OURS = {"MigrationManager"}
-# The trial of a trace is in a folder of its own under the system's temporary one, which nobody resumes.
-TEMPORARY = {"Sources/Batch/MigrationJobs/Trace/MigrationTrace.swift"}
+OURS = {"MigrationManager", "NSMigrationManager"}
+# The trial of a trace is in a folder of its own under the system's temporary one, which nobody resumes; the package of policies is made again.
+TEMPORARY = {"Sources/Batch/MigrationJobs/Trace/MigrationTrace.swift", "Sources/Batch/PolicyPrograms/Package/PolicyPackage.swift"}
 DISABLED = r"\.disabled\(|\bwithKnownIssue\b|#if false\b|\bXCTSkip\b"
 CHANGES = (r"FileManager\.default\.(?:create|remove|move|copy|set|replace)\w*\(|\bfopen\(|\.write\(to(?:File: |: URL)"
     r"|\b(?:Glibc|Musl)\.(?:open|write|rename|unlink|mkdir)\(")

@@ -129,13 +129,12 @@ extension Application {
   }
 
   private func note(_ model: Model, why: String, taken: [Int], replaced: [Int]) -> String {
-    func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
     func list(_ places: [Int]) -> String {
       places.count > Self.mostListed
-        ? count(places.count, "mapping model") : places.map { mappings[$0].place }.joined(separator: ", ")
+        ? places.count.counted("mapping model") : places.map { mappings[$0].place }.joined(separator: ", ")
     }
-    var text = "\(path) has \(count(models.count, "model")), \(count(mappings.count, "mapping model")) and "
-    text += (policies.count == 1 ? "1 policy" : "\(policies.count) policies")
+    var text = "\(path) has \(models.count.counted("model")), \(mappings.count.counted("mapping model")) and "
+    text += policies.count.counted("policy", "policies")
     text += "; taken: \(model.place), \(why)" + (taken.isEmpty ? "" : ", with \(list(taken))")
     if !replaced.isEmpty { text += "; other mapping models stand in for \(list(replaced))" }
     let servers = mappings.filter { $0.model.destination != nil }.map(\.place)

@@ -40,11 +40,20 @@ package struct PolicySource: Sendable, Equatable {
     return find(in: files.flatMap { $0.swift + $0.objectiveC })
   }
 
+  /// The files of Swift at a path, or below it.
+  ///
+  /// Throws ``BatchError`` (`refused`).
+  package static func swiftFiles(below path: String) throws -> [String] { try ApplicationFiles(below: path).swift }
+
+  /// Whether a file has the word that every policy has in its name, or in that of its parent.
+  package static func mayHavePolicies(_ path: String) -> Bool {
+    guard let bytes = try? LocalFileSystem().readAll(path, cap: mostBytes) else { return false }
+    return Data(bytes).range(of: Data("Policy".utf8)) != nil
+  }
+
   /// Classes with a parent, of files that have the word.
   private static func classes(_ path: String) -> [Class] {
-    guard let bytes = try? LocalFileSystem().readAll(path, cap: mostBytes),
-      Data(bytes).range(of: Data("Policy".utf8)) != nil
-    else { return [] }
+    guard mayHavePolicies(path), let bytes = try? LocalFileSystem().readAll(path, cap: mostBytes) else { return [] }
     var (found, exposed) = ([Class](), String?.none)
     for (index, line) in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
       .enumerated()

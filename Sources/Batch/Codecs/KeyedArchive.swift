@@ -55,9 +55,9 @@ package struct KeyedArchive: Sendable {
 package struct KeyedObject: Sendable {
   fileprivate let archive: KeyedArchive
   /// The object as it stands in the archive, references unresolved.
-  let value: PropertyListValue
+  package let value: PropertyListValue
   /// The object's number, by which rings are noticed; nil for a value that stands inside another object.
-  let number: Int?
+  package let number: Int?
 
   private var entries: [String: PropertyListValue] {
     if case .dictionary(let entries) = value { return entries }

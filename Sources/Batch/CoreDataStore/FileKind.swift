@@ -1,3 +1,4 @@
+import RunSupport
 import Streams
 
 /// What a file is that somebody took for an SQLite store, by its first bytes.
@@ -14,7 +15,7 @@ package enum FileKind {
   private static let length = 4096
 
   /// Reads the beginning of a file that is no SQLite database.
-  static func of(_ path: String, _ fileSystem: any FileSystem) throws -> FileKind {
+  package static func of(_ path: String, _ fileSystem: any FileSystem) throws -> FileKind {
     let (head, size) = try head(path, fileSystem)
     return of(head, size: size)
   }
@@ -73,7 +74,8 @@ package enum FileKind {
     case .xmlStore:
       (
         "this is an XML store of Core Data, not an SQLite store",
-        "Migrate it to an SQLite store with its application (migratePersistentStore), on a system with Core Data"
+        "\(ProgramName.current) inspect and export read it as it is; for all else make an SQLite store of it first: "
+          + "\(ProgramName.current) migrate STORE --models MODEL --output NEW.sqlite"
       )
     case .xml: ("this is an XML file, not an SQLite store", "Check the path of the store")
     case .binaryStore:

@@ -7,6 +7,7 @@ struct ParsedSchema: Sendable {
   private(set) var indexes: [IndexSchema]
   private(set) var virtualTables: [SchemaText]
   private(set) var foreign: [SchemaText]
+  private(set) var conditions: [TableCondition]
 
   private static let known = Memo<[SchemaRow], ParsedSchema>(limit: 16)
 
@@ -19,7 +20,8 @@ struct ParsedSchema: Sendable {
       let parser = SchemaParser(rows: placed)
       try parser.run()
       return ParsedSchema(
-        tables: parser.tables, indexes: parser.indexes, virtualTables: parser.virtualTables, foreign: parser.foreign)
+        tables: parser.tables, indexes: parser.indexes, virtualTables: parser.virtualTables, foreign: parser.foreign,
+        conditions: parser.conditions)
     }
     func page(_ place: UInt32) -> UInt32 { rows[Int(place)].rootPage }
     for place in schema.tables.indices { schema.tables[place].rootPage = page(schema.tables[place].rootPage) }

@@ -27,7 +27,8 @@ package struct SQLTokens: Sequence, IteratorProtocol {
   }
 
   private let bytes: [UInt8]
-  private var position = 0
+  /// Where the next token is looked for.
+  private(set) var position = 0
 
   package init(_ sql: String) { bytes = Array(sql.utf8) }
 

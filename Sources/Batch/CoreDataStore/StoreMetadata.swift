@@ -114,6 +114,22 @@ public struct StoreMetadata: Sendable, Hashable {
     return StoreMetadata(uuid: uuid, entries: entries, versionHashes: versionHashes)
   }
 
+  /// The metadata of a store of another kind, as an SQLite store has them: all keys stay, and those are added that only
+  /// such a store has.
+  ///
+  /// - Throws: ``BatchError`` (`badStore`) when the list is without hashes.
+  package static func database(
+    uuid: String, entries: [String: PropertyListValue], path: String
+  ) throws -> StoreMetadata {
+    var entries = entries
+    (entries[Key.storeType], entries[Key.autoVacuum]) = (.string("SQLite"), .string("2"))
+    if entries[Key.identifiers] == nil { entries[Key.identifiers] = .array([.string("")]) }
+    return try StoreMetadata(uuid: uuid, plist: PropertyListWriter.write(.dictionary(entries)), path: path)
+  }
+
+  /// Whether such a list has the hashes by which a model is found.
+  package static func hasHashes(_ entries: [String: PropertyListValue]) -> Bool { entries[Key.hashes] != nil }
+
   /// Z_PLIST: a binary property list. Equal metadata gives equal bytes.
   public func encoded() -> [UInt8] { PropertyListWriter.write(.dictionary(entries)) }
 }

@@ -19,6 +19,8 @@ public struct StoreSchema: Sendable {
   public let virtualTables: [SchemaText]
   /// Everything that could not be understood, with the reason.
   public let foreign: [SchemaText]
+  /// The CHECK clauses of all tables that SQLite understands.
+  package let conditions: [TableCondition]
 
   private let positions: [String: Int]
 
@@ -44,7 +46,7 @@ public struct StoreSchema: Sendable {
     self.rows = rows
     tables = parsed.tables
     indexes = parsed.indexes
-    foreign = parsed.foreign
+    (foreign, conditions) = (parsed.foreign, parsed.conditions)
     let texts = { (kind: String) in
       rows.filter { $0.type == kind }.map { SchemaText(row: $0, reason: "a \(kind) is never run") }
     }

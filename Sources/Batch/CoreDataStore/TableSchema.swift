@@ -51,6 +51,8 @@ public struct ColumnSchema: Sendable, Hashable {
   public let hasUnknownDefault: Bool
   /// Whether it is another name of the rowid. Its record holds NULL.
   public let isRowidAlias: Bool
+  /// Whether it is declared NOT NULL.
+  package let isNotNull: Bool
 }
 
 /// A table that exists. A column's position here is its position in a record: in a table WITHOUT ROWID the primary
@@ -64,6 +66,12 @@ public struct TableSchema: Sendable, Hashable {
   public let columns: [ColumnSchema]
   /// Whether it is kept as an index, in the order of its primary key.
   public let isWithoutRowid: Bool
+  /// The primary key of a table WITHOUT ROWID; empty for others.
+  package let key: [IndexSchema.Key]
+  /// The names of indexes that PRIMARY KEY and UNIQUE clauses ask for. SQLite reads no table without them.
+  package let clauseIndexes: [String]
+  /// Whether SQLite holds values against the declared types.
+  package let isStrict: Bool
   /// The text that made it.
   public let sql: String
 
@@ -96,6 +104,8 @@ public struct IndexSchema: Sendable, Hashable {
   public let isUnique: Bool
   /// The declared keys, without the rowid that ends every entry.
   public let columns: [Key]
+  /// What follows the keys in every entry instead of the rowid: the primary key of a table WITHOUT ROWID.
+  package let further: [Key]
   /// The text that made it; nil for the index of a PRIMARY KEY or UNIQUE clause.
   public let sql: String?
 }

@@ -3,7 +3,7 @@
 ///
 /// Reads texts without Foundation, which takes microseconds and a lock for each.
 public struct DatePattern: Sendable, Equatable, CustomStringConvertible {
-  private enum Part: Sendable, Equatable {
+  enum Part: Sendable, Equatable {
     case field(Character, width: Int)
     case text([UInt8])
   }
@@ -12,7 +12,7 @@ public struct DatePattern: Sendable, Equatable, CustomStringConvertible {
   public let text: String
   /// What a text without a zone of its own means, in seconds east of Greenwich.
   public let offset: Int
-  private let parts: [Part]
+  let parts: [Part]
 
   /// The pattern and its zone.
   public var description: String { "\(text) \(offset)" }
@@ -101,7 +101,7 @@ public struct DatePattern: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// The fields of a date while its text is read.
-private struct DateFields {
+struct DateFields {
   var offset: Int
   private var (year, month, day) = (2000, 1, 1)
   private var (hour, minute, second) = (0, 0, 0)
@@ -197,7 +197,7 @@ private struct DateFields {
 
   /// Days since the first of March of year 0, in the Gregorian calendar: years that begin in March end with the leap
   /// day.
-  private static func dayNumber(_ year: Int, month: Int, day: Int) -> Int {
+  static func dayNumber(_ year: Int, month: Int, day: Int) -> Int {
     let (year, month) = month < 3 ? (year - 1, month + 9) : (year, month - 3)
     let floored = year >= 0 ? year / 4 - year / 100 + year / 400 : -1
     return year * 365 + floored + (month * 153 + 2) / 5 + day - 1

@@ -50,7 +50,8 @@ extension MappingRules {
 extension RuleTarget {
   fileprivate var names: Set<String> {
     switch self {
-    case .destination, .item: []
+    case .destination, .item, .made: []
+    case .when(let condition, let target): condition.names.union(target.names)
     case .related(let name, _): [name]
     case .found(_, let key, _): key.value.names
     }
@@ -59,15 +60,14 @@ extension RuleTarget {
 
 extension RuleValue {
   fileprivate var names: Set<String> {
-    switch self {
-    case .expression(let expression): expression.names
-    case .perRow: []
-    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
-      .lookup(let value, _):
-      value.names
-    case .sum(let values), .join(let values, _): values.reduce([]) { $0.union($1.names) }
-    case .choice(let condition, let value, let other): condition.names.union(value.names).union(other.names)
-    case .fallback(let value, let other): value.names.union(other.names)
-    }
+    let own: Set<String> =
+      switch self {
+      case .expression(let expression): expression.names
+      case .choice(let condition, _, _), .when(let condition, _): condition.names
+      case .fold(let fold): [fold.over]
+      case .became(let target, let attribute): target.names.union([attribute])
+      default: []
+      }
+    return parts.reduce(own) { $0.union($1.names) }
   }
 }

@@ -2,7 +2,10 @@ import CoreDataModel
 
 extension Expression {
   /// Whether it reads `$item`, the object at hand of a rule with `forEach`.
-  package var usesItem: Bool { replacing("item", with: "source") != self }
+  package var usesItem: Bool { uses("item") }
+
+  /// Whether it has a variable.
+  package func uses(_ variable: String) -> Bool { replacing(variable, with: "source") != self }
 
   /// The expression with another variable in place of one.
   func replacing(_ old: String, with new: String) -> Expression {
@@ -26,6 +29,9 @@ extension Expression {
 }
 
 extension Predicate {
+  /// Whether an expression in it has a variable.
+  package func uses(_ variable: String) -> Bool { replacing(variable, with: "source") != self }
+
   fileprivate func replacing(_ old: String, with new: String) -> Predicate {
     switch self {
     case .compare(let left, let operation, let right):

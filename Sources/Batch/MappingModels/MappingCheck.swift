@@ -47,7 +47,7 @@ package struct MappingCheck {
       return []
     }
     var found = rules.attributes.compactMap { attribute($0.name, of: to) ?? composite($0.name, of: to) }
-    found += tooEarly(rules, mapping)
+    found += tooEarly(rules, mapping) + values(rules, mapping)
     found += rules.relationships.flatMap { self.target($0, of: to, from: from, item: nil) }
     for rule in rules.objects {
       found += problems(of: rule, to: to, from: from).map { "\(rule.kind) \(rule.entity): \($0)" }
@@ -58,7 +58,7 @@ package struct MappingCheck {
   /// What is looked for before any entity mapping has made it would never be found.
   private func tooEarly(_ rules: MappingRules, _ mapping: EntityMapping) -> [String] {
     let targets = (rules.relationships + rules.objects.flatMap(\.relationships)).compactMap { relationship in
-      if case .found(let entity, _, _) = relationship.target { entity } else { nil }
+      if case .found(let entity, _, _) = relationship.target.unconditional { entity } else { nil }
     }
     let wanted = Set(targets + rules.objects.filter { $0.kind == .find }.map(\.entity)).sorted()
     guard let place = model.entityMappings.firstIndex(where: { $0.name == mapping.name }) else { return [] }
@@ -82,8 +82,7 @@ package struct MappingCheck {
     var item: String?
     if let name = rule.forEach {
       item = source.relationships(of: from).first { $0.name == name }?.destinationEntity
-      found += [unknown("relationship", name: name, known: source.relationships(of: from).map(\.name), in: from)]
-        .compactMap { $0 }
+      found += [collection(name, of: from)].compactMap { $0 }
     }
     found += rule.relationships.flatMap { target($0, of: rule.entity, from: from, item: item) }
     guard let link = rule.link else { return found }
@@ -96,8 +95,8 @@ package struct MappingCheck {
 
   private func target(_ relationship: RuleRelationship, of entity: String, from: String, item: String?) -> [String] {
     if let text = self.relationship(relationship.name, of: entity) { return [text] }
-    switch relationship.target {
-    case .destination: return []
+    switch relationship.target.unconditional {
+    case .destination, .made, .when: return []
     case .item: return item == nil ? ["\(relationship.name): $item needs forEach"] : []
     case .related(let name, let ofItem):
       guard let owner = ofItem ? item : from else { return ["\(relationship.name): $item needs forEach"] }
@@ -132,7 +131,7 @@ package struct MappingCheck {
     return unknown("property", name: name, known: names, in: entity)
   }
 
-  private func unknown(_ kind: String, name: String, known: [String], in owner: String) -> String? {
+  func unknown(_ kind: String, name: String, known: [String], in owner: String) -> String? {
     guard !known.contains(name) else { return nil }
     return "\(owner) has no \(kind) \(name)\(NearName.question(name, in: known))"
   }

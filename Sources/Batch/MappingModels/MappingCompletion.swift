@@ -45,7 +45,9 @@ package struct MappingCompletion {
 
   private func complete(_ mapping: inout EntityMapping) {
     guard let entity = mapping.destinationEntity, destination.entity(entity) != nil else { return }
-    let attributes = Set(mapping.attributeMappings.map(\.name) + (mapping.rules?.attributes.map(\.name) ?? []))
+    // Those under a condition are mapped by name, too: what the rule does not set keeps that.
+    let ruled = mapping.rules?.attributes.filter { !$0.value.isConditional }.map(\.name) ?? []
+    let attributes = Set(mapping.attributeMappings.map(\.name) + ruled)
     let relationships = Set(mapping.relationshipMappings.map(\.name) + (mapping.rules?.relationships.map(\.name) ?? []))
     for attribute in destination.attributes(of: entity)
     where !attribute.isTransient && !attributes.contains(attribute.name) {

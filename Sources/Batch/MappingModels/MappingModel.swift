@@ -57,8 +57,42 @@ public struct EntityMapping: Sendable, Equatable {
   public var mapsByName = false
   /// What is done beyond the mappings, in place of a policy.
   public var rules: MappingRules?
+  /// Which source objects are removed, and why; the filter has that already.
+  public var removals: [Removal] = []
+  /// Whether sub-entities of the source that no entity mapping names have the same mapping.
+  public var takesSubentities = false
   /// Whether the run at hand leaves it out. It creates no object then; see ``PartSelection``.
   public var isSkipped = false
+
+  /// Source objects that are removed, and why.
+  public struct Removal: Sendable, Equatable {
+    /// Which ones, in predicate format.
+    public var predicate: String
+    /// Why; nil if nobody said so.
+    public var reason: String?
+  }
+
+  /// Whether nothing but removals leaves objects out.
+  package var isFilteredByRemovals: Bool {
+    !removals.isEmpty && filterPredicate == Self.filter(nil, without: removals)
+  }
+
+  /// Whether what is removed is counted by its reasons: they are several, and nothing else leaves objects out.
+  package var countsRemovals: Bool {
+    removals.count > 1 && isFilteredByRemovals && !isSkipped && (policyClassName == nil || rules != nil)
+  }
+
+  /// Why objects are removed, in words; nil if nobody said so.
+  package var removalReason: String? {
+    let reasons = removals.compactMap(\.reason)
+    return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
+  }
+
+  /// The filter that takes what another one takes and no removal removes.
+  static func filter(_ filter: String?, without removals: [Removal]) -> String? {
+    let parts = [filter].compactMap { $0 }.map { "(\($0))" } + removals.map { "NOT (\($0.predicate))" }
+    return parts.isEmpty ? nil : removals.isEmpty ? filter : parts.joined(separator: " AND ")
+  }
 
   /// Makes an entity mapping; the default name is `<Source>To<Destination>`, for Add the destination's name (D.2).
   public init(name: String? = nil, sourceEntity: String?, destinationEntity: String?) {

@@ -60,7 +60,7 @@ public enum MappingModelReader {
     }
   }
 
-  /// Whether a mapping model, or one of a folder, names a server for the result. Only those with the word are read.
+  /// Whether a mapping model, or one of a folder, names a database for the result. Only those with the word are read.
   ///
   /// - Throws: ``BatchError``.
   public static func namesDestination(_ path: String) throws -> Bool {

@@ -30,9 +30,10 @@ public struct ObjectRule: Sendable, Equatable {
   public var kind: Kind
   /// Its entity, in the destination.
   public var entity: String
-  /// The source relationship whose objects are gone through, each as `$item`; nil for once a source object.
+  /// The source's relationship whose objects are gone through, or its array whose elements are, each as `$item`; nil for
+  /// once a source object.
   public var forEach: String?
-  /// A predicate of the source object; where it does not hold, nothing is done.
+  /// A predicate of the source object, and of `$item`; if it does not hold, nothing is done.
   public var condition: Predicate?
   /// The attribute and the value by which the object is found; nil for `create`.
   public var key: RuleAttribute?
@@ -44,6 +45,8 @@ public struct ObjectRule: Sendable, Equatable {
   public var relationships: [RuleRelationship] = []
   /// The relationship of the mapping's own object that leads to this one.
   public var link: String?
+  /// The name by which later rules of the mapping mean the object.
+  public var givenName: String?
 
   /// Makes a rule.
   public init(_ kind: Kind, entity: String) { (self.kind, self.entity) = (kind, entity) }
@@ -72,7 +75,7 @@ public struct RuleRelationship: Sendable, Equatable {
 }
 
 /// Destination objects that a rule means.
-public enum RuleTarget: Sendable, Equatable {
+public indirect enum RuleTarget: Sendable, Equatable {
   /// `$destination`: the mapping's own object.
   case destination
   /// `$item`: what became of the object at hand.
@@ -81,53 +84,13 @@ public enum RuleTarget: Sendable, Equatable {
   case related(String, ofItem: Bool)
   /// The object with that value.
   case found(entity: String, RuleAttribute, takesLast: Bool)
-}
+  /// `$name`: what an earlier rule has made or found; with the same `forEach` the one for the same `$item`.
+  case made(String)
+  /// The objects, if a predicate of the source object holds; else none.
+  case when(Predicate, RuleTarget)
 
-/// A value that a rule computes. NULL stays NULL in all of them.
-public indirect enum RuleValue: Sendable, Equatable {
-  /// An expression of `$source` and `$item`.
-  case expression(Expression)
-  /// A text as a date, by a Unicode date pattern and a zone of fixed offset in seconds; otherwise the row is an error.
-  case date(RuleValue, DatePattern)
-  /// A value of another type; a text that is no number is an error.
-  case cast(RuleValue, RuleType)
-  /// Numbers added up; a text that is no number is an error.
-  case sum([RuleValue])
-  /// Texts one after the other; NULL is left out.
-  case join([RuleValue], separator: String)
-  /// A part of a text, from 1, or from the end with -1; NULL where there are fewer.
-  case split(RuleValue, separator: String, part: Int)
-  /// The first characters of a text.
-  case prefix(RuleValue, Int)
-  /// What a table has for a text or a number; NULL where it has nothing.
-  case lookup(RuleValue, MappingTable)
-  /// One value or another, by a predicate of the source object.
-  case choice(condition: Predicate, RuleValue, else: RuleValue)
-  /// A value of its own for each row.
-  case perRow(PerRowKind)
-  /// The second value where the first is NULL.
-  case fallback(RuleValue, RuleValue)
-}
-
-extension RuleValue {
-  /// The kinds of values for each row that are, or may be, in it.
-  package var perRowKinds: Set<PerRowKind> {
-    switch self {
-    case .perRow(let kind): [kind]
-    case .expression: []
-    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
-      .lookup(let value, _):
-      value.perRowKinds
-    case .sum(let values), .join(let values, _): values.reduce(into: []) { $0.formUnion($1.perRowKinds) }
-    case .choice(_, let value, let other), .fallback(let value, let other):
-      value.perRowKinds.union(other.perRowKinds)
-    }
-  }
-}
-
-/// What a value is cast to.
-public enum RuleType: String, Sendable, CaseIterable {
-  case text, integer, double, boolean
+  /// The objects without the condition.
+  package var unconditional: RuleTarget { if case .when(_, let target) = self { target } else { self } }
 }
 
 /// A table of texts, read from a CSV file.

@@ -5,7 +5,9 @@ import Streams
 package enum Measure {
   case date
   case number
-  /// Neither, or not known before the rows are read.
+  /// A UUID, which becomes a text where texts are wanted.
+  case uuid
+  /// None of them, or not known before the rows are read.
   case other
 
   /// Seconds from 1970 to 2001: an expression that adds or subtracts them says which epoch it means.
@@ -13,20 +15,28 @@ package enum Measure {
 
   /// How a number becomes a date.
   package static let hint =
-    "For seconds since 1970 write $source.NAME - 978307200, for milliseconds $source.NAME / 1000.0 - 978307200, "
-    + "for seconds since 2001 CAST($source.NAME, \"NSDate\")"
+    "In a mapping file write { date: $source.NAME, epoch: unix, unit: ms } for milliseconds since 1970, unit: s for seconds, "
+    + "epoch: 2001 for seconds since 2001; in an expression $source.NAME / 1000.0 - 978307200, $source.NAME - 978307200, "
+    + "CAST($source.NAME, \"NSDate\")"
 
   /// What arithmetic makes of measures: a date stays one.
   static func combined(_ measures: [Measure]) -> Measure {
     if measures.contains(.date) { return .date }
-    return measures.contains(.other) ? .other : .number
+    return measures.allSatisfy { $0 == .number } ? .number : .other
+  }
+
+  /// Of one value or another.
+  static func either(_ yes: Measure, _ no: Measure) -> Measure {
+    if yes == .number || no == .number { return .number }
+    return yes == .uuid || no == .uuid ? .uuid : .other
   }
 
   private static func of(_ type: AttributeType?) -> Measure {
     switch type {
     case .date: .date
     case .integer16, .integer32, .integer64, .double, .float, .decimal: .number
-    case nil, .undefined, .string, .boolean, .binaryData, .uuid, .uri, .transformable, .objectID, .composite: .other
+    case .uuid: .uuid
+    case nil, .undefined, .string, .boolean, .binaryData, .uri, .transformable, .objectID, .composite: .other
     }
   }
 
@@ -73,12 +83,25 @@ extension RuleValue {
     switch self {
     case .expression(.constant), .expression(.decimal): .other
     case .expression(let value): expression(value)
-    case .date: .date
-    case .cast(_, .integer), .cast(_, .double): .number
+    case .date, .moment: .date
+    case .uuid, .perRow(.uuid), .cast(_, .uuid): .uuid
+    case .cast(_, .integer), .cast(_, .double), .number: .number
     case .sum(let values): Measure.combined(values.map { $0.measure(expression) })
-    case .choice(_, let yes, let no): [yes, no].map { $0.measure(expression) }.contains(.number) ? .number : .other
-    case .fallback(let value, _): value.measure(expression)
-    case .cast, .join, .split, .prefix, .lookup, .perRow: .other
+    case .choice(_, let yes, let no): Measure.either(yes.measure(expression), no.measure(expression))
+    case .fallback(let value, _), .when(_, let value): value.measure(expression)
+    case .fold(let fold): fold.measure(expression)
+    case .distance: .number
+    case .cast, .join, .split, .prefix, .lookup, .perRow, .formatted, .became: .other
+    }
+  }
+}
+
+extension RuleFold {
+  fileprivate func measure(_ expression: (Expression) -> Measure) -> Measure {
+    switch kind {
+    case .first, .last: value.measure(expression)
+    case .sum: .number
+    case .join: .other
     }
   }
 }

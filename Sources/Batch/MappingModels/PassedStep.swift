@@ -26,6 +26,7 @@ package struct PassedStep {
     if let rules = mapping.rules, !rules.objects.isEmpty || !rules.relationships.isEmpty {
       return "the rules of \(mapping.name) create, find or link objects"
     }
+    if mapping.countsRemovals { return "\(mapping.name) removes objects for several reasons, which are counted apart" }
     let evaluated = mapping.relationshipMappings.first { $0.valueExpression?.isEvaluatedRelationship == true }
     return evaluated.map { "\(mapping.name).\($0.name) is computed" }
   }

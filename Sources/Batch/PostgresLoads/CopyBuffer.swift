@@ -1,4 +1,4 @@
-import RunSupport
+import LoadTables
 import Streams
 
 /// Rows in PostgreSQL's binary COPY format (PostgreSQL, "COPY", File Formats), in one piece of memory that is used
@@ -133,26 +133,7 @@ final class CopyBuffer: @unchecked Sendable {
   }
 }
 
-/// A text or blob that is sent piece by piece.
-enum OutsideValue {
-  /// In the store, except for so many bytes at its beginning.
-  case stored(LongValue, skipped: Int)
-  /// In a file beside the store.
-  case file(path: String, bytes: Int)
-  /// In memory.
-  case bytes([UInt8])
-
-  var byteCount: Int {
-    switch self {
-    case .bytes(let bytes): bytes.count
-    case .stored(let value, let skipped): value.byteCount - skipped
-    case .file(_, let bytes): bytes
-    }
-  }
-
-  /// Values of so many bytes or more go outside the buffer, and the proof reads their SHA-256: so a row has few bytes,
-  /// whatever it holds.
-  static let threshold = MemoryBudget.longValueBytes
+extension OutsideValue {
   /// The longest value that PostgreSQL takes in a row.
   static let maximum = (1 << 30) - (1 << 16)
 }

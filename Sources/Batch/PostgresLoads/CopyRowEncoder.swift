@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import LoadTables
 import RunSupport
 import Streams
 
@@ -11,47 +12,32 @@ final class CopyRowEncoder {
   /// What a value's way depends on: nothing that is counted, for this is looked at for every value.
   struct Field {
     var type: PostgresType
-    var place: Place
+    var place: LoadPlace
     var isRequired: Bool
     var isExternal: Bool
-  }
-
-  enum Place {
-    case key
-    case entityName
-    case record(Int)
   }
 
   private let fields: UnsafeMutableBufferPointer<Field>
   /// Values of rows that end before a column.
   private let defaults: [Value]
-  private let table: PostgresTable
+  private let table: LoadTable
   private let store: LoadStore
   private let decoder: RecordDecoder
-  /// Names of entities by their numbers; nil for those whose rows belong elsewhere.
-  private let entities: [[UInt8]?]
-  private let entityPosition: Int?
-  private let known: Set<Int64>
+  private let kinds: RowKinds
   private let values: CopyValues
 
-  init(_ table: PostgresTable, _ store: LoadStore) {
+  init(_ table: LoadTable, _ store: LoadStore) {
     (self.table, self.store) = (table, store)
-    let (fields, defaults) = store.fields(of: table)
+    let fields = zip(table.columns, store.places(of: table)).map { column, place in
+      Field(
+        type: PostgresType(column.type), place: place, isRequired: column.isRequired, isExternal: column.isExternal)
+    }
     self.fields = .allocate(capacity: fields.count)
     _ = self.fields.initialize(from: fields)
-    self.defaults = defaults
+    defaults = store.defaults(of: table)
+    kinds = RowKinds(table, store)
     decoder = RecordDecoder(columns: 64)
     values = CopyValues(store: store)
-    switch table.rows {
-    case .objects(let place, let wanted):
-      let names = store.binding.layout.entityNames
-      entityPosition = store.binding.tables[place].positions[1]
-      entities = [nil] + names.enumerated().map { wanted.contains($0 + 1) ? Array($1.utf8) : nil }
-      let root = store.binding.layout.entityTables[place].rootEntity
-      known = Set(names.indices.filter { store.binding.layout.model.root(of: names[$0]) == root }.map { Int64($0 + 1) })
-    case .links:
-      (entityPosition, entities, known) = (nil, [], [])
-    }
   }
 
   deinit { fields.deallocate() }
@@ -61,16 +47,12 @@ final class CopyRowEncoder {
     for row in 0..<page.count {
       let (key, record) = (page.rowid(row), page.record(row))
       guard decoder.decode(record) else { throw damage("a row is damaged", key) }
-      var entity = 0
-      if let entityPosition {
-        let number = decoder.integer(entityPosition) ?? 0
-        guard known.contains(number) else {
-          throw damage("a row has the number \(number), which is no entity of its table", key)
-        }
-        guard entities[Int(number)] != nil else { continue }
-        entity = Int(number)
+      do {
+        guard let entity = try kinds.number(decoder) else { continue }
+        try encode(key, entity: entity, buffer: buffer)
+      } catch let unknown as RowKinds.Unknown {
+        throw damage("a row has the number \(unknown.number), which is no entity of its table", key)
       }
-      try encode(key, entity: entity, buffer: buffer)
     }
     if page.count > 0 { buffer.lastRow = page.rowid(page.count - 1) }
   }
@@ -98,7 +80,7 @@ final class CopyRowEncoder {
     case .key:
       buffer.appendField(key)
     case .entityName:
-      entities[entity]?.withUnsafeBytes { buffer.appendField($0) }
+      kinds.name(entity)?.withUnsafeBytes { buffer.appendField($0) }
     case .record(let position):
       guard position < decoder.columnCount else {
         return try values.append(defaults[index], field: field, buffer: buffer)
@@ -118,9 +100,9 @@ final class CopyRowEncoder {
     entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject
   }
 
-  private func refusal(_ fault: CopyFault, column: PostgresColumn, key: Int64, entity: Int) -> BatchError {
+  private func refusal(_ fault: CopyFault, column: LoadColumn, key: Int64, entity: Int) -> BatchError {
     fault.error(
-      "\(column.property) \(fault.what), which \(column.type.rawValue) cannot hold", path: store.path,
+      "\(column.property) \(fault.what), which \(PostgresType(column.type).rawValue) cannot hold", path: store.path,
       entity: name(entity), key: key)
   }
 }

@@ -1,4 +1,5 @@
 import CoreDataStore
+import LoadTables
 import Streams
 
 /// Encodes single values as fields of binary COPY.

@@ -1,4 +1,5 @@
 import CoreDataModel
+import LoadTables
 import MappingModels
 import MigrationJobs
 import RunSupport
@@ -47,7 +48,7 @@ struct LoadAdvice {
   private var commands: [String] {
     let remove = ShellWords.line(["rm", "-r", folder.path])
     // The tables are known to be the load's only when it has made them.
-    guard let plan, plan.isOnServer, let model, let schema = try? PostgresSchemaPlanner.plan(model, plan.options) else {
+    guard let plan, plan.isOnServer, let model, let schema = try? LoadSchemaPlanner.plan(model, plan.options) else {
       return [remove]
     }
     let statements = PostgresStatements(schema: schema)

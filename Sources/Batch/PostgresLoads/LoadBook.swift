@@ -1,4 +1,5 @@
 import Foundation
+import LoadTables
 import MappingModels
 import RunSupport
 import Streams
@@ -34,12 +35,12 @@ struct LoadBook {
   }
 
   let session: any PostgresSession
-  let schema: PostgresSchema
+  let schema: LoadSchema
   /// What distinguishes the load from any other: its store and its tables.
   let identity: String
 
   private var statements: PostgresStatements { PostgresStatements(schema: schema) }
-  private var name: String { "\(PostgresNames.quoted(schema.options.schema)).\(Self.table)" }
+  private var name: String { "\(PostgresNames.quoted(schema.namespace)).\(Self.table)" }
 
   /// Whether there is one. Throws `refused` if it belongs to another load.
   func exists() throws -> Bool {
@@ -48,7 +49,7 @@ struct LoadBook {
     guard found == identity else {
       throw BatchError(
         .refused,
-        "the schema \(schema.options.schema) has the unfinished load of another store, or one with other options",
+        "the schema \(schema.namespace) has the unfinished load of another store, or one with other options",
         hint: "Finish that one, or run \(ProgramName.current) migrate with another --schema", effect: .nothingWritten)
     }
     return true
@@ -57,7 +58,7 @@ struct LoadBook {
   private func isThere(_ table: String) throws -> Bool {
     try session.rows(
       "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = "
-        + "\(PostgresNames.literal(schema.options.schema)) AND c.relname = \(PostgresNames.literal(table))"
+        + "\(PostgresNames.literal(schema.namespace)) AND c.relname = \(PostgresNames.literal(table))"
     ).isEmpty == false
   }
 
@@ -70,7 +71,7 @@ struct LoadBook {
     guard taken.isEmpty else {
       throw BatchError(
         .refused,
-        "the schema \(schema.options.schema) has \(taken.count == 1 ? "a table" : "tables") \(taken.joined(separator: ", "))",
+        "the schema \(schema.namespace) has \(taken.count == 1 ? "a table" : "tables") \(taken.joined(separator: ", "))",
         hint: "Run \(ProgramName.current) migrate with another --schema, or drop or rename what is there",
         effect: .nothingWritten
       )
@@ -98,7 +99,7 @@ struct LoadBook {
   private func make(_ units: [Unit]) throws {
     // Also IF NOT EXISTS takes the right to make schemas.
     let schemas = try session.rows(
-      "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = \(PostgresNames.literal(schema.options.schema))")
+      "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = \(PostgresNames.literal(schema.namespace))")
     if schemas.isEmpty { try session.execute(statements.createSchema) }
     for table in schema.tables.indices { try session.execute(statements.createTable(table)) }
     try session.execute(
@@ -142,7 +143,7 @@ struct LoadBook {
   }
 
   /// What the units of each table are together.
-  static func tables(_ units: [Unit], of schema: PostgresSchema) -> [Unit] {
+  static func tables(_ units: [Unit], of schema: LoadSchema) -> [Unit] {
     schema.tables.indices.map { table in
       units.filter { $0.table == table }.reduce(into: Unit(table: table)) { sum, unit in
         sum.rows += unit.rows

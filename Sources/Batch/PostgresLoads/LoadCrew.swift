@@ -1,4 +1,5 @@
 import CoreDataStore
+import LoadTables
 import Streams
 import Synchronization
 
@@ -19,7 +20,7 @@ final class LoadCrew: Sendable {
   init(_ units: [LoadBook.Unit], _ progress: LoadProgress) { (self.units, self.progress) = (units, progress) }
 
   /// The units of a load that begins: large tables fall into as many parts as there are sessions.
-  static func units(_ schema: PostgresSchema, _ store: LoadStore, parts: Int, leastBytes: UInt64) throws -> [LoadBook
+  static func units(_ schema: LoadSchema, _ store: LoadStore, parts: Int, leastBytes: UInt64) throws -> [LoadBook
     .Unit]
   {
     try schema.tables.indices.flatMap { table -> [LoadBook.Unit] in

@@ -1,5 +1,6 @@
 import CoreDataModel
 import Foundation
+import LoadTables
 import MigrationJobs
 import RunSupport
 import Streams
@@ -8,18 +9,20 @@ import Streams
 /// which what was asked for and the model are, and the migrated store if there is one. It goes when the load is
 /// finished.
 struct LoadFolder {
-  let path: String
-  /// The lease, the plan, and what a running load says of itself.
-  let job: JobDirectory
+  private let scratch: ScratchFolder
   private let fileSystem: any FileSystem
 
   /// Derives it from the store. Nothing is made.
   init?(store: String, _ fileSystem: any FileSystem) throws {
     guard let store = try? JobDirectory(destination: store).destination else { return nil }
-    path = FilePaths.join(FilePaths.directory(of: store), ".\(FilePaths.name(of: store)).godwit-postgres")
+    let path = FilePaths.join(FilePaths.directory(of: store), ".\(FilePaths.name(of: store)).godwit-postgres")
     self.fileSystem = fileSystem
-    job = JobDirectory(named: "load", in: path, of: store)
+    scratch = ScratchFolder(path, of: store, fileSystem)
   }
+
+  var path: String { scratch.path }
+  /// The lease, the plan, and what a running load says of itself.
+  var job: JobDirectory { scratch.job }
 
   /// The migrated store.
   var store: String { FilePaths.join(path, "store.sqlite") }
@@ -34,36 +37,17 @@ struct LoadFolder {
 
   /// Whether there is a load of this store.
   func exists() throws -> Bool {
-    guard let status = try fileSystem.statusOfName(path) else { return false }
-    guard status.isDirectory, status.owner == geteuid() else {
-      throw BatchError(
-        .refused, "something that is not this user's folder is in the place of the load's",
-        hint: "Look at it, and remove it",
-        path: path)
-    }
+    guard try scratch.isThere() else { return false }
     return try fileSystem.status(job.plan) != nil
   }
 
   /// Makes the folder and takes its lease. Throws `leaseHeld`.
-  func begin() throws -> Lease {
-    var attempt = 0
-    while true {
-      do {
-        try fileSystem.makeDirectory(path)
-        try fileSystem.makeDirectory(job.path)
-        return try Lease.take(in: job, fileSystem)
-      } catch let error as StreamsError where error.code == .inputOutput && attempt < 20 {
-        // Another process that gives its load up takes the folders along.
-        attempt += 1
-        usleep(10_000)
-      }
-    }
-  }
+  func begin() throws -> Lease { try scratch.begin() }
 
   /// Begins a load, durably; what another one left goes. The model is kept as stores keep it, so that every process
   /// loads by the same one.
   func create(_ plan: LoadPlan, _ model: ManagedObjectModel) throws {
-    try empty(path, depth: 6, but: job.path)
+    try scratch.empty()
     try fileSystem.writeDurably(try ModelCache.encode(model).content, to: self.model)
     try write(plan)
     try fileSystem.syncDirectory(path)
@@ -128,34 +112,7 @@ struct LoadFolder {
     }
     try fileSystem.remove(job.plan)
     try fileSystem.syncDirectory(job.path)
-    try empty(path, depth: 6, but: job.path)
-    try empty(job.path, depth: 6, but: job.lease)
-    // Behind the lease another process may begin a load, and keeps the folders.
-    try fileSystem.remove(job.lease)
-    for folder in [job.path, path] { try removeIfEmpty(folder) }
-    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+    try scratch.remove()
     return moved ?? rejects
-  }
-
-  private func removeIfEmpty(_ folder: String) throws {
-    do { try fileSystem.removeDirectory(folder) } catch let error as StreamsError {
-      guard try !fileSystem.list(folder).isEmpty else { throw error }
-    }
-  }
-
-  private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {
-    guard depth > 0 else {
-      throw BatchError(.refused, "folders are nested deeper than any load makes them", path: folder)
-    }
-    for name in try fileSystem.list(folder) {
-      let inner = FilePaths.join(folder, name)
-      guard inner != kept else { continue }
-      if try fileSystem.statusOfName(inner)?.isDirectory == true {
-        try empty(inner, depth: depth - 1)
-      } else {
-        try fileSystem.remove(inner)
-      }
-    }
-    if kept == nil { try fileSystem.removeDirectory(folder) }
   }
 }

@@ -8,7 +8,7 @@ import Streams
 
 /// What a load was asked to do, and what is known of it. FORMAT.md, section 10.1.
 struct LoadPlan: Codable, Equatable {
-  static let currentFormat = 1
+  static let currentFormat = 2
 
   /// What came of the migration in front.
   struct Migrated: Codable, Equatable {

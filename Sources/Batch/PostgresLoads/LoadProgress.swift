@@ -1,4 +1,5 @@
 import CoreDataStore
+import LoadTables
 import RunSupport
 import Streams
 import Synchronization
@@ -12,12 +13,12 @@ final class LoadProgress: Sendable {
   }
 
   private let monitor: RunMonitor
-  private let schema: PostgresSchema
+  private let schema: LoadSchema
   private let bytes: [UInt64]
   private let absence: Absence
   private let state = Mutex(State())
 
-  init(_ monitor: RunMonitor, store: LoadStore, schema: PostgresSchema, _ absence: Absence) {
+  init(_ monitor: RunMonitor, store: LoadStore, schema: LoadSchema, _ absence: Absence) {
     (self.monitor, self.schema, self.absence) = (monitor, schema, absence)
     let size = UInt64(store.reader.snapshot.geometry.pageSize)
     bytes = schema.tables.map { table in

@@ -1,3 +1,4 @@
+import LoadTables
 import MappingModels
 import RunSupport
 import Streams
@@ -10,7 +11,7 @@ struct LoadProof {
   let sessions: [any PostgresSession]
   let monitor: RunMonitor
 
-  private var schema: PostgresSchema { book.schema }
+  private var schema: LoadSchema { book.schema }
 
   /// Tables of fewer blocks are read by one session.
   var leastBlocks = Self.standardBlocks
@@ -64,7 +65,7 @@ struct LoadProof {
 
   private func mismatch(_ table: Int, unit: LoadBook.Unit, found: ProofDigest, largest: Int64) -> BatchError {
     let described = schema.tables[table]
-    let name = "\(schema.options.schema).\(described.name)"
+    let name = "\(schema.namespace).\(described.name)"
     guard found.count == unit.rows else {
       return BatchError(
         .mismatch, "the table \(name) has \(found.count) rows, and \(unit.rows) were sent",

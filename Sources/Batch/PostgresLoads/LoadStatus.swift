@@ -1,3 +1,4 @@
+import LoadTables
 import MappingModels
 import MigrationJobs
 import Migrations
@@ -6,21 +7,20 @@ import Streams
 
 // What is asked of loads, and of servers as destinations: nothing of it writes to a server.
 extension MigrationJob {
-  /// The tables that a plan's result would get, as SQL, and what of the model has no counterpart. Nothing is written,
-  /// and no server is asked.
+  /// The tables that a plan's result would get on a server, as SQL, and what of the model has no counterpart. Nothing is
+  /// written, and no server is asked.
   ///
   /// - Throws: ``BatchError``: `refused` for names that a server would not take.
-  public func script(_ plan: MigrationPlan, for destination: LoadDestination) throws -> (sql: String, notes: [String]) {
+  package func postgresScript(
+    _ plan: MigrationPlan, _ destination: PostgresDestination
+  ) throws -> (sql: String, notes: [String]) {
     try BatchError.looking {
-      switch destination {
-      case .postgres(let destination):
-        let schema = try PostgresSchemaPlanner.plan(plan.targetVersion, destination.options)
-        return (PostgresStatements(schema: schema).script, schema.notes)
-      }
+      let schema = try LoadSchemaPlanner.plan(plan.targetVersion, destination.options)
+      return (PostgresStatements(schema: schema).script, schema.notes)
     }
   }
 
-  /// The server that a request's mapping files name for its result; nil if none does. Nothing is written.
+  /// The database that a request's mapping files name for its result; nil if none does. Nothing is written.
   ///
   /// - Throws: ``BatchError`` as ``plan(_:)`` does.
   public func destination(of request: Request) throws -> LoadDestination? {

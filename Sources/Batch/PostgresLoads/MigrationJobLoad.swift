@@ -1,4 +1,5 @@
 import Foundation
+import LoadTables
 import MappingModels
 import MigrationJobs
 import Migrations
@@ -7,23 +8,19 @@ import StoreVerification
 import Streams
 
 extension MigrationJob {
-  /// Migrates a store, if its version is not the target's, and loads the result into a database. The store itself stays
+  /// Migrates a store, if its version is not the target's, and loads the result into a server. The store itself stays
   /// as it is.
   ///
-  /// On return all rows, keys and indexes are durable on the server and, except for ``VerificationMode/none``, read
-  /// back and compared; its path in the report names server and schema. What is interrupted is finished by
+  /// What is interrupted is finished by
   /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``.
   ///
   /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be reached or has
   ///   such tables, before anything is done; and `badCheckpoint` where the store was written since its load began.
-  public func load(
-    _ request: Request, to destination: LoadDestination, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+  package func loadPostgres(
+    _ request: Request, to destination: PostgresDestination, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     try settledLoad(request.source) {
-      switch destination {
-      case .postgres(let postgres):
-        try loaded(request, server: postgres.server, options: postgres.options, makeMonitor: makeMonitor)
-      }
+      try loaded(request, server: destination.server, options: destination.options, makeMonitor: makeMonitor)
     }
   }
 
@@ -82,8 +79,8 @@ extension MigrationJob {
   /// Resumes an interrupted load; nil if there is none of this store. `server` has a password that the first command's
   /// had, too; without it libpq asks its environment.
   ///
-  /// - Throws: ``BatchError`` with its effect, as ``load(_:to:monitor:)`` and
-  ///   ``resume(_:memory:takeOver:rejects:consent:history:monitor:)`` do.
+  /// - Throws: ``BatchError`` with its effect, as `load(_:to:monitor:)` and
+  ///   ``resume(_:memory:takeOver:rejects:consent:history:mappings:monitor:)`` do.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
     rejects: RejectLimit? = nil, consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
@@ -138,7 +135,7 @@ extension MigrationJob {
   private func refuseServer(_ plan: LoadPlan, found: MigrationPlan, server: PostgresServer) throws {
     let store = try LoadStore(plan.source, model: found.sourceVersion, fileSystem)
     defer { store.close() }
-    let schema = try PostgresSchemaPlanner.plan(found.targetVersion, plan.options)
+    let schema = try LoadSchemaPlanner.plan(found.targetVersion, plan.options)
     try PostgresLoad(
       schema: schema, store: store, server: server, proves: false, rowLimit: 0, monitor: RunMonitor(), isBegun: false
     ).check()
@@ -159,7 +156,7 @@ extension MigrationJob {
     defer { store.close() }
     if plan.outcome == nil { try checkSource(&plan, folder) }
     var load = PostgresLoad(
-      schema: try PostgresSchemaPlanner.plan(model, plan.options), store: store, server: server,
+      schema: try LoadSchemaPlanner.plan(model, plan.options), store: store, server: server,
       proves: plan.verification != .none,
       rowLimit: MemoryBudget(total: plan.memory).rowLimit, monitor: monitor, isBegun: true)
     load.expectsBook = plan.isOnServer

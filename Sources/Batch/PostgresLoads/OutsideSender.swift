@@ -1,5 +1,6 @@
 import Codecs
 import CoreDataStore
+import LoadTables
 import RunSupport
 import Streams
 

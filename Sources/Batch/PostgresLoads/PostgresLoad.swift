@@ -1,5 +1,6 @@
 import Codecs
 import Glibc
+import LoadTables
 import MappingModels
 import MigrationJobs
 import RunSupport
@@ -8,7 +9,7 @@ import Streams
 /// Loads a store into PostgreSQL: tables, rows in transactions, keys and indexes, and the proof. All of it can be
 /// resumed where it stopped: what is done is noted on the server in the transaction that did it.
 struct PostgresLoad {
-  let schema: PostgresSchema
+  let schema: LoadSchema
   let store: LoadStore
   let server: PostgresServer
   let proves: Bool
@@ -117,7 +118,7 @@ struct PostgresLoad {
         defer { open.end() }
         isFirst = false
         try SessionSettings.apply(to: open.session)
-        try PostgresCheck(session: open.session, schema: schema.options.schema).run()
+        try PostgresCheck(session: open.session, schema: schema.namespace).run()
         return try body(open.session, absence)
       } catch let error as PostgresError {
         guard error.isPassing, !isFirst else { throw explained(error, isFirst: isFirst) }

@@ -1,12 +1,13 @@
+import LoadTables
 import MappingModels
 
 /// The SQL that makes the tables of a schema.
 struct PostgresStatements {
-  let schema: PostgresSchema
+  let schema: LoadSchema
 
   /// A table's name with its schema's.
   func name(_ table: Int) -> String {
-    "\(PostgresNames.quoted(schema.options.schema)).\(PostgresNames.quoted(schema.tables[table].name))"
+    "\(PostgresNames.quoted(schema.namespace)).\(PostgresNames.quoted(schema.tables[table].name))"
   }
 
   private func column(_ table: Int, _ column: Int) -> String {
@@ -14,12 +15,12 @@ struct PostgresStatements {
   }
 
   /// `CREATE SCHEMA`, for one that may be missing.
-  var createSchema: String { "CREATE SCHEMA IF NOT EXISTS \(PostgresNames.quoted(schema.options.schema))" }
+  var createSchema: String { "CREATE SCHEMA IF NOT EXISTS \(PostgresNames.quoted(schema.namespace))" }
 
   /// `CREATE TABLE`: columns, types, and what must not be NULL. Keys and indexes come after the rows.
   func createTable(_ table: Int) -> String {
     let columns = schema.tables[table].columns.map {
-      "  \(PostgresNames.quoted($0.name)) \($0.type.rawValue)\($0.isRequired ? " NOT NULL" : "")"
+      "  \(PostgresNames.quoted($0.name)) \(PostgresType($0.type).rawValue)\($0.isRequired ? " NOT NULL" : "")"
     }
     return "CREATE TABLE \(name(table)) (\n\(columns.joined(separator: ",\n"))\n)"
   }
@@ -44,7 +45,7 @@ struct PostgresStatements {
       sql: "ALTER TABLE \(name(table)) ADD PRIMARY KEY (\(keys))")
   }
 
-  private func index(_ index: PostgresIndex) -> PostgresConstraint {
+  private func index(_ index: LoadIndex) -> PostgresConstraint {
     let name = PostgresNames.quoted(index.name)
     let columns = zip(index.columns, index.descending).map {
       column(index.table, $0) + ($1 && !index.isUnique ? " DESC" : "")

@@ -1,3 +1,4 @@
+import LoadTables
 import RunSupport
 import Streams
 

@@ -8,3 +8,10 @@ extension BinaryInteger {
     return (self < 0 ? "-" : "") + groups.joined()
   }
 }
+
+extension BinaryInteger {
+  /// The number with what it counts: `1 store`, `1,000 stores`.
+  package func counted(_ one: String, _ many: String? = nil) -> String {
+    "\(grouped) \(self == 1 ? one : many ?? one + "s")"
+  }
+}

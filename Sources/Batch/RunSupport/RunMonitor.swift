@@ -22,6 +22,7 @@ public final class RunMonitor: Sendable {
   private let pace = RunPace()
   private let deadline = Mutex<(date: Date, what: String)?>(nil)
   private let onChange: (@Sendable (MigrationProgress) -> Void)?
+  private let hookState = Mutex(RunHooks())
   /// When a checkpoint is due.
   public let interval: Interval
 
@@ -31,6 +32,12 @@ public final class RunMonitor: Sendable {
   ) {
     self.interval = interval
     self.onChange = onChange
+  }
+
+  /// What is done on the way: to be set before the run begins.
+  public var hooks: RunHooks {
+    get { hookState.withLock { $0 } }
+    set { hookState.withLock { $0 = newValue } }
   }
 
   /// Asks the run to publish a checkpoint and end; it throws ``BatchError`` (`stopped`) then.

@@ -21,6 +21,8 @@ public struct MemoryBudget: Sendable, Equatable {
   package var lookupBytes: Int { min(free / 6, 1 << 30) }
   /// For pages of each table from which single rows are fetched.
   package var lookupCacheBytes: Int { min(max(1 << 20, free / 16), 1 << 28) }
+  /// For a row group of a Parquet file.
+  package var rowGroupBytes: Int { min(free / 4, 1 << 27) }
   /// The largest row that is put together in memory, without its long values; and the largest of those that is looked
   /// into.
   public var rowLimit: Int { free / 8 }

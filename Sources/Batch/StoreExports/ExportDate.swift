@@ -28,6 +28,34 @@ package enum ExportDate {
     return text
   }
 
+  /// Seconds since 2001 for a date in ISO 8601: `2019-01-14`, or with a time of day and an offset (Z without one), at
+  /// most nanoseconds. Nil for any other text.
+  package static func seconds(_ text: String) -> Double? {
+    var text = text
+    return text.withUTF8 { seconds($0) }
+  }
+
+  /// The same for bytes.
+  package static func seconds(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    var digits = ExportDateDigits(text)
+    guard let year = digits.number(4), digits.mark(0x2D), let month = digits.number(2), digits.mark(0x2D),
+      let day = digits.number(2), (1...12).contains(month), (1...length(of: month, in: year)).contains(day)
+    else { return nil }
+    let before = (1..<month).reduce(0) { $0 + length(of: $1, in: year) }
+    let days = daysBefore(year) - daysBefore(2001) + before + day - 1
+    guard !digits.isAtEnd else { return Double(days * 86400) }
+    guard digits.mark(0x54) || digits.mark(0x20), let time = digits.time() else { return nil }
+    return Double(days * 86400 + time.seconds) + time.fraction
+  }
+
+  private static func length(of month: Int64, in year: Int64) -> Int64 {
+    switch month {
+    case 2: daysBefore(year + 1) - daysBefore(year) == 366 ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
   private static func append(_ number: Int64, count: Int, text: inout [UInt8]) {
     let start = text.count
     var rest = number

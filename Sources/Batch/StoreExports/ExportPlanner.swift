@@ -20,11 +20,13 @@ struct ExportEntity {
     case attribute(position: Int, kind: ExportKind)
     /// The object at the other end of a to-one; its entity by number where it may be a sub-entity.
     case toOne(position: Int, entityPosition: Int?, destination: String)
-    /// The entity of that object, in a CSV column of its own.
+    /// The entity of that object, in a column of its own.
     case toOneEntity(position: Int, entityPosition: Int, destination: String)
+    /// The file that holds a value beside the store, in a column of its own.
+    case externalFile(position: Int)
     /// Keys of the objects at the other end of a to-many.
     case toMany(StoredRelationship)
-    /// A CSV column that this entity does not have.
+    /// A column that this entity does not have.
     case nothing
   }
 
@@ -39,30 +41,45 @@ struct ExportEntity {
   let between: [UInt8]
   let relationships: [Part]
   let end: [UInt8]
+  /// Which of its objects are written; nil for all.
+  var filter: ExportFilter?
+
+  /// Whether an object is written.
+  func takes(_ decoder: RecordDecoder, key: Int64, of graph: SourceGraph) throws -> Bool {
+    try filter?.takes(decoder, key: key) { graph.missing(source, $0) } ?? true
+  }
 }
 
 /// Prepares the entities of an export in one of its formats.
 struct ExportPlanner {
   let graph: SourceGraph
-  let format: ExportFormat
+  let options: ExportOptions
   let uuid: String
-  let includesToMany: Bool
+
+  private var format: ExportTextFormat { options.format.text ?? .csv }
 
   private var layout: StoreLayout { graph.binding.layout }
 
   /// Attributes that are stored, elements of composite attributes as `composite.element`, sorted by the attribute's
   /// name.
-  private func leaves(_ entity: String) -> [(path: String, attribute: AttributeDescription)] {
+  func leaves(_ entity: String) -> [(path: String, attribute: AttributeDescription)] {
     let own = layout.model.attributes(of: entity).filter { !$0.isTransient }
     var seen: Set<String> = []
     return own.filter { seen.insert($0.name).inserted }.sorted { NameOrder.codeUnits($0.name, $1.name) }
-      .flatMap(\.leaves)
+      .flatMap(\.leaves).filter { isWanted($0.path) }
   }
 
-  private func relationships(_ entity: String) -> [RelationshipDescription] {
+  /// Whether a property, or the composite attribute that it is a part of, is asked for.
+  private func isWanted(_ path: String) -> Bool {
+    options.columns.isEmpty || options.columns.contains { path == $0 || path.hasPrefix($0 + ".") }
+  }
+
+  func relationships(_ entity: String) -> [RelationshipDescription] {
     var seen: Set<String> = []
     return layout.model.relationships(of: entity).filter { !$0.isTransient && seen.insert($0.name).inserted }
-      .filter { includesToMany || !$0.isToMany }.sorted { NameOrder.codeUnits($0.name, $1.name) }
+      .filter { options.includesToMany || !$0.isToMany }.filter { isWanted($0.name) }.sorted {
+        NameOrder.codeUnits($0.name, $1.name)
+      }
   }
 
   private func position(_ column: Column?, _ entity: SourceEntity) -> Int? {
@@ -70,15 +87,15 @@ struct ExportPlanner {
     return column.flatMap { table.layout.columns.firstIndex(of: $0) }.map { table.positions[$0] }
   }
 
-  private func attribute(_ path: String, attribute: AttributeDescription, entity: SourceEntity) -> ExportEntity
+  func attribute(_ path: String, attribute: AttributeDescription, entity: SourceEntity) -> ExportEntity
     .Content?
   {
     position(layout.column(forAttribute: path, ofEntity: entity.name), entity).map {
-      .attribute(position: $0, kind: ExportKind(attribute))
+      .attribute(position: $0, kind: ExportKind(attribute).written(options.dates))
     }
   }
 
-  private func relationship(_ name: String, _ entity: SourceEntity) -> ExportEntity.Content? {
+  func relationship(_ name: String, _ entity: SourceEntity) -> ExportEntity.Content? {
     guard let stored = entity.relationships[name] else { return nil }
     guard case .ownKey(let table, let column, let entityColumn, _) = stored.storage else { return .toMany(stored) }
     let positions = graph.binding.tables[table].positions
@@ -86,9 +103,25 @@ struct ExportPlanner {
       position: positions[column], entityPosition: entityColumn.map { positions[$0] }, destination: stored.destination)
   }
 
-  private func quoted(_ name: String) -> [UInt8] { ExportText.prepared(name, format) }
+  /// What the options say of an entity's objects. Columns that are not written can be asked about, too.
+  func filter(_ entity: SourceEntity) throws -> ExportFilter? {
+    let attributes = layout.model.storedAttributes(of: entity.name)
+    func place(_ path: String, _ attribute: AttributeDescription) -> ExportFilter.Place? {
+      position(layout.column(forAttribute: path, ofEntity: entity.name), entity).map {
+        ExportFilter.Place(position: $0, kind: ExportKind(attribute))
+      }
+    }
+    let dates = attributes.filter { $0.attribute.type == .date }.compactMap { place($0.path, $0.attribute)?.position }
+    return try ExportFilter(options, dates: dates) { name in
+      if let found = attributes.first(where: { $0.path == name }) { return place(found.path, found.attribute) }
+      guard case .toOne(let position, _, _) = relationship(name, entity) else { return nil }
+      return .init(position: position, kind: .stored)
+    }
+  }
 
-  private func uriPrefix(_ entity: String) -> [UInt8] {
+  func quoted(_ name: String) -> [UInt8] { ExportText.prepared(name, format) }
+
+  func uriPrefix(_ entity: String) -> [UInt8] {
     // The UUID comes from a file: it is quoted like any other text, and loses its closing quote until the key is there.
     var text = ExportText.prepared("x-coredata://\(uuid)/\(entity)/p", format)
     if text.last == 0x22 { text.removeLast() }
@@ -127,61 +160,5 @@ extension ExportPlanner {
       beforeURI: Array(",\"uri\":".utf8) + uriPrefix(entity.name), afterURI: Array("\",\"attributes\":{".utf8),
       attributes: attributes, between: Array("},\"relationships\":{".utf8), relationships: related,
       end: Array("}}\n".utf8))
-  }
-
-  /// The columns of CSV for an entity and its sub-entities: every property that one of them has, by name.
-  func csvColumns(_ entities: [SourceEntity]) -> (
-    attributes: [String], relationships: [String], entityColumns: Set<String>
-  ) {
-    var (attributes, related, entityColumns): (Set<String>, Set<String>, Set<String>) = ([], [], [])
-    for entity in entities {
-      for (path, description) in leaves(entity.name)
-      where attribute(path, attribute: description, entity: entity) != nil {
-        attributes.insert(path)
-      }
-      for description in relationships(entity.name) {
-        guard let content = relationship(description.name, entity) else { continue }
-        related.insert(description.name)
-        if case .toOne(_, .some, _) = content { entityColumns.insert(description.name) }
-      }
-    }
-    return (attributes.sorted(by: NameOrder.codeUnits), related.sorted(by: NameOrder.codeUnits), entityColumns)
-  }
-
-  /// The first line: `@entity`, `@key`, `@uri`, attributes, relationships; `name@entity` holds the entity of a to-one's
-  /// object where it may be a sub-entity.
-  func csvHeader(_ entities: [SourceEntity]) -> [UInt8] {
-    let columns = csvColumns(entities)
-    let names =
-      ["@entity", "@key", "@uri"] + columns.attributes
-      + columns.relationships.flatMap { columns.entityColumns.contains($0) ? [$0, "\($0)@entity"] : [$0] }
-    return Array(names.map(quoted).joined(separator: [0x2C])) + [0x0D, 0x0A]
-  }
-
-  /// One row of CSV.
-  func csvEntity(_ entity: SourceEntity, among all: [SourceEntity]) -> ExportEntity {
-    let columns = csvColumns(all)
-    let own = Dictionary(leaves(entity.name).map { ($0.path, $0.attribute) }, uniquingKeysWith: { first, _ in first })
-    let attributes = columns.attributes.map { path in
-      let content = own[path].flatMap { attribute(path, attribute: $0, entity: entity) }
-      return ExportEntity.Part(label: [0x2C], content: content ?? .nothing)
-    }
-    let mine = Set(relationships(entity.name).map(\.name))
-    var related: [ExportEntity.Part] = []
-    for name in columns.relationships {
-      let content = mine.contains(name) ? relationship(name, entity) : nil
-      related.append(.init(label: [0x2C], content: content ?? .nothing))
-      guard columns.entityColumns.contains(name) else { continue }
-      var second = ExportEntity.Content.nothing
-      if case .toOne(let position, .some(let entityPosition), let destination) = content {
-        second = .toOneEntity(position: position, entityPosition: entityPosition, destination: destination)
-      }
-      related.append(.init(label: [0x2C], content: second))
-    }
-    return ExportEntity(
-      source: entity, beforeKey: quoted(entity.name) + [0x2C], beforeURI: [0x2C] + uriPrefix(entity.name),
-      // A URI with a strange UUID in it is a quoted field.
-      afterURI: uriPrefix(entity.name).first == 0x22 ? [0x22] : [], attributes: attributes, between: [],
-      relationships: related, end: [0x0D, 0x0A])
   }
 }

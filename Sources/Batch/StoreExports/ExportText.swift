@@ -1,3 +1,4 @@
+import RunSupport
 import Streams
 
 /// The formats of an export.
@@ -6,28 +7,43 @@ public enum ExportFormat: String, Sendable, CaseIterable {
   case jsonLines = "jsonl"
   /// Comma-separated values with a header (RFC 4180).
   case csv
+  /// Apache Parquet: columns with types, in row groups, compressed.
+  case parquet
+
+  /// The text that the format is; nil for Parquet.
+  var text: ExportTextFormat? {
+    switch self {
+    case .jsonLines: .jsonLines
+    case .csv: .csv
+    case .parquet: nil
+    }
+  }
+
+  /// The error of a file that has columns, for objects of several root entities.
+  func refusal(path: String) -> BatchError {
+    BatchError(
+      .refused, "a file of \(rawValue) has the columns of one entity",
+      hint: "Name an entity, write to a folder, or export as jsonl", path: path)
+  }
 }
 
-/// A value as it lies in a record; bytes are valid as long as the record.
-enum ExportCell {
-  case null
-  case integer(Int64)
-  case real(Double)
-  case text(UnsafeRawBufferPointer)
-  case blob(UnsafeRawBufferPointer)
+/// The formats that are text.
+enum ExportTextFormat {
+  case jsonLines
+  case csv
 }
 
 /// The text of an export on its way out: bytes are gathered and handed on in pieces.
 final class ExportText {
   private static let pieceLength = 256 << 10
 
-  let format: ExportFormat
+  let format: ExportTextFormat
   /// Texts that were not UTF-8 and got replacement characters.
   private(set) var repairedTexts: UInt64 = 0
   @exclusivity(unchecked) private var bytes: [UInt8] = []
   private let sink: (UnsafeRawBufferPointer) throws -> Void
 
-  init(format: ExportFormat, sink: @escaping (UnsafeRawBufferPointer) throws -> Void) {
+  init(format: ExportTextFormat, sink: @escaping (UnsafeRawBufferPointer) throws -> Void) {
     self.format = format
     self.sink = sink
     bytes.reserveCapacity(Self.pieceLength * 2)
@@ -41,6 +57,15 @@ final class ExportText {
     try bytes.withUnsafeBytes { if !$0.isEmpty { try sink($0) } }
     // One row may be as large as the memory budget allows; its room is not kept.
     bytes.removeAll(keepingCapacity: bytes.capacity <= Self.pieceLength * 8)
+  }
+
+  /// Bytes that have gathered.
+  var count: Int { bytes.count }
+
+  /// Gives away what has gathered, instead of handing it on.
+  func take() -> [UInt8] {
+    defer { bytes = [] }
+    return bytes
   }
 
   // MARK: Parts of the format
@@ -87,17 +112,20 @@ final class ExportText {
 
   /// Any text of the store.
   func appendText(_ text: UnsafeRawBufferPointer) {
-    var (isASCII, isPlain) = (true, true)
-    for byte in text {
-      if byte >= 0x80 { isASCII = false }
-      if byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x2C { isPlain = false }
-    }
-    guard isASCII || String(validating: text, as: UTF8.self) != nil else {
+    if var repaired = Self.repaired(text) {
       repairedTexts += 1
-      var repaired = String(decoding: text, as: UTF8.self)
       return repaired.withUTF8 { appendValid(UnsafeRawBufferPointer($0), isPlain: false) }
     }
+    let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C && $0 != 0x2C }
     appendValid(text, isPlain: isPlain && !text.isEmpty)
+  }
+
+  /// The text with replacement characters, if it is not UTF-8; nil if it is.
+  static func repaired(_ text: UnsafeRawBufferPointer) -> String? {
+    var isASCII = true
+    for byte in text where byte >= 0x80 { isASCII = false }
+    guard !isASCII, String(validating: text, as: UTF8.self) == nil else { return nil }
+    return String(decoding: text, as: UTF8.self)
   }
 
   private func appendValid(_ text: UnsafeRawBufferPointer, isPlain: Bool) {
@@ -175,10 +203,10 @@ final class ExportText {
 
 extension ExportText {
   /// The text of a name for a place that is prepared once, quotes and escapes included.
-  static func prepared(_ name: String, _ format: ExportFormat) -> [UInt8] {
+  static func prepared(_ name: String, _ format: ExportTextFormat) -> [UInt8] {
     let text = ExportText(format: format, sink: { _ in })
     var name = name
     name.withUTF8 { text.appendText(UnsafeRawBufferPointer($0)) }
-    return text.bytes
+    return text.take()
   }
 }

@@ -30,11 +30,22 @@ enum ExportKind: Sendable {
   }
 }
 
+extension ExportKind {
+  /// The kind as it is written: dates may be wanted as numbers.
+  func written(_ dates: ExportDates) -> ExportKind {
+    switch (self, dates) {
+    case (.date, .seconds): .double
+    case (.stored, _), (.boolean, _), (.double, _), (.float, _), (.date, .iso), (.uuid, _), (.external, _): self
+    }
+  }
+}
+
 /// Writes single values.
 struct ExportValueWriter {
   let text: ExportText
   /// Where files with external data lie, and how large one of that name is; nil when it is missing.
   let externalSize: (String) -> UInt64?
+  var blobs = BlobReader()
 
   func write(_ cell: ExportCell, as kind: ExportKind) {
     switch (kind, cell) {
@@ -57,7 +68,17 @@ struct ExportValueWriter {
     case .integer(let integer): text.append(integer)
     case .real(let double): text.append(double)
     case .text(let bytes): text.appendText(bytes)
-    case .blob(let bytes): text.appendBase64(bytes)
+    case .blob(let bytes): writeBlob(bytes)
+    }
+  }
+
+  private func writeBlob(_ bytes: UnsafeRawBufferPointer) {
+    switch blobs.form(of: bytes) {
+    case .bytes: text.appendBase64(bytes)
+    case .uuid: text.appendUUID(bytes)
+    case .json(let json):
+      if text.format == .jsonLines { return text.append(json) }
+      json.withUnsafeBytes { text.appendText($0) }
     }
   }
 
@@ -76,8 +97,8 @@ struct ExportValueWriter {
   }
 
   private func writeExternal(_ bytes: UnsafeRawBufferPointer) {
-    if bytes.first == 1 { return text.appendBase64(UnsafeRawBufferPointer(rebasing: bytes[1...])) }
-    guard let name = Self.reference(bytes) else { return text.appendBase64(bytes) }
+    if bytes.first == 1 { return writeBlob(UnsafeRawBufferPointer(rebasing: bytes[1...])) }
+    guard let name = BlobReader.externalFile(bytes) else { return writeBlob(bytes) }
     guard text.format == .jsonLines else {
       text.append("external:")
       return text.appendPlain(name)
@@ -87,17 +108,5 @@ struct ExportValueWriter {
     text.append(",\"externalFile\":")
     text.appendPlain(name)
     text.append("}")
-  }
-
-  /// The file's name, which is a UUID and nothing else: it becomes part of a path.
-  private static func reference(_ bytes: UnsafeRawBufferPointer) -> String? {
-    guard bytes.count == 38, bytes[0] == 2, bytes[37] == 0 else { return nil }
-    for index in 1..<37 {
-      let byte = bytes[index]
-      let isDash = index == 9 || index == 14 || index == 19 || index == 24
-      let isHex = (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
-      guard isDash ? byte == 0x2D : isHex else { return nil }
-    }
-    return String(decoding: bytes[1..<37], as: UTF8.self)
   }
 }

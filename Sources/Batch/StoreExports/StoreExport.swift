@@ -8,44 +8,18 @@ import Streams
 /// Writes the objects of a store as text that people and other programs read: table after table, in the order of their
 /// keys. The store is read page by page; memory does not grow with the number of objects.
 public struct StoreExport: Sendable {
-  /// What is exported.
-  public struct Options: Sendable {
-    /// The format.
-    public var format: ExportFormat
-    /// Objects of this entity and its sub-entities alone; nil for all. CSV needs one.
-    public var entity: String?
-    /// Whether to-many relationships are written too. Each is sorted by its owners in temporary files.
-    public var includesToMany = false
-    /// Objects after which the export ends.
-    public var limit: UInt64?
-    /// The memory budget; it bounds the largest row.
-    public var memory = MemoryBudget.standard
-
-    /// Makes options.
-    public init(format: ExportFormat, entity: String? = nil) {
-      self.format = format
-      self.entity = entity
-    }
-  }
-
-  /// What was written.
-  public struct Summary: Sendable, Equatable {
-    /// Objects by entity; entities without objects are not among them.
-    public var rows: [String: UInt64] = [:]
-    /// Texts that were not UTF-8 and got replacement characters.
-    public var repairedTexts: UInt64 = 0
-  }
-
   private let reader: StoreReader
   private let binding: StoreBinding
-  private let options: Options
+  private let options: ExportOptions
   private let fileSystem: any FileSystem
 
   /// Prepares an export. The model is that of the store.
   ///
   /// - Throws: ``BatchError``: `badStore` when the store's tables are not those of the model, `refused` when the model
-  ///   has no such entity or CSV is asked for without one.
-  public init(_ reader: StoreReader, model: ManagedObjectModel, options: Options, fileSystem: any FileSystem) throws {
+  ///   has no such entity or property.
+  public init(_ reader: StoreReader, model: ManagedObjectModel, options: ExportOptions, fileSystem: any FileSystem)
+    throws
+  {
     do {
       binding = try StoreBinding(reader, model: model)
       self.reader = reader
@@ -57,12 +31,26 @@ public struct StoreExport: Sendable {
           "the model \(model.name) has no entity \(entity)\(NearName.question(entity, in: binding.layout.entityNames))",
           hint: "Its entities are \(binding.layout.entityNames.joined(separator: ", "))", path: reader.path)
       }
-      guard options.format == .jsonLines || options.entity != nil else {
-        throw BatchError(
-          .refused, "CSV has one header, so it needs one entity", hint: "Name an entity, or export as jsonl",
-          path: reader.path)
-      }
+      try checkColumns(model)
     } catch { throw BatchError(wrapping: error) }
+  }
+
+  private func checkColumns(_ model: ManagedObjectModel) throws {
+    let entities = binding.layout.entityNames.filter { name in
+      options.entity.map { model.isKind(name, of: $0) } ?? true
+    }
+    let names = entities.flatMap { entity in
+      model.storedAttributes(of: entity).flatMap { [$0.path, String($0.path.prefix { $0 != "." })] }
+        + model.relationships(of: entity).map(\.name)
+    }
+    let known = Set(names)
+    for column in options.columns where !known.contains(column) {
+      let sorted = known.sorted(by: NameOrder.codeUnits)
+      throw BatchError(
+        .refused, "there is no property \(column)\(NearName.question(column, in: sorted))",
+        hint: options.entity.map { "\($0) has \(sorted.joined(separator: ", "))" } ?? "Name the entity, too",
+        path: reader.path)
+    }
   }
 
   /// Opens a store for an export: nobody may write while it is read. In WAL mode that takes the store for itself alone.
@@ -77,45 +65,66 @@ public struct StoreExport: Sendable {
     }
   }
 
-  /// Writes everything. `sink` takes the text in pieces; `progress` is called now and then with the objects written and
-  /// the part of the tables that is read, from 0 to 1.
+  /// Writes everything as one text, or as one file of Parquet. `sink` takes it in pieces; `progress` is called now and then with the objects
+  /// written and the part of the tables that is read, from 0 to 1.
   ///
-  /// - Throws: ``BatchError``, and what `sink` throws.
+  /// - Throws: ``BatchError``: `refused` for CSV and Parquet without an entity; and what `sink` throws.
   public func run(
     to sink: @escaping (UnsafeRawBufferPointer) throws -> Void, progress: (UInt64, Double) -> Void = { _, _ in }
-  ) throws -> Summary {
+  ) throws -> ExportSummary {
+    guard options.format == .jsonLines || options.entity != nil else {
+      throw options.format.refusal(path: reader.path)
+    }
+    return try write(apart: false, to: { _ in sink }, progress)
+  }
+
+  /// Writes the objects of each root entity and its sub-entities as a text of their own, which bears the root entity's
+  /// name. The rest is as for ``run(to:progress:)``.
+  ///
+  /// - Throws: ``BatchError``, and what `parts` and its results throw.
+  public func run(toEach parts: @escaping ExportParts, progress: (UInt64, Double) -> Void = { _, _ in }) throws
+    -> ExportSummary
+  {
+    try write(apart: true, to: parts, progress)
+  }
+
+  private func write(apart: Bool, to parts: @escaping ExportParts, _ progress: (UInt64, Double) -> Void) throws
+    -> ExportSummary
+  {
     try BatchError.borderOfCaller {
       let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-export-\(UUID().uuidString)")
       let files = StepFiles(prefix: FilePaths.join(folder, "export"), fileSystem: fileSystem, budget: options.memory)
       if options.includesToMany { try fileSystem.makeDirectory(folder) }
       defer { if options.includesToMany { clear(folder) } }
       let graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: options.memory.rowLimit)
-      let text = ExportText(format: options.format, sink: { bytes in try CallersError.marking { try sink(bytes) } })
-      let planner = ExportPlanner(
-        graph: graph, format: options.format, uuid: reader.metadata.uuid, includesToMany: options.includesToMany)
-      let model = binding.layout.model
-      let wanted = graph.byNumber.compactMap { $0 }.filter { entity in
-        options.entity.map { model.isKind(entity.name, of: $0) } ?? true
-      }
-      if options.format == .csv { text.append(planner.csvHeader(wanted)) }
-      var run = ExportRun(options: options, text: text, externalSize: externalSize)
-      run.pages = try Self.pages(graph, wanted)
-      for table in Set(wanted.map(\.table)).sorted() {
-        let entities = wanted.filter { $0.table == table }.map {
-          options.format == .csv ? planner.csvEntity($0, among: wanted) : planner.jsonEntity($0)
+      let planner = ExportPlanner(graph: graph, options: options, uuid: reader.metadata.uuid)
+      let wanted = graph.byNumber.compactMap { $0 }.filter(isWanted)
+      let tables = Set(wanted.map(\.table)).sorted()
+      var run = ExportRun(options: options, externalSize: externalSize)
+      run.pages = try ExportRun.pages(reader.snapshot, tables.map { binding.tables[$0].schema.rootPage })
+      for group in apart ? tables.map({ [$0] }) : [tables] {
+        let root = binding.tables[group[0]].layout.rootEntity
+        let sink = try CallersError.marking { try parts(apart ? root : "") }
+        let part = try ExportPart(
+          of: wanted.filter { group.contains($0.table) }, planner: planner, run: run
+        ) { bytes in
+          try CallersError.marking { try sink(bytes) }
         }
-        try run.write(
-          table, entities: entities, graph: graph, links: ExportLinks(graph: graph, files: files), progress: progress)
+        for table in group {
+          let rows = ExportRows(
+            graph: graph, writer: part.writer, table: table,
+            entities: part.entities.filter { $0.source.table == table },
+            links: ExportLinks(graph: graph, files: files))
+          try run.write(rows, root: binding.tables[table].schema.rootPage, of: reader.snapshot, progress: progress)
+        }
+        try part.finish(&run, name: options.entity ?? root)
       }
-      try text.flush()
-      return Summary(rows: run.rows, repairedTexts: text.repairedTexts)
+      return run.summary
     }
   }
 
-  private static func pages(_ graph: SourceGraph, _ wanted: [SourceEntity]) throws -> UInt64 {
-    try Set(wanted.map(\.table)).reduce(0) {
-      try $0 + TablePages.count(graph.reader.snapshot, root: graph.binding.tables[$1].schema.rootPage)
-    }
+  private func isWanted(_ entity: SourceEntity) -> Bool {
+    options.entity.map { binding.layout.model.isKind(entity.name, of: $0) } ?? true
   }
 
   /// After an error half-written files may be left.
@@ -130,68 +139,3 @@ public struct StoreExport: Sendable {
     return ((try? fileSystem.status(path)) ?? nil)?.size
   }
 }
-
-/// One export under way: a thread reads pages of rows ahead, the caller's turns them into text.
-private struct ExportRun {
-  private final class Scan: @unchecked Sendable {
-    // Sendable by discipline: only the reading thread uses it.
-    let scan: TableScan
-    init(_ scan: TableScan) { self.scan = scan }
-  }
-
-  private struct Page: Sendable {
-    var rows: RowPage
-    var bytesRead: UInt64
-  }
-
-  let options: StoreExport.Options
-  let text: ExportText
-  let externalSize: (String) -> UInt64?
-  var pages: UInt64 = 0
-  var rows: [String: UInt64] = [:]
-  private var written: UInt64 = 0
-  private var bytesRead: UInt64 = 0
-  private let free = BoundedQueue<RowPage>(capacity: 16)
-
-  init(options: StoreExport.Options, text: ExportText, externalSize: @escaping (String) -> UInt64?) {
-    self.options = options
-    self.text = text
-    self.externalSize = externalSize
-  }
-
-  mutating func write(
-    _ table: Int, entities: [ExportEntity], graph: SourceGraph, links: ExportLinks,
-    progress: (UInt64, Double) -> Void
-  ) throws {
-    let limit = options.limit ?? .max
-    guard written < limit else { return }
-    let writer = ExportRows(
-      graph: graph, text: text, values: ExportValueWriter(text: text, externalSize: externalSize), table: table,
-      entities: entities, links: links)
-    let snapshot = graph.reader.snapshot
-    let total = Double(max(1, pages) * UInt64(snapshot.geometry.pageSize))
-    let root = graph.binding.tables[table].schema.rootPage
-    let scan = Scan(TableScan(snapshot: snapshot, root: root, rowLimit: options.memory.rowLimit))
-    let free = free
-    var (done, before) = (written, bytesRead)
-    do {
-      try Pipeline<Page, Void>.run(
-        read: {
-          let page = free.tryPop() ?? RowPage()
-          return try scan.scan.next(into: page) ? Page(rows: page, bytesRead: scan.scan.bytesRead) : nil
-        },
-        transform: { [bytesRead] page in
-          done += try writer.write(page.rows, limit: limit - done)
-          before = bytesRead + page.bytesRead
-          progress(done, min(1, Double(before) / total))
-          guard done < limit else { throw Enough() }
-          try free.push(page.rows)
-        }, write: { _ in })
-    } catch is Enough {}
-    (written, bytesRead) = (done, before)
-    for entity in entities { rows[entity.source.name] = writer.counts[Int64(entity.source.number)] }
-  }
-}
-
-/// Ends the pipeline where the limit is reached.
-private struct Enough: Error {}

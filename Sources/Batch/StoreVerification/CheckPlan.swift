@@ -18,6 +18,8 @@ struct CheckPlan {
   private var largest: [String: Int64] = [:]
   /// Tables, folded, with an index that cannot be walked.
   private var unwalkable: Set<String> = []
+  /// Tables that SQLite cannot read.
+  private(set) var unreadable: [Violation] = []
 
   init(binding: StoreBinding, schema: StoreSchema, on connection: StoreConnection) throws {
     layout = binding.layout
@@ -47,7 +49,12 @@ struct CheckPlan {
     indexes = try indexes.filter { try IndexSweep.isPossible(bare, $0, on: connection) }
     if indexes.count < all.count { unwalkable.insert(name) }
     tables[name] = SweptTable(table, indexes: indexes)
-    try connection.rows("SELECT max(\(bare.rowid)) FROM \(bare.quoted)") { largest[name] = $0.integer(0) }
+    do {
+      try connection.rows("SELECT max(\(bare.rowid)) FROM \(bare.quoted)") { largest[name] = $0.integer(0) }
+    } catch let failure as StoreFailure where failure.isDamage {
+      let message = "SQLite cannot read the table: \(failure.message)"
+      unreadable.append(Violation(kind: .damaged, table: table.name, message: message))
+    }
   }
 
   private mutating func own(_ table: TableSchema, entity: String, property: String?) {

@@ -12,7 +12,7 @@ enum FileCheck {
     }
   }
 
-  /// Every index of one table, by random look-ups.
+  /// All of one table, and every index by random look-ups: of a table that has what only SQLite knows.
   static func checkIndexes(of table: String, weight: Double) -> StoreCheck {
     StoreCheck(name: "the indexes of \(table)", weight: weight) { connection in
       try lines(

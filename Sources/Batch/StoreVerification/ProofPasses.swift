@@ -11,15 +11,17 @@ struct ProofOutcome {
 
 extension VerificationRun {
   /// Proves the store by the independent decoder.
-  func prove(_ plan: CheckPlan, progress: (Double, String) -> Void) throws -> ProofOutcome {
+  func prove(_ plan: CheckPlan, mode: VerificationMode, progress: (Double, String) -> Void) throws -> ProofOutcome {
     do {
       let monitor = monitor
       let file = try ProofFile(path: path, fileSystem: fileSystem, isDense: expectation?.isDense ?? false) {
         try monitor?.throwIfStopRequested()
       }
-      let wanted = try ProofPlan(plan, in: file)
+      let isFull = mode == .full
+      let wanted = try ProofPlan(plan, in: file, isFull: isFull)
       let found = try ProofPasses(
-        path: path, file: file, plan: wanted, memory: memory, monitor: monitor, early: expectation?.early?.finish(path)
+        path: path, file: file, plan: wanted, memory: memory, monitor: monitor,
+        early: isFull ? nil : expectation?.early?.finish(path)
       ).run(progress)
       let result = ProofResult(plan: plan, wanted: wanted, found: found, expectation: expectation, memory: memory)
       return ProofOutcome(
@@ -56,7 +58,7 @@ struct ProofPasses {
   private func pass(_ window: Range<Int64>, _ progress: (Double, String) -> Void) throws -> Proof.Findings {
     let proof = Proof(
       file, tables: plan.tables, trees: plan.trees, largestKeys: plan.largestKeys, window: window,
-      limit: plan.recordLimit(memory), early: early)
+      limit: plan.recordLimit(memory), early: early, rtrees: plan.rtrees)
     let monitor = monitor
     let checks = try proof.jobs().map { job in
       StoreCheck(name: "\(job.name), page by page", weight: job.weight) { _ in

@@ -10,23 +10,34 @@ struct ProofPlan {
     var numbers: [Int64]?
   }
 
-  private let plan: CheckPlan
-  private(set) var tables: [ProofTable] = []
+  let plan: CheckPlan
+  /// Whether all is looked at that SQLite's integrity_check looks at, too.
+  let isFull: Bool
+  private let file: ProofFile
+  var tables: [ProofTable] = []
   /// Trees without rowids, and indexes whose order only SQLite knows.
-  private(set) var trees: [ProofIndex] = []
+  var trees: [ProofIndex] = []
+  var rtrees: [ProofRTree] = []
+  /// By R-tree: the places of the tables that say where its rows are, and its nodes.
+  var rtreeTables: [(rows: Int, parents: Int)] = []
+  /// Tables with expressions, collations or columns that only SQLite knows; empty unless the proof is full.
+  var judged: Set<String> = []
+  /// What the schema says that cannot be, by table.
+  var faults: [(table: String, message: String)] = []
   /// By the number of a set of keys: the largest key of its table.
   private(set) var largestKeys: [Int64] = []
   private var sets: [Target: Int] = [:]
   private(set) var pairCount = 0
 
-  init(_ plan: CheckPlan, in file: ProofFile) throws {
-    self.plan = plan
+  init(_ plan: CheckPlan, in file: ProofFile, isFull: Bool = false) throws {
+    (self.plan, self.file, self.isFull) = (plan, file, isFull)
     let references = Dictionary(grouping: plan.references()) { $0.table.schema.name }
     for (_, list) in references.sorted(by: { $0.key < $1.key }) { for reference in list { register(reference) } }
     let rowTables = plan.schema.tables.filter { !$0.isWithoutRowid }
     tables = [ProofTable(name: "sqlite_schema", root: 1)] + rowTables.map { table($0, references[$0.name] ?? []) }
     addPairs(references)
-    try addOthers(in: file)
+    try addOthers()
+    if isFull { addDeclarations() }
   }
 
   // MARK: Sets of keys
@@ -87,7 +98,7 @@ struct ProofPlan {
     return table
   }
 
-  private static func defaults(_ schema: TableSchema) -> [UInt8] {
+  static func defaults(_ schema: TableSchema) -> [UInt8] {
     let encoder = RecordEncoder()
     for column in schema.columns { encoder.append(column.defaultValue ?? .null) }
     var bytes = [UInt8](repeating: 0, count: encoder.length)
@@ -131,25 +142,41 @@ struct ProofPlan {
   // MARK: Indexes and other trees
 
   private func index(_ index: IndexSchema, of table: TableSchema) -> ProofIndex {
-    let comparisons: [String: ProofIndexColumn.Comparison] = [
-      "BINARY": .binary, "NOCASE": .noCase, "RTRIM": .rightTrim,
-    ]
     let columns = index.columns.compactMap { key -> ProofIndexColumn? in
-      guard let place = key.column.flatMap(table.position), let comparison = comparisons[key.collation.uppercased()],
+      guard let place = key.column.flatMap(table.position), let comparison = Self.comparison(key),
         !table.columns[place].hasUnknownDefault
       else { return nil }
-      return ProofIndexColumn(column: place, isDescending: key.isDescending, collation: comparison)
+      return ProofIndexColumn(column: place, isDescending: isDescending(key), collation: comparison)
     }
     let isKnown = columns.count == index.columns.count && !columns.isEmpty
     return ProofIndex(
       name: index.name, root: index.rootPage, columns: isKnown ? columns : nil, isUnique: index.isUnique)
   }
 
+  /// Nil for a collation that is not SQLite's.
+  static func comparison(_ key: IndexSchema.Key) -> ProofIndexColumn.Comparison? {
+    switch key.collation.uppercased() {
+    case "BINARY": .binary
+    case "NOCASE": .noCase
+    case "RTRIM": .rightTrim
+    default: nil
+    }
+  }
+
+  func isDescending(_ key: IndexSchema.Key) -> Bool { key.isDescending && file.hasDescending }
+
+  /// Whether a row of the schema has a tree of rowids: ordinary tables and SQLite's own. Of one that is not understood
+  /// the page says it.
+  private func hasRowids(_ row: SchemaRow) throws -> Bool {
+    guard row.type != "index", plan.schema.table(row.name)?.isWithoutRowid != true else { return false }
+    return try NameOrder.folded(row.name).hasPrefix("sqlite_") || file.hasRowids(row.rootPage)
+  }
+
   /// Everything else that has pages.
-  private mutating func addOthers(in file: ProofFile) throws {
+  private mutating func addOthers() throws {
     let named = Set((tables.map(\.name) + tables.flatMap(\.indexes).map(\.name)).map(NameOrder.folded))
     for row in plan.schema.rows where row.rootPage > 0 && !named.contains(NameOrder.folded(row.name)) {
-      if try file.hasRowids(row.rootPage) {
+      if try hasRowids(row) {
         tables.append(ProofTable(name: row.name, root: row.rootPage))
       } else {
         trees.append(ProofIndex(name: row.name, root: row.rootPage, columns: nil, isUnique: false))

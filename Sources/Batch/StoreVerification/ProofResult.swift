@@ -14,7 +14,9 @@ struct ProofResult {
   func findings(
     on connection: StoreConnection, board: ([StoreCheck], (Double, String) -> Void) throws -> [CheckFindings]
   ) throws -> [CheckFindings] {
-    var findings = try rows() + board(plan.unwalkableChecks()) { _, _ in } + indexes(on: connection)
+    let others = wanted.isFull ? judgedChecks() : plan.unwalkableChecks()
+    var findings = try rows() + board(others) { _, _ in } + indexes(on: connection)
+    if wanted.isFull { findings.append(declared()) }
     if hasDoubtfulKeys { findings += keys(try board(plan.references().map(plan.check)) { _, _ in }) }
     return findings
   }
@@ -127,7 +129,7 @@ struct ProofResult {
 
   private var hasUnequalSides: Bool {
     var sums: [Int: (forward: UInt64, backward: UInt64)] = [:]
-    for (sum, pair) in found.rows.compactMap({ $0?.pairs }).joined() {
+    for (sum, pair) in found.rows.compactMap({ $0?.pairs }).joined() where sum < wanted.pairCount {
       let old = sums[sum] ?? (0, 0)
       sums[sum] = (old.forward &+ pair.forward, old.backward &+ pair.backward)
     }

@@ -1,7 +1,7 @@
 import CoreDataStore
 
 /// Holds an R-tree against its table: every object of its entity is in it, within bounds that enclose the object's
-/// values and are hardly wider, and nothing else is. SQLite judges the tree itself.
+/// values and are hardly wider, and nothing else is. The tree itself is judged by SQLite, or by a full proof.
 struct RTreeCheck: Sendable {
   let tree: RTreeLayout
   let table: SweptTable
@@ -11,6 +11,8 @@ struct RTreeCheck: Sendable {
   /// Whether the store was written just now. Core Data's own may treat objects without value in another way, and is not
   /// at fault.
   let isWritten: Bool
+  /// Whether SQLite judges the tree, and not the proof.
+  let asksSQLite: Bool
 
   func check(weight: Double) -> StoreCheck {
     StoreCheck(name: "the R-tree \(tree.name)", weight: weight) { try run(on: $0) }
@@ -36,7 +38,7 @@ struct RTreeCheck: Sendable {
     ] {
       findings.add(fault("the R-tree \(tree.name) \(what)", tally), asWarning: !isWritten)
     }
-    if let damage = try damage(on: connection) {
+    if asksSQLite, let damage = try damage(on: connection) {
       findings.add(fault("the R-tree \(tree.name): SQLite reports: \(damage)", KeyTally(one: nil)))
     }
     return findings
@@ -83,7 +85,8 @@ struct RTreeCheck: Sendable {
 
 extension CheckPlan {
   /// The R-trees that the store has as the model wants them. `isWritten`: whether the store was written just now.
-  func rtreeChecks(isWritten: Bool) -> [StoreCheck] {
+  /// `asksSQLite`: whether SQLite judges the trees themselves.
+  func rtreeChecks(isWritten: Bool, asksSQLite: Bool) -> [StoreCheck] {
     layout.rtrees.compactMap { tree in
       guard schema.virtualTables.contains(where: { tree.isMade(by: $0.row) }),
         let position = layout.tablePosition(ofEntity: tree.entity)
@@ -93,7 +96,7 @@ extension CheckPlan {
       let places = tree.columns.compactMap { name in bound.layout.columns.firstIndex { $0.name == name } }
       return RTreeCheck(
         tree: tree, table: swept, columns: places.map { bound.schema.columns[bound.positions[$0]].name },
-        entityColumn: entityColumn, isWritten: isWritten
+        entityColumn: entityColumn, isWritten: isWritten, asksSQLite: asksSQLite
       ).check(weight: Double(largestKey(of: bound.schema.name)) * 10)
     }
   }

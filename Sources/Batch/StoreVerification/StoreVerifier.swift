@@ -3,7 +3,7 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// Checks a finished store by a decoder of its own, or through SQLite, too. Neither shares code with the engine that
+/// Checks a finished store by a decoder of its own, and through SQLite, too, if that is asked for. Neither shares code with the engine that
 /// reads and builds pages, so that a mistake there cannot hide itself here (I12).
 ///
 /// The file is opened read-only and unchanged by anyone: no lock is taken, no -wal or -shm is made. Two threads work,

@@ -42,7 +42,7 @@ public struct VerificationReport: Sendable, Codable, Equatable {
     let violations = violations.filter { !accepted.contains($0.kind) }
     guard let first = violations.first else { return }
     let others = violations.count - 1
-    let more = others == 0 ? "" : ", and \(others) more \(others == 1 ? "violation" : "violations")"
+    let more = others == 0 ? "" : ", and \(others.counted("more violation"))"
     throw BatchError(
       .mismatch, "the store is not what should have been written: \(first.description)\(more)",
       hint: "The store that it was made from is unchanged. Keep both files and report this as a fault of the tool",
@@ -73,6 +73,8 @@ public struct Violation: Sendable, Codable, Equatable, CustomStringConvertible {
     public static let contents = Kind("contents")
     /// An index and its table differ, or an index is out of order.
     public static let index = Kind("index")
+    /// A value is not what its column is declared for: NULL, a number among texts, the text of a number among numbers.
+    public static let columnRule = Kind("column-rule")
     /// Rows share a value that must be unique.
     public static let unique = Kind("unique")
     /// Z_METADATA: the UUID or the version hashes.

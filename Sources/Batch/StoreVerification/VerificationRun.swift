@@ -35,7 +35,7 @@ struct VerificationRun {
   mutating func run(_ mode: VerificationMode, progress: (Double, String) -> Void) throws {
     let connection = try StoreConnection(path: path, monitor: monitor)
     let schema = try connection.readSchema()
-    if schema.table("Z_PRIMARYKEY") != nil { try takeNumbers(on: connection) }
+    if schema.table("Z_PRIMARYKEY") != nil { try takeReadableNumbers(on: connection) }
     let binding: StoreBinding
     do {
       binding = try StoreBinding(layout: layout, schema: schema, modelName: layout.model.name, path: path)
@@ -46,8 +46,9 @@ struct VerificationRun {
       return
     }
     let plan = try CheckPlan(binding: binding, schema: schema, on: connection)
-    let proof = try prove(plan) { progress(mode == .full ? 0.2 * $0 : $0, $1) }
-    if mode != .full, let result = proof.result {
+    take([CheckFindings(violations: plan.unreadable)])
+    let proof = try prove(plan, mode: mode) { progress(mode == .sqlite ? 0.2 * $0 : $0, $1) }
+    if mode != .sqlite, let result = proof.result {
       take(try result.findings(on: connection) { try board($0, progress: $1) })
     } else {
       // A proof with a result has seen every cell. To have SQLite look again takes a third of the time.
@@ -55,12 +56,21 @@ struct VerificationRun {
       take(try differences(plan, on: connection))
     }
     take(proof.faults)
+    if mode != .fast { take(try board(plan.conditionChecks()) { _, _ in }) }
     take(try board(plan.countChecks(entityRows)) { _, _ in })
-    take(try board(plan.rtreeChecks(isWritten: expectation != nil)) { _, _ in })
+    take(try board(plan.rtreeChecks(isWritten: expectation != nil, asksSQLite: mode != .full)) { _, _ in })
     take(try board(plan.externalChecks(places, fileSystem: fileSystem, monitor: monitor)) { _, _ in })
     take(try names(plan, on: connection))
     try compareRows(plan, on: connection)
     try nameEntities(plan, on: connection)
+  }
+
+  /// Damage is a finding, and the proof follows.
+  private mutating func takeReadableNumbers(on connection: StoreConnection) throws {
+    do { try takeNumbers(on: connection) } catch let failure as StoreFailure where failure.isDamage {
+      let message = "SQLite cannot read the table: \(failure.message)"
+      findings.add(Violation(kind: .damaged, table: "Z_PRIMARYKEY", message: message))
+    }
   }
 
   /// A store that was not built just now may number the entities otherwise than its model.

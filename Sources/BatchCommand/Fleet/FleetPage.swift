@@ -15,7 +15,7 @@ enum FleetPage {
       <header class="\(tone)"><p class="badge">\(isOver(status) ? "ended" : "under way")</p><h1>\(title)</h1>\
       <p>\(HTML.escaped(FleetStatusCommand.headline(status)))</p><div class="bar"><i style="width:\(max(0, min(100, width)))%"></i></div></header>
       """,
-      section("Stores", counts(status)),
+      HTML.section("Stores", counts(status)),
       stores("Running", stores: status.all(.running)) {
         "\($0.path): \(FleetStatusCommand.percent($0.progress)), \($0.owner ?? "")"
       },
@@ -23,28 +23,14 @@ enum FleetPage {
       stores("Failed", stores: status.all(.failed)) { "\($0.exitCode ?? 1), \(FleetStatusCommand.why($0))" },
       stores("With rejects", stores: status.all(.rejected), what: FleetStatusCommand.why),
       stores("Interrupted", stores: status.all(.interrupted), what: FleetStatusCommand.why),
-      section("Tasks", tasks(status)),
+      HTML.section("Tasks", tasks(status)),
       "<footer>\(HTML.escaped("Merged from \(status.state) at \(Date().ISO8601Format())"))</footer>",
     ]
-    return """
-      <!DOCTYPE html>
-      <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-      <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-      <style>\(ReportStyle.text)</style></head>
-      <body><main>
-      \(sections.joined(separator: "\n"))
-      </main></body></html>
-
-      """
+    return HTML.page(title: title, style: ReportStyle.text, body: sections.joined(separator: "\n"))
   }
 
   private static func isOver(_ status: FleetStatus) -> Bool {
     status.count(.done) + status.count(.rejected) + status.count(.failed) == status.stores.count
-  }
-
-  private static func section(_ title: String, _ content: String) -> String {
-    content.isEmpty ? "" : "<section><h2>\(title)</h2>\(content)</section>"
   }
 
   private static func counts(_ status: FleetStatus) -> String {
@@ -58,7 +44,7 @@ enum FleetPage {
     guard !stores.isEmpty else { return "" }
     let rows = stores.prefix(mostRows).map(what)
     let rest = stores.count > mostRows ? ["and \(stores.count - mostRows) more"] : []
-    return section("\(title): \(stores.count)", HTML.list(rows + rest))
+    return HTML.section("\(title): \(stores.count)", HTML.list(rows + rest))
   }
 
   private static func tasks(_ status: FleetStatus) -> String {

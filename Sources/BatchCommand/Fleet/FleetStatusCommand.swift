@@ -16,9 +16,7 @@ struct FleetStatusCommand: ParsableCommand {
   @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
 
   func validate() throws {
-    guard html.map({ $0.hasSuffix(".html") }) ?? true else {
-      throw ValidationError("--html takes a file that ends in .html")
-    }
+    try ReportFile.check(html)
   }
 
   func run() throws {

@@ -5,7 +5,7 @@ enum LockReportText {
     let count = report.locked.count
     let head =
       broken == 0
-      ? "\(report.lock): \(count) locked \(count == 1 ? "version" : "versions"), none changed"
+      ? "\(report.lock): \(count.counted("locked version")), none changed"
       : "\(report.lock): \(broken) of \(count) locked versions changed or missing"
     return ([head] + lines(report.findings) + report.steps.map { "step \($0.text)" }).joined(separator: "\n")
   }

@@ -45,7 +45,7 @@ struct ProjectDraft {
     let bundle = model.bundle
     let names = bundle.versions.map(\.name)
     let range = names.count > 1 ? ", \(names[0]) to \(names[names.count - 1])" : ""
-    return "\(names.count) \(names.count == 1 ? "version" : "versions")\(range)"
+    return "\(names.count.counted("version"))\(range)"
       + (bundle.currentVersion.map { ", current \($0)" } ?? "")
   }
 

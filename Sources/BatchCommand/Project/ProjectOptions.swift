@@ -28,7 +28,7 @@ struct ProjectOptions {
     }
     try refuseUntrusted()
     for entry in file.entries where entry.key.name == ProjectKey.policies {
-      Program.know(try PolicySource.find(below: entry.values).map { ($0.name, "\($0.path):\($0.line)") })
+      Program.know(try PolicySource.find(below: entry.values).map { ($0.name, "\($0.path):\($0.line)", $0.path) })
     }
   }
 

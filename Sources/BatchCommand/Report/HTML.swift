@@ -1,5 +1,34 @@
-/// Text that becomes part of a page.
+import Codecs
+import Foundation
+
+/// Pages of our own, and text that becomes part of them.
 enum HTML {
+  /// A whole page, which needs no network. `title` is escaped; a script is the only one that runs, as the page has its hash.
+  static func page(title: String, style: String, body: String, script: String = "") -> String {
+    var policy = "default-src 'none'; style-src 'unsafe-inline'"
+    var end = ""
+    if !script.isEmpty {
+      policy += "; script-src 'sha256-\(Data(SHA256.hash(Array(script.utf8))).base64EncodedString())'"
+      end = "<script>\(script)</script>"
+    }
+    return """
+      <!DOCTYPE html>
+      <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
+      <meta http-equiv="Content-Security-Policy" content="\(policy)">
+      <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+      <style>\(style)</style></head>
+      <body><main>
+      \(body)
+      </main>\(end)</body></html>
+
+      """
+  }
+
+  /// A section with a heading; nothing without content.
+  static func section(_ title: String, _ content: String) -> String {
+    content.isEmpty ? "" : "<section><h2>\(title)</h2>\(content)</section>"
+  }
+
   /// Text as an element or an attribute in quotation marks holds it, whatever is in it.
   static func escaped(_ text: String) -> String {
     var escaped = ""

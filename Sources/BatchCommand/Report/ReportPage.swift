@@ -9,31 +9,19 @@ struct ReportPage {
   static func html(_ report: RunReport) -> String {
     let page = ReportPage(report: report, words: ReportWords(report: report))
     let title = HTML.escaped("\(URL(fileURLWithPath: report.destination).lastPathComponent): \(page.words.outcome)")
-    return """
-      <!DOCTYPE html>
-      <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-      <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-      <style>\(SplitDrawing.style)\(ReportStyle.text)</style></head>
-      <body><main>
-      \(page.sections.joined(separator: "\n"))
-      </main></body></html>
-
-      """
+    return HTML.page(
+      title: title, style: SplitDrawing.style + ReportStyle.text, body: page.sections.joined(separator: "\n"))
   }
 
   private var sections: [String] {
     [
-      head, section("Path", PathDrawing.svg(report.path)), section("Entities", entities), section("Over time", over),
-      section("Rows", table(words.tallies)), section("Rejects", rejects), section("Verification", proof),
-      section("Settings", table(report.settings.map { ($0.name, $0.value) })),
-      section("Notes", HTML.list(report.notes)),
-      section("Problems", HTML.list(report.problems)), foot,
+      head, HTML.section("Path", PathDrawing.svg(report.path)), HTML.section("Entities", entities),
+      HTML.section("Over time", over),
+      HTML.section("Rows", table(words.tallies)), HTML.section("Rejects", rejects), HTML.section("Verification", proof),
+      HTML.section("Settings", table(report.settings.map { ($0.name, $0.value) })),
+      HTML.section("Notes", HTML.list(report.notes)),
+      HTML.section("Problems", HTML.list(report.problems)), foot,
     ]
-  }
-
-  private func section(_ title: String, _ content: String) -> String {
-    content.isEmpty ? "" : "<section><h2>\(title)</h2>\(content)</section>"
   }
 
   private var head: String {
@@ -87,7 +75,9 @@ struct ReportPage {
 
   private var rejects: String {
     guard let rejects = report.rejects else { return "" }
-    let list = HTML.list(rejects.first.map { "step \($0.step), \($0.mapping): \($0.entity) \($0.key): \($0.reason)" })
+    let list = HTML.list(
+      rejects.groups.map { $0.map(words.rejects) }
+        ?? rejects.first.map { "step \($0.step), \($0.mapping): \($0.entity) \($0.key): \($0.reason)" })
     let count =
       "\(Console.count(rejects.count)) objects could not be migrated, and were rejected. They are listed in \(rejects.path)"
     let replay = rejects.replay.map {

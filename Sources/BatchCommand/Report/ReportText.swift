@@ -27,7 +27,7 @@ struct ReportText {
     if let rejects = report.rejects {
       add(
         "rejects: \(Console.count(rejects.count)), in \(ReportWords.plain(rejects.path))",
-        rejects.first.prefix(10).map(Self.line)
+        (rejects.groups.map { $0.map(words.rejects) } ?? rejects.first.prefix(10).map(Self.line))
           + (rejects.replay.map { ["after a fix, migrate all objects again: \(ReportWords.plain($0))"] } ?? []))
     }
     add("verification", words.proof + (report.proof?.warnings.map { "  " + ReportWords.plain($0) } ?? []))
@@ -53,7 +53,7 @@ struct ReportText {
           + step.mappings.filter { _ in !step.isInferred }.map { mapping in
             let policies = mapping.policies.isEmpty ? "" : "; \(mapping.policies.joined(separator: ", "))"
             return ReportWords.plain(
-              "   \(mapping.name): \(mapping.count) entity \(mapping.count == 1 ? "mapping" : "mappings")\(policies)")
+              "   \(mapping.name): \(mapping.count.counted("entity mapping"))\(policies)")
           }
       })
   }

@@ -18,8 +18,10 @@ struct ReportWords {
   }
 
   /// The outcome in one or two words.
-  var outcome: String {
-    switch report.outcome {
+  var outcome: String { Self.name(report.outcome) }
+
+  static func name(_ outcome: RunReport.Outcome) -> String {
+    switch outcome {
     case .done: "done"
     case .doneWithRejects: "done, with rejects"
     case .running: "running"
@@ -143,20 +145,34 @@ struct ReportWords {
         report.ended == nil ? "Nothing is verified yet." : "The verification was turned off, or another process did it."
       ]
     }
-    let reader = proof.mode == "full" ? "A second decoder and SQLite" : "A second decoder"
+    let reader =
+      switch VerificationMode(rawValue: proof.mode) {
+      case .sqlite: "A second decoder and SQLite"
+      case .full: "A second decoder, which read the finished file from its first page to its last,"
+      case .fast, .some(.none), nil: "A second decoder"
+      }
+    let compared = "compared \(Console.count(proof.rows)) rows in \(proof.tables) tables with what was written"
     var lines = [
-      "\(reader) checked every page, every index and every key, and compared \(Console.count(proof.rows)) rows in \(proof.tables) tables "
-        + "with what was written. This took \(duration(proof.seconds)) after the last row."
+      "\(reader) checked every page, every index and every key, and \(proof.tables > 0 ? compared : "compared no rows"). "
+        + "This took \(duration(proof.seconds)) after the last row."
     ]
     if let external = proof.external { lines.append("Files outside the store: \(Self.plain(external)).") }
     lines.append(
-      proof.warningCount == 0
-        ? "No faults were found." : proof.warningCount == 1 ? "1 warning:" : "\(proof.warningCount) warnings:")
+      proof.warningCount == 0 ? "No faults were found." : proof.warningCount.counted("warning") + ":")
     return lines + [VerificationMode.meaning]
   }
 
+  /// Rejected objects with the same rule.
+  func rejects(_ group: RunReport.RejectGroup) -> String {
+    let keys = group.keys.map(String.init).joined(separator: ", ")
+    let more = group.count > UInt64(group.keys.count) ? ", …" : ""
+    return Self.plain(
+      "\(Console.count(group.count)) × step \(group.step), \(group.mapping): \(group.reason) (\(group.entity) \(keys)\(more))"
+    )
+  }
+
   var interruptions: String {
-    report.interruptions.count == 1 ? "1 interruption" : "\(report.interruptions.count) interruptions"
+    report.interruptions.count.counted("interruption")
   }
 
   func interruption(_ interruption: RunReport.Interruption) -> String {

@@ -3,24 +3,22 @@
 final class PayloadStream {
   private enum Part {
     case bytes(UnsafeRawBufferPointer)
-    case long(LongValue)
+    case long(LongValueStream)
   }
 
   /// Bytes of the payload.
   let length: Int
   private let rowid: Int64
-  private let longValues: LongValueReader
   private let header: UnsafeMutableRawBufferPointer
   private var parts: [Part] = []
   private var index = 0
   /// Bytes of the part at hand that were read already.
   private var position = 0
-  private var cursor: PayloadCursor?
 
   /// The record must stay in memory as long as the stream. Throws `damagedDatabase` for one that is none, `tooLarge`
   /// for a row that is longer than any database holds.
   init(_ record: UnsafeRawBufferPointer, rowid: Int64, _ longValues: LongValueReader) throws {
-    (self.rowid, self.longValues) = (rowid, longValues)
+    self.rowid = rowid
     let (decoder, encoder) = (RecordDecoder(), RecordEncoder())
     let isSound = decoder.decode(record)
     var bodies = 0
@@ -29,19 +27,28 @@ final class PayloadStream {
       // Types alone: what the encoder makes of them is the header.
       encoder.append(type: value?.type ?? decoder.type(column), body: UnsafeRawBufferPointer(start: nil, count: 0))
       bodies += value?.byteCount ?? body.count
-      if let value { parts.append(.long(value)) } else if body.count > 0 { parts.append(.bytes(body)) }
+      if let value {
+        parts.append(.long(LongValueStream(value, longValues)))
+      } else if body.count > 0 {
+        parts.append(.bytes(body))
+      }
     }
     length = encoder.length + bodies
     header = .allocate(byteCount: encoder.length, alignment: 8)
     if let base = header.baseAddress { encoder.write(to: base) }
     parts.insert(.bytes(UnsafeRawBufferPointer(header)), at: 0)
     guard isSound, header[0] != LongValue.mark else { throw damaged() }
-    guard length <= 0x7fff_ffff else {
-      throw StreamsError(.tooLarge, "the new row \(rowid) would take \(length) bytes, more than a database holds")
-    }
+    guard length <= Self.maximum else { throw Self.tooLarge(rowid, length) }
   }
 
   deinit { header.deallocate() }
+
+  /// The longest payload of a row (SQLite, "Limits In SQLite").
+  static let maximum = 0x7fff_ffff
+
+  static func tooLarge(_ rowid: Int64, _ length: Int) -> StreamsError {
+    StreamsError(.tooLarge, "the new row \(rowid) would take \(length) bytes, more than a database holds")
+  }
 
   private func damaged() -> StreamsError {
     StreamsError(.damagedDatabase, "the references of the new row \(rowid) are damaged")
@@ -54,7 +61,7 @@ final class PayloadStream {
       guard index < parts.count else { throw damaged() }
       switch parts[index] {
       case .bytes(let bytes): done += copy(bytes, to: target + done, count - done)
-      case .long(let value): done += try copy(value, to: target + done, count - done)
+      case .long(let stream): done += try copy(stream, to: target + done, count - done)
       }
     }
   }
@@ -66,17 +73,10 @@ final class PayloadStream {
     return count
   }
 
-  private func copy(_ value: LongValue, to target: UnsafeMutableRawPointer, _ most: Int) throws -> Int {
-    // The source's row may have another rowid than this one; its page and cell are named.
-    var cursor = try cursor ?? longValues.begin(value, rowid: 0)
-    let count = min(most, value.byteCount - position)
-    try longValues.copy(count, from: &cursor, to: target)
-    self.cursor = cursor
-    advance(count, of: value.byteCount)
-    if position == 0 {
-      try longValues.finish(value, cursor)
-      self.cursor = nil
-    }
+  private func copy(_ stream: LongValueStream, to target: UnsafeMutableRawPointer, _ most: Int) throws -> Int {
+    let count = min(most, stream.length - position)
+    try stream.read(into: target, count)
+    advance(count, of: stream.length)
     return count
   }
 

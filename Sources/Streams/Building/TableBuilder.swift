@@ -51,22 +51,41 @@ public final class TableBuilder {
       throw StreamsError(.unsupported, "the long values of row \(rowid) are not at hand here")
     }
     let stream = try PayloadStream(record, rowid: rowid, longValues)
-    let local = try beginCell(rowid, payload: stream.length)
+    try appendPieces(rowid: rowid, length: stream.length, reading: stream.read)
+  }
+
+  /// Appends a row whose record is too long for memory: `body` is asked for its bytes one after the other, so many at a
+  /// time.
+  ///
+  /// - Throws: ``StreamsError``: `order` when the rowid is not larger than the last one, `tooLarge` for a row that is
+  ///   longer than any database holds; and what `body` throws.
+  public func append(rowid: Int64, length: Int, reading body: (UnsafeMutableRawPointer, Int) throws -> Void) throws {
+    if let last, rowid <= last {
+      throw StreamsError(.order, "rowid \(rowid) follows \(last) in a table that is built in order")
+    }
+    guard length <= PayloadStream.maximum else { throw PayloadStream.tooLarge(rowid, length) }
+    try appendPieces(rowid: rowid, length: length, reading: body)
+  }
+
+  private func appendPieces(
+    rowid: Int64, length: Int, reading body: (UnsafeMutableRawPointer, Int) throws -> Void
+  ) throws {
+    let local = try beginCell(rowid, payload: length)
     try withUnsafeTemporaryAllocation(byteCount: max(1, local), alignment: 8) { start in
       guard let base = start.baseAddress else { return }
-      try stream.read(into: base, local)
-      var hash = ProofHash(rowid: rowid, length: stream.length)
+      try body(base, local)
+      var hash = ProofHash(rowid: rowid, length: length)
       hash.add(base, count: local)
       var first: UInt32 = 0
-      if local < stream.length {
-        first = try overflow.write(stream.length - local) {
-          try stream.read(into: $0, $1)
+      if local < length {
+        first = try overflow.write(length - local) {
+          try body($0, $1)
           hash.add($0, count: $1)
         }
       }
       sum?.add(rowid, hash.finish())
       finishCell(
-        rowid, payload: stream.length, local: UnsafeRawBufferPointer(rebasing: start[0..<local]), overflow: first)
+        rowid, payload: length, local: UnsafeRawBufferPointer(rebasing: start[0..<local]), overflow: first)
     }
   }
 

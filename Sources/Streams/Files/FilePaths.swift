@@ -22,12 +22,16 @@ extension FileSystem {
   /// Writes a file under the name `path` + ".new", syncs it, renames it and syncs the directory.
   ///
   /// On return the bytes are durable. After an error the file has its old bytes, its new ones, or (if it did not
-  /// exist) may be missing; a leftover ".new" is overwritten by the next call.
+  /// exist) may be missing; a leftover ".new" is overwritten by the next call. `prepare` gets the file under that name
+  /// before it is renamed.
   ///
-  /// - Throws: ``StreamsError``.
-  public func writeDurably(_ bytes: [UInt8], to path: String) throws {
+  /// - Throws: ``StreamsError``, and what `prepare` throws.
+  public func writeDurably(
+    _ bytes: [UInt8], to path: String, prepare: (_ temporary: String) throws -> Void = { _ in }
+  ) throws {
     let temporary = path + ".new"
     try writeAndSync(bytes, to: temporary)
+    try prepare(temporary)
     try rename(temporary, to: path)
     try syncDirectory(FilePaths.directory(of: path))
   }

@@ -136,6 +136,22 @@ public protocol File: AnyObject, Sendable {
   func close()
 }
 
+extension FileSystem {
+  /// Opens a scratch file, whose name is removed at once: nothing is left of it however the process ends.
+  func openScratch(_ path: String) throws -> any File {
+    let file = try open(path, .create)
+    try remove(path)
+    return file
+  }
+}
+
+extension StreamsError {
+  /// A scratch file has other bytes than those that were written to it.
+  static func damagedScratch(_ path: String? = nil) -> StreamsError {
+    StreamsError(.inputOutput, "a scratch file does not hold what was written to it", path: path)
+  }
+}
+
 extension File {
   /// Gives no sign.
   public func touch() {}

@@ -29,8 +29,17 @@ public struct LocalFileSystem: FileSystem {
     return file
   }
 
+  /// O_NOATIME, which the headers hide from Swift.
+  private static let noAccessTime: Int32 = 0o1_000_000
+
   /// A process that asks who writes to a file keeps it for an instant; this one does not wait for that by itself.
   private static func open(_ path: String, _ flags: Int32) -> Int32 {
+    // What is only read keeps its time of access, too; a store is locked for writing by those who read it. Only the
+    // owner of a file may ask for that.
+    if flags & O_CREAT == 0 {
+      let descriptor = Glibc.open(path, flags | noAccessTime)
+      if descriptor >= 0 || errno != EPERM { return descriptor }
+    }
     for _ in 0..<100 {
       let descriptor = Glibc.open(path, flags, 0o600)
       guard descriptor < 0, errno == EWOULDBLOCK else { return descriptor }

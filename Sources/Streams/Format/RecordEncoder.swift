@@ -6,7 +6,8 @@ public final class RecordEncoder {
   @exclusivity(unchecked) private var types: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var typeCapacity = 256
   @exclusivity(unchecked) private var body: UnsafeMutableRawPointer
-  @exclusivity(unchecked) private var bodyLength = 0
+  /// Bytes of the values so far.
+  @exclusivity(unchecked) public private(set) var bodyLength = 0
   @exclusivity(unchecked) private var bodyCapacity = 4096
   @exclusivity(unchecked) private var headerLength = 0
   @exclusivity(unchecked) private var refers = false

@@ -1,39 +1,24 @@
-import Glibc
-
 /// A queue between two threads that holds a few elements at most: the faster side waits (back-pressure).
 ///
 /// One thread pushes, one pops. It ends in one of two ways: ``finish()`` lets the other side take what is left,
 /// ``abort(_:)`` makes every waiting and later call throw, on both sides; so no side ever waits for one that is gone.
 public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
-  // Sendable: all state is guarded by the mutex.
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  // Sendable: all state is guarded by the lock.
+  private let lock = ThreadLock()
+  private let changed = ThreadCondition()
   private var elements: [Element] = []
   private let capacity: Int
   private var isFinished = false
   private var failure: (any Error)?
 
   /// Makes a queue of at least one place.
-  public init(capacity: Int) {
-    self.capacity = max(1, capacity)
-    pthread_mutex_init(mutex, nil)
-    pthread_cond_init(changed, nil)
-  }
-
-  deinit {
-    pthread_cond_destroy(changed)
-    pthread_mutex_destroy(mutex)
-    changed.deallocate()
-    mutex.deallocate()
-  }
+  public init(capacity: Int) { self.capacity = max(1, capacity) }
 
   private func locked<R>(_ body: () throws -> R) rethrows -> R {
-    pthread_mutex_lock(mutex)
-    defer {
-      pthread_cond_broadcast(changed)
-      pthread_mutex_unlock(mutex)
+    try lock.locked {
+      defer { changed.broadcast() }
+      return try body()
     }
-    return try body()
   }
 
   /// Waits for a place and appends.
@@ -41,7 +26,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
   /// - Throws: ``StreamsError``: the error of ``abort(_:)``.
   public func push(_ element: Element) throws {
     try locked {
-      while elements.count >= capacity, failure == nil { pthread_cond_wait(changed, mutex) }
+      while elements.count >= capacity, failure == nil { lock.wait(for: changed) }
       if let failure { throw failure }
       elements.append(element)
     }
@@ -52,7 +37,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
   /// - Throws: ``StreamsError``: the error of ``abort(_:)``.
   public func pop() throws -> Element? {
     try locked {
-      while elements.isEmpty, !isFinished, failure == nil { pthread_cond_wait(changed, mutex) }
+      while elements.isEmpty, !isFinished, failure == nil { lock.wait(for: changed) }
       if let failure { throw failure }
       return elements.isEmpty ? nil : elements.removeFirst()
     }

@@ -1,5 +1,6 @@
-/// Reading, transforming and writing at the same time: a thread each for reading and writing, the caller's for the
-/// transformation between them. Order is kept from one end to the other; at most a few elements wait on each side.
+/// Reading, transforming and writing at the same time: a thread of its own for reading, the caller's for the
+/// transformation, and whoever of a crew is free for writing. Order is kept from one end to the other; at most a few
+/// elements wait on each side.
 public struct Pipeline<Input: Sendable, Output: Sendable> {
   /// Elements that may wait between two stages.
   public static var depth: Int { 4 }
@@ -12,7 +13,7 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
   ///     the other, which is faster where there are only a few elements.
   ///   - read: makes the next input; nil at the end. Runs on a thread of its own.
   ///   - transform: turns an input into an output. Runs on the caller's thread, in order.
-  ///   - write: takes an output. Runs on a thread of its own, in order.
+  ///   - write: takes an output. Runs on any thread, in order.
   /// - Throws: ``StreamsError``.
   public static func run(
     usesThreads: Bool = true,
@@ -23,50 +24,33 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
       while let input = try read() { try write(transform(input)) }
       return
     }
-    try runTogether(read: read, transform: transform, write: write)
+    let crew = try Crew(helpers: 1)
+    try run(crew, read: read, transform: transform, into: CrewStage(crew, capacity: depth, write))
   }
 
-  private static func runTogether(
-    read: @escaping @Sendable () throws -> Input?, transform: (Input) throws -> Output,
-    write: @escaping @Sendable (Output) throws -> Void
+  /// Does the same with a crew, and the stage that takes the outputs. On return it has taken all; stages that follow it
+  /// may still work.
+  ///
+  /// - Throws: ``StreamsError``.
+  public static func run(
+    _ crew: Crew, read: @escaping @Sendable () throws -> Input?, transform: (Input) throws -> Output,
+    into outputs: CrewStage<Output>
   ) throws {
-    let inputs = BoundedQueue<Input>(capacity: depth)
-    let outputs = BoundedQueue<Output>(capacity: depth)
+    defer { outputs.remove() }
+    let (inputs, board) = (CrewQueue<Input>(crew, capacity: depth), crew.board)
     let reader = try Worker {
-      do {
-        while let input = try read() { try inputs.push(input) }
-        inputs.finish()
-      } catch {
-        inputs.abort(error)
-        throw error
-      }
+      do { while let input = try read() { try inputs.feed(input) } } catch { board.fail(error) }
+      inputs.finish()
     }
-    let writer: Worker
     do {
-      writer = try Worker {
-        do {
-          while let output = try outputs.pop() { try write(output) }
-        } catch {
-          outputs.abort(error)
-          throw error
-        }
-      }
+      while let input = try inputs.pop(when: { outputs.queue.hasRoom }) { try outputs.push(transform(input)) }
+      try outputs.drain()
     } catch {
-      // The reader would wait for ever at the full queue, with what it reads still open.
-      inputs.abort(error)
+      crew.fail(error)
+      inputs.finish()
       _ = reader.join()
-      throw error
+      throw board.failure ?? error
     }
-    var failure: (any Error)?
-    do {
-      while let input = try inputs.pop() { try outputs.push(transform(input)) }
-      outputs.finish()
-    } catch {
-      failure = error
-      inputs.abort(error)
-      outputs.abort(error)
-    }
-    let ends = [reader.join(), writer.join()]
-    if let error = failure ?? ends.compactMap({ $0 }).first { throw error }
+    _ = reader.join()
   }
 }

@@ -17,6 +17,7 @@ public final class Proof: Sendable {
   fileprivate enum Work: Sendable {
     case rows(table: Int, piece: Int, parts: [ProofTableWalk.Part])
     case entries(tree: Int)
+    case rtree(Int)
   }
 
   /// What was found.
@@ -25,6 +26,8 @@ public final class Proof: Sendable {
     public var rows: [ProofRows?] = []
     /// What the indexes hold, in the order of the trees; nil for one that could not be read to its end.
     public var entries: [ProofEntries?] = []
+    /// What the R-trees hold, in their order; nil for one that could not be read to its end.
+    package var rtrees: [ProofRTreeFindings?] = []
     /// Sets with a key that is referred to and does not exist.
     public var dangling: [Int] = []
     /// Faults of the file's structure, with the table or index.
@@ -44,6 +47,7 @@ public final class Proof: Sendable {
     var hands: [Hand] = []
     var rows: [[Int: ProofRows]]
     var entries: [Int: ProofEntries] = [:]
+    var rtrees: [Int: ProofRTreeFindings] = [:]
     var damage: [(name: String, error: StreamsError)] = []
     var damagedTables: Set<Int> = []
   }
@@ -51,6 +55,7 @@ public final class Proof: Sendable {
   private let file: ProofFile
   private let tables: [ProofTable]
   private let trees: [ProofIndex]
+  private let rtrees: [ProofRTree]
   private let largestKeys: [Int64]
   private let limit: Int
   private let window: Range<Int64>
@@ -73,12 +78,13 @@ public final class Proof: Sendable {
   ///   - limit: the longest record that is put together in memory.
   ///   - early: what was looked at while the file was written. It is used if it looked for the very same, and never
   ///     changed any longer.
+  ///   - rtrees: R-trees; the tables that keep them are among the tables.
   public init(
     _ file: ProofFile, tables: [ProofTable], trees: [ProofIndex], largestKeys: [Int64], window: Range<Int64>,
     limit: Int,
-    early: EarlyProof? = nil
+    early: EarlyProof? = nil, rtrees: [ProofRTree] = []
   ) {
-    (self.file, self.tables, self.largestKeys) = (file, tables, largestKeys)
+    (self.file, self.tables, self.largestKeys, self.rtrees) = (file, tables, largestKeys, rtrees)
     (self.window, self.limit, isFirst) = (window, limit, window.lowerBound == 0)
     self.trees = isFirst ? tables.flatMap(\.indexes) + trees : []
     let all = tables.flatMap(\.indexes) + trees
@@ -109,11 +115,12 @@ public final class Proof: Sendable {
     for table in tables.indices where isFirst || !tables[table].references.isEmpty || tables[table].kindColumn != nil {
       try noting(tables[table].name, table: table) { jobs += try split(table, hand) }
     }
+    if isFirst { jobs += rtrees.indices.map { Job(name: rtrees[$0].name, weight: 64, work: .rtree($0)) } }
     return jobs
   }
 
   private func split(_ table: Int, _ hand: Hand) throws -> [Job] {
-    let depth = try ProofTableWalk.depth(file, tables[table].root)
+    let depth = try ProofTableWalk.depth(ProofPages(file), tables[table].root, inner: .tableInterior)
     var parts = [ProofTableWalk.Part(page: tables[table].root, parent: 0, depth: depth)]
     let walk = ProofTableWalk(file, claims: hand.claims, pages: ProofPages(file), parts: [])
     if let seen = early?.proof.parts[table] {
@@ -167,6 +174,11 @@ public final class Proof: Sendable {
         ).run()
         state.withLock { $0.entries[tree] = entries }
       }
+    case .rtree(let tree):
+      try noting(job.name, table: nil) {
+        let found = try ProofRTreeCheck(rtrees[tree], file: file).run()
+        state.withLock { $0.rtrees[tree] = found }
+      }
     }
   }
 
@@ -193,6 +205,13 @@ public final class Proof: Sendable {
 
   private func give(_ hand: Hand) { state.withLock { $0.idle.append(hand) } }
 
+  private func checkLargestRoot() throws {
+    let largest = (tables.map(\.root) + trees.map(\.root)).max() ?? 1
+    guard !file.hasPointerMap || file.largestRoot == largest else {
+      throw file.damage("the header says that page \(file.largestRoot) is the last root, and \(largest) is", page: 1)
+    }
+  }
+
   /// Puts together what the jobs found, when all are done.
   ///
   /// - Throws: ``StreamsError`` when the disk fails.
@@ -204,7 +223,9 @@ public final class Proof: Sendable {
         first.keys.add(hand.keys)
         try first.claims.add(hand.claims)
       }
-      if isFirst, state.withLock({ $0.damage.isEmpty }) { try first.claims.finish() }
+      guard isFirst, state.withLock({ $0.damage.isEmpty }) else { return }
+      try first.claims.finish()
+      try checkLargestRoot()
     }
     return state.withLock { state in
       var findings = Findings()
@@ -217,6 +238,7 @@ public final class Proof: Sendable {
         findings.rows.append(pieces.dropFirst().reduce(into: pieces.first) { $0?.add($1) })
       }
       findings.entries = trees.indices.map { state.entries[$0] }
+      findings.rtrees = rtrees.indices.map { state.rtrees[$0] }
       findings.damage = state.damage
       if state.damagedTables.isEmpty, let keys = state.hands.first?.keys {
         findings.dangling = largestKeys.indices.filter { keys.hasDangling($0, largest: largestKeys[$0]) }

@@ -8,6 +8,8 @@ public struct ProofEntries: Sendable {
   public var repeated = ProofTally()
   /// Entries that are so long that they cannot be compared.
   public var isPartial = false
+  /// What was found in a tree that is in the order of its own columns; nil if that was not asked for.
+  package var keyed: ProofKeyedRows?
 
   /// Adds what was found in the next part.
   mutating func add(_ other: ProofEntries) {

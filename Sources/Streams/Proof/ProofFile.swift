@@ -9,6 +9,10 @@ public final class ProofFile: Sendable {
   /// Pages of the file.
   public let pageCount: UInt32
   let hasPointerMap: Bool
+  /// The largest root page of a file with pointer maps, as its header says.
+  let largestRoot: UInt32
+  /// Whether indexes of this file may be in descending order. Before format 4 the word was read and had no effect.
+  package let hasDescending: Bool
   let freelist: (first: UInt32, count: UInt32)
   /// Whether the file was written by this program alone, one page after the other. Then every byte of it has a meaning.
   let isDense: Bool
@@ -24,9 +28,8 @@ public final class ProofFile: Sendable {
   public init(
     path: String, fileSystem: any FileSystem, isDense: Bool, beforeReading: @escaping @Sendable () throws -> Void = {}
   ) throws {
-    self.beforeReading = beforeReading
+    (self.beforeReading, self.isDense) = (beforeReading, isDense)
     file = try fileSystem.open(path, .read)
-    self.isDense = isDense
     var header = [UInt8](repeating: 0, count: 100)
     let file = file
     guard try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == 100, header.starts(with: Self.magic)
@@ -39,17 +42,18 @@ public final class ProofFile: Sendable {
     usable = pageSize - Int(header[20])
     let pages = try pageSize == 0 ? 0 : Double(file.size()) / Double(pageSize)
     pageCount = pages < Double(UInt32.max - 1) ? UInt32(pages) : 0
-    hasPointerMap = word(52) != 0
+    (hasPointerMap, largestRoot, hasDescending) = (word(52) != 0, word(52), word(44) >= 4)
     freelist = (word(32), word(36))
     func damage(_ what: String) -> StreamsError { StreamsError(.damagedDatabase, what, path: path, page: 1) }
     guard pageSize >= 512, pageSize & (pageSize - 1) == 0, usable >= 480, pageCount > 0, Double(pageCount) == pages,
       (1...2).contains(header[18]), header[18] == header[19], Array(header[21...23]) == [64, 32, 32],
       (1...4).contains(word(44)), header[72..<92].allSatisfy({ $0 == 0 })
     else { throw damage("the file's header or length is impossible") }
+    guard hasPointerMap || word(64) == 0 else { throw damage("the header asks for pointer maps and has none") }
     guard word(56) == 1 else { throw StreamsError(.unsupported, "the database holds no UTF-8", path: path) }
     // The count in the header counts where the change counter says so; older writers do not update it.
     guard word(28) == pageCount || word(24) != word(92) && !isDense else {
-      throw damage("the header tells \(word(28)) pages, the file has \(pageCount)")
+      throw damage("the header says \(word(28)) pages, and the file has \(pageCount)")
     }
     guard !isDense || freelist.count == 0 && freelist.first == 0 && header[20] == 0 else {
       throw damage("a new file has free pages")
@@ -62,7 +66,7 @@ public final class ProofFile: Sendable {
   public init(beingWritten path: String, fileSystem: any FileSystem, pageSize: Int, hasPointerMap: Bool) throws {
     file = try fileSystem.open(path, .read)
     (self.pageSize, self.hasPointerMap, usable, isDense) = (pageSize, hasPointerMap, pageSize, true)
-    (pageCount, freelist) = (UInt32.max - 1, (0, 0))
+    (pageCount, freelist, largestRoot, hasDescending) = (UInt32.max - 1, (0, 0), 0, true)
   }
 
   deinit { file.close() }
@@ -114,7 +118,7 @@ public final class ProofFile: Sendable {
 final class ProofPages {
   // Small enough to stay in a processor's cache beside what others have there.
   private static let longest = 1 << 17
-  private let file: ProofFile
+  let file: ProofFile
   private let buffer: UnsafeMutableRawBufferPointer
   @exclusivity(unchecked) private var start: UInt32 = 1
   @exclusivity(unchecked) private var count = 0

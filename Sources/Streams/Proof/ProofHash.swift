@@ -79,11 +79,21 @@ public struct ProofHash {
     (first ^ 0xA076_1D64_78BD_642F, UInt64(truncatingIfNeeded: length) ^ 0xE703_7ED1_A0B4_28DB)
   }
 
-  /// No bit of either word is lost, not even where one factor is 0.
+  /// The hash of two numbers, whose order counts.
+  @inline(__always)
+  static func pair(_ first: Int64, _ second: Int64) -> UInt64 {
+    var state = start(UInt64(bitPattern: first), 0)
+    turn(&state, left: UInt64(bitPattern: second), right: 0)
+    return end(state).low
+  }
+
+  /// Neither factor may become small by itself. Without the constants both do where words repeat: after half a kilobyte
+  /// of zeros or of one letter they are 0, and what came before is forgotten. They meet the words before these meet the
+  /// state, so that no turn waits longer for the one before it.
   @inline(__always)
   static func turn(_ state: inout (UInt64, UInt64), left: UInt64, right: UInt64) {
     let product = (state.0 ^ left).multipliedFullWidth(by: state.1 ^ right)
-    state = (product.low &+ right, product.high ^ left)
+    state = (product.low &+ (right ^ 0x2D35_8DCC_AA6C_78A5), product.high ^ (left &+ 0x8BB8_4B93_962E_ACC9))
   }
 
   /// Mixes blocks until `count` bytes are in: whole ones, the last may reach beyond them.

@@ -8,6 +8,8 @@ final class ProofIndexCheck {
   private let pages: ProofPages
   private let overflow: ProofOverflow
   private var levels: [UnsafeMutableRawPointer] = []
+  private var spaces: [ProofSpace] = []
+  private let keyed: ProofKeyedCheck?
   private let records: [ProofRecord]
   // The entry at hand and the one before it, of `records`: for every entry, without counting references.
   @exclusivity(unchecked) private var record: Unmanaged<ProofRecord>
@@ -34,6 +36,7 @@ final class ProofIndexCheck {
     hasColumns = index.columns != nil
     pages = ProofPages(file)
     overflow = ProofOverflow(file, claims, limit: limit)
+    keyed = index.keyed.map(ProofKeyedCheck.init)
     let width = columns.all.count + 1
     records = [ProofRecord(columns: width), ProofRecord(columns: width)]
     (record, previous) = (Unmanaged.passUnretained(records[0]), Unmanaged.passUnretained(records[1]))
@@ -47,21 +50,12 @@ final class ProofIndexCheck {
   }
 
   func run() throws -> ProofEntries {
-    var (page, depth) = (index.root, 0)
-    while depth <= ProofTableWalk.deepest {
-      let bytes = try pages.page(page)
-      guard bytes.proofByte(0) == ProofNode.Kind.indexInterior.rawValue else { break }
-      let node = try ProofNode(bytes, number: page, kind: .indexInterior, in: file)
-      guard node.cellCount > 0, node.place(0) + 4 <= file.usable else {
-        throw file.damage("an inner page has no cell", page: page)
-      }
-      (page, depth) = (bytes.proof32(node.place(0)), depth + 1)
-    }
-    guard depth <= ProofTableWalk.deepest else { throw file.damage("the tree is too deep", page: page) }
+    let depth = try ProofTableWalk.depth(pages, index.root, inner: .indexInterior)
     makeLevels(depth)
     try claims.claim(index.root, .root, from: 0)
     try walk(index.root, parent: 0, depth)
     found.digest.add(digest)
+    found.keyed = keyed?.found
     guard let lost = early.keys.min() else { return found }
     throw file.damage("the page was written as a part of \(index.name), and does not belong to it", page: lost)
   }
@@ -78,6 +72,7 @@ final class ProofIndexCheck {
 
   private func makeLevels(_ depth: Int) {
     levels = (0..<depth).map { _ in .allocate(byteCount: file.pageSize, alignment: 16) }
+    spaces = (0...depth).map { _ in ProofSpace(file) }
   }
 
   private func child(_ page: UInt32, of parent: UInt32, _ depth: Int) throws {
@@ -108,7 +103,8 @@ final class ProofIndexCheck {
     guard node.cellCount > 0 || parent == 0 && depth == 0 else {
       throw file.damage("a page of an index has no entry", page: page)
     }
-    var (cellBytes, end) = (0, file.usable)
+    var end = file.usable
+    spaces[depth].begin()
     for cell in 0..<node.cellCount {
       let start = node.place(cell)
       guard start >= node.places, start + 4 <= file.usable else {
@@ -116,12 +112,12 @@ final class ProofIndexCheck {
       }
       if depth > 0 { try child(bytes.proof32(start), of: page, depth - 1) }
       let after = try entry(node, cell: cell, from: start + (depth > 0 ? 4 : 0), start: start)
-      if file.isDense, after != end {
+      guard file.isDense ? after == end : spaces[depth].take(start, after) else {
         throw file.damage("cells overlap, or leave room between them", page: page, cell: cell)
       }
-      (cellBytes, end) = (cellBytes + after - start, start)
+      end = start
     }
-    if !file.isDense { try node.checkSpace(cellBytes, in: file) }
+    try spaces[depth].finish(node)
     if depth > 0 { try child(node.rightmost, of: page, depth - 1) } else { keepPrevious() }
   }
 
@@ -147,6 +143,9 @@ final class ProofIndexCheck {
       digest.add(bytes)
     }
     if hasColumns { try take(bytes, count: count, node: node.number, cell: cell) }
+    if let keyed, !keyed.take(bytes, length: count) {
+      throw file.damage("a record of \(index.name) is damaged", page: node.number, cell: cell)
+    }
     return max(after, start + 4)
   }
 

@@ -41,23 +41,6 @@ struct ProofNode {
 
   @inline(__always)
   func place(_ cell: Int) -> Int { base.proof16(places + 2 * cell) }
-
-  /// Cells of an aged page lie anywhere, with free blocks between them; together they must fill it.
-  func checkSpace(_ cellBytes: Int, in file: ProofFile) throws {
-    let start = number == 1 ? 100 : 0
-    let content = base.proof16(start + 5) == 0 ? 65536 : base.proof16(start + 5)
-    var (block, free, last) = (base.proof16(start + 1), Int(base.proofByte(start + 7)), content)
-    while block != 0 {
-      guard block >= last, block + 4 <= file.usable, base.proof16(block + 2) >= 4 else {
-        throw file.damage("the page's free blocks are damaged", page: number)
-      }
-      (last, free) = (block + base.proof16(block + 2), free + base.proof16(block + 2))
-      block = base.proof16(block)
-    }
-    guard last <= file.usable, content + cellBytes + free == file.usable else {
-      throw file.damage("the page's cells do not fill it", page: number)
-    }
-  }
 }
 
 /// Where a cell's payload is.

@@ -90,6 +90,8 @@ public struct ProofTable: Sendable, Equatable {
   public var keyColumn: Int?
   /// The indexes.
   public var indexes: [ProofIndex] = []
+  /// What columns hold.
+  package var rules: [ProofColumnRule] = []
 
   /// Columns, from the first, of which more than whether they are NULL is looked at.
   var knownColumns: Int {
@@ -97,6 +99,7 @@ public struct ProofTable: Sendable, Equatable {
       [kindColumn, keyColumn].compactMap { $0 } + references.flatMap { [$0.column, $0.helper?.column ?? 0] }
     columns +=
       places.flatMap { [$0.key, $0.place] } + pairs.map(\.column) + indexes.flatMap { $0.columns ?? [] }.map(\.column)
+    columns += rules.map(\.column)
     // Only of the first 64 the record knows that as a whole.
     return ((columns + required.filter { $0 >= 64 }).max() ?? -1) + 1
   }
@@ -115,6 +118,8 @@ public struct ProofIndex: Sendable, Equatable {
   public var columns: [ProofIndexColumn]?
   /// Whether entries are unique, except for NULL.
   public var isUnique: Bool
+  /// What a tree holds that is in the order of its own columns; nil if that is not looked at.
+  package var keyed: ProofKeyedTree?
   /// Makes an index.
   public init(name: String, root: UInt32, columns: [ProofIndexColumn]?, isUnique: Bool) {
     (self.name, self.root, self.columns, self.isUnique) = (name, root, columns, isUnique)
@@ -160,7 +165,9 @@ public struct ProofRows: Sendable {
   public var misplaced: [ProofTally]
   /// References that are no keys, or whose helper holds a kind that they cannot lead to.
   public var badReferences: UInt64 = 0
-  /// Rows that are so long that their entries cannot be found.
+  /// Rows that break a rule, in the order of the table's rules.
+  package var broken: [ProofTally]
+  /// Rows that are so long that their entries cannot be found, or whether they keep the rules.
   public var isPartial = false
 
   init(_ table: ProofTable) {
@@ -168,6 +175,17 @@ public struct ProofRows: Sendable {
     entries = Array(repeating: ProofDigest(), count: table.indexes.count)
     missing = Array(repeating: ProofTally(), count: table.required.count)
     misplaced = Array(repeating: ProofTally(), count: table.places.count)
+    broken = Array(repeating: ProofTally(), count: table.rules.count)
+  }
+
+  /// Adds what became of a rule in a row.
+  @inline(__always)
+  mutating func add(_ outcome: ProofRecord.RuleOutcome, rule: Int, _ rowid: Int64) {
+    switch outcome {
+    case .kept: break
+    case .broken: broken[rule].add(rowid)
+    case .unknown: isPartial = true
+    }
   }
 
   /// Adds what was found in the next part.
@@ -183,6 +201,7 @@ public struct ProofRows: Sendable {
     lowKeys.add(other.lowKeys)
     for index in missing.indices { missing[index].add(other.missing[index]) }
     for index in misplaced.indices { misplaced[index].add(other.misplaced[index]) }
+    for index in broken.indices { broken[index].add(other.broken[index]) }
     badReferences += other.badReferences
     isPartial = isPartial || other.isPartial
   }

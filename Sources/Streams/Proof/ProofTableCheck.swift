@@ -36,6 +36,7 @@ final class ProofTableCheck {
   private let requiredMasks: ProofList<UInt64>
   private let places: ProofList<ProofTable.Place>
   private let pairs: ProofList<ProofTable.Pair>
+  private let rules: ProofList<ProofColumnRule>
   private let pairSums: ProofList<(forward: UInt64, backward: UInt64)>
   @exclusivity(unchecked) private var found: ProofRows
   @exclusivity(unchecked) private var digest = ProofDigest()
@@ -66,15 +67,10 @@ final class ProofTableCheck {
       table.kinds.map { kind in kind.required.reduce(0) { $0 | 1 << UInt64(min(63, table.required[$1])) } })
     places = ProofList(isFirst ? table.places : [])
     pairs = ProofList(isFirst ? table.pairs : [])
+    rules = ProofList(isFirst ? table.rules : [])
     pairSums = ProofList(pairs.all.map { _ in (0, 0) })
     found = ProofRows(table)
-    let row = ProofRecord(columns: table.columnCount)
-    let isThere = table.defaults.withUnsafeBytes { bytes in
-      guard row.decode(bytes, length: bytes.count) else { return false }
-      row.keep()
-      return true
-    }
-    defaults = isThere ? row : nil
+    defaults = ProofRecord.kept(table.defaults)
   }
 
   /// Values by a small number that is not negative.
@@ -157,6 +153,7 @@ final class ProofTableCheck {
     if columnEnds.all.count > 0 { enter(rowid) }
     for place in places.all.indices { self.place(place, rowid) }
     for pair in pairs.all.indices { self.pair(pair, rowid) }
+    for rule in rules.all.indices { found.add(record.outcome(rules.all[rule]), rule: rule, rowid) }
   }
 
   @inline(__always)
@@ -217,11 +214,11 @@ final class ProofTableCheck {
   private func pair(_ place: Int, _ rowid: Int64) {
     let pair = pairs.all[place]
     guard let key = record.integer(pair.column) else { return }
-    let (first, second) = pair.isForward ? (rowid, key) : (key, rowid)
-    var state = ProofHash.start(UInt64(bitPattern: first), 0)
-    ProofHash.turn(&state, left: UInt64(bitPattern: second), right: 0)
-    let hash = ProofHash.end(state).low
-    if pair.isForward { pairSums.all[place].forward &+= hash } else { pairSums.all[place].backward &+= hash }
+    if pair.isForward {
+      pairSums.all[place].forward &+= ProofHash.pair(rowid, key)
+    } else {
+      pairSums.all[place].backward &+= ProofHash.pair(key, rowid)
+    }
   }
 
   /// What the entries of the row in all indexes must be.

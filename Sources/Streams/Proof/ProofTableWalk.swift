@@ -18,33 +18,32 @@ final class ProofTableWalk {
   private let file: ProofFile
   private let claims: ProofClaims
   private let pages: ProofPages
+  private let space: ProofSpace
   /// Parts to come, the next one at the end.
   private var stack: [Part]
   private(set) var node: ProofNode?
   @exclusivity(unchecked) private var part: Part
   @exclusivity(unchecked) private var last: Int64 = 0
   @exclusivity(unchecked) private var hasLast = false
-  @exclusivity(unchecked) private var cellBytes = 0
   @exclusivity(unchecked) private var end = 0
 
   init(_ file: ProofFile, claims: ProofClaims, pages: ProofPages, parts: [Part]) {
     (self.file, self.claims, self.pages) = (file, claims, pages)
     stack = parts.reversed()
-    part = Part(page: 0, parent: 0, depth: 0)
+    (part, space) = (Part(page: 0, parent: 0, depth: 0), ProofSpace(file))
   }
 
   /// Levels below the root, found along its left side. The page of the root is read by the first who walks it.
-  static func depth(_ file: ProofFile, _ root: UInt32) throws -> Int {
-    let pages = ProofPages(file)
+  static func depth(_ pages: ProofPages, _ root: UInt32, inner: ProofNode.Kind) throws -> Int {
     var (page, depth) = (root, 0)
     while true {
       let bytes = try pages.page(page)
-      guard bytes.proofByte(page == 1 ? 100 : 0) == ProofNode.Kind.tableInterior.rawValue else { return depth }
+      guard bytes.proofByte(page == 1 ? 100 : 0) == inner.rawValue else { return depth }
       depth += 1
-      guard depth <= deepest else { throw file.damage("the tree is too deep", page: page) }
-      let node = try ProofNode(bytes, number: page, kind: .tableInterior, in: file)
-      guard node.cellCount > 0, node.place(0) + 4 <= file.usable else {
-        throw file.damage("an inner page has no cell", page: page)
+      guard depth <= deepest else { throw pages.file.damage("the tree is too deep", page: page) }
+      let node = try ProofNode(bytes, number: page, kind: inner, in: pages.file)
+      guard node.cellCount > 0, node.place(0) + 4 <= pages.file.usable else {
+        throw pages.file.damage("an inner page has no cell", page: page)
       }
       page = bytes.proof32(node.place(0))
     }
@@ -55,7 +54,8 @@ final class ProofTableWalk {
     if !part.isClaimed { try claim(part) }
     let node = try ProofNode(try pages.page(part.page), number: part.page, kind: .tableInterior, in: file)
     var parts: [Part] = []
-    var (lower, bytes, end) = (part.lower, 0, file.usable)
+    var (lower, end) = (part.lower, file.usable)
+    space.begin()
     for cell in 0..<node.cellCount {
       var position = node.place(cell) + 4
       let start = position - 4
@@ -63,16 +63,17 @@ final class ProofTableWalk {
         throw file.damage("a cell is damaged", page: part.page, cell: cell)
       }
       let rowid = Int64(bitPattern: key)
-      guard lower.map({ rowid > $0 }) ?? true, part.upper.map({ rowid <= $0 }) ?? true, !file.isDense || position == end
+      guard lower.map({ rowid > $0 }) ?? true, part.upper.map({ rowid <= $0 }) ?? true,
+        file.isDense ? position == end : space.take(start, position)
       else {
         throw file.damage("an inner page's keys are out of order", page: part.page, cell: cell)
       }
       parts.append(
         Part(page: node.base.proof32(start), parent: part.page, depth: part.depth - 1, lower: lower, upper: rowid))
-      (lower, bytes, end) = (rowid, bytes + position - start, start)
+      (lower, end) = (rowid, start)
     }
     guard node.cellCount > 0 else { throw file.damage("an inner page has no cell", page: part.page) }
-    if !file.isDense { try node.checkSpace(bytes, in: file) }
+    try space.finish(node)
     parts.append(Part(page: node.rightmost, parent: part.page, depth: part.depth - 1, lower: lower, upper: part.upper))
     return parts
   }
@@ -92,7 +93,9 @@ final class ProofTableWalk {
       try claim(next)
       let node = try ProofNode(try pages.page(next.page), number: next.page, kind: .tableLeaf, in: file)
       guard node.cellCount > 0 || next.parent == 0 else { throw file.damage("a leaf has no row", page: next.page) }
-      (self.node, part, cellBytes, end) = (node, next, 0, file.usable)
+      (self.node, part, end) = (node, next, file.usable)
+      space.begin()
+      if node.cellCount == 0 { try space.finish(node) }
       (last, hasLast) = (next.lower ?? 0, next.lower != nil)
       return true
     }
@@ -128,8 +131,7 @@ final class ProofTableWalk {
 
   @inline(__always)
   private func endCell(_ cell: Int, start: Int, after: Int, node: ProofNode) throws {
-    cellBytes &+= after &- start
-    if file.isDense, after != end {
+    guard file.isDense ? after == end : space.take(start, after) else {
       throw file.damage("cells overlap, or leave room between them", page: node.number, cell: cell)
     }
     end = start
@@ -137,6 +139,6 @@ final class ProofTableWalk {
     if let upper = part.upper, last > upper {
       throw file.damage("row \(last) belongs to another page", page: node.number, cell: cell)
     }
-    if !file.isDense { try node.checkSpace(cellBytes, in: file) }
+    try space.finish(node)
   }
 }

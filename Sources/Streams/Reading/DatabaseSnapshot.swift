@@ -93,7 +93,7 @@ public final class DatabaseSnapshot: Sendable {
     if header.pageCountIsValid, header.pageCount <= inFile { return header.pageCount }
     guard !header.pageCountIsValid else {
       throw StreamsError(
-        .damagedDatabase, "the file is truncated: its header tells \(header.pageCount) pages, \(inFile) are there",
+        .damagedDatabase, "the file is truncated: its header says \(header.pageCount) pages, and \(inFile) are there",
         path: path, hint: "Restore the file from a backup")
     }
     return inFile

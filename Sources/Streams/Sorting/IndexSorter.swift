@@ -154,9 +154,7 @@ public final class IndexSorter {
     return made
   }
 
-  private static var damaged: StreamsError {
-    StreamsError(.inputOutput, "a scratch file does not hold what was written to it")
-  }
+  private static var damaged: StreamsError { .damagedScratch() }
 
   /// Forgets all entries, and gives their memory back.
   func removeAll() { (numbers, keys) = (nil, nil) }

@@ -23,8 +23,7 @@ final class RunFile {
   private var filled = 0
 
   init(path: String, fileSystem: any FileSystem) throws {
-    file = try fileSystem.open(path, .create)
-    try fileSystem.remove(path)
+    file = try fileSystem.openScratch(path)
   }
 
   deinit {
@@ -97,7 +96,5 @@ final class RunBlocks {
     return UnsafeRawBufferPointer(rebasing: block[RunFile.headLength..<(RunFile.headLength + length)])
   }
 
-  func damaged() -> StreamsError {
-    StreamsError(.inputOutput, "a scratch file does not hold what was written to it", path: file.path)
-  }
+  func damaged() -> StreamsError { .damagedScratch(file.path) }
 }

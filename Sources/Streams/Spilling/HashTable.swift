@@ -51,6 +51,9 @@ final class HashTable {
   /// An entry has two to four places.
   var isFull: Bool { used + count * 24 >= byteLimit }
 
+  /// Whether seven eighths are used, or as much as caches hold: looking at random in more is slower than not to look.
+  var isFilling: Bool { used + count * 24 >= min(byteLimit / 8 * 7, 16 << 20) }
+
   @inline(__always)
   private func slot(_ place: UInt64) -> Slot { Slot(base: arena + (Int(place >> 32) - 1) * 8) }
 

@@ -29,8 +29,8 @@ public final class SpillingMap {
   @exclusivity(unchecked) private var clock = SampledClock()
   private let published = PublishedRuns()
 
-  /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, and once more the filters that
-  /// are kept in memory. Beyond both are eight bytes for every KiB of runs.
+  /// Makes an empty map. Its files begin with `path`; `memoryBytes` bounds the table, and once more the filters in
+  /// memory. Beyond both are eight bytes for every KiB of runs.
   /// - Throws: ``StreamsError``.
   public init(path: String, fileSystem: any FileSystem, memoryBytes: Int) throws {
     (self.path, self.fileSystem, filterBytes) = (path, fileSystem, memoryBytes)
@@ -54,7 +54,13 @@ public final class SpillingMap {
   /// Seconds that runs took so far, to be written and to be looked into one key after the other, about.
   public var secondsOfRuns: Double { clock.seconds }
 
-  var hasRuns: Bool { !runs.isEmpty }
+  /// Whether some entries are no longer in memory.
+  public var hasRuns: Bool { !runs.isEmpty }
+  /// Entries in memory.
+  public var tableCount: Int { table.count }
+
+  /// Whether memory for entries is nearly used up, or larger than caches.
+  public var isFilling: Bool { table.isFilling }
 
   func findInRuns(_ key: TaggedKey, hash: UInt64, _ memory: RunMemory? = nil) throws -> SpillingEntry? {
     let memory = memory ?? self.memory

@@ -14,7 +14,7 @@ public struct TaggedKey {
 
   /// The hash of all bytes one after the other.
   @inline(__always)
-  var hash: UInt64 {
+  public var hash: UInt64 {
     guard let tag, let base = body.baseAddress, body.count >= 8 else { return short }
     var hash = KeyHash(count: count)
     hash.add(UInt64(tag) | base.loadUnaligned(as: UInt64.self).littleEndian << 8)
@@ -30,6 +30,7 @@ public struct TaggedKey {
     return hash.finished
   }
 
+  @inline(never)
   private var short: UInt64 {
     guard let tag else { return hashBytes(body) }
     return withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { bytes in

@@ -16,10 +16,10 @@ struct ExportTestStore {
   func export(
     _ format: ExportFormat = .jsonLines, entity: String? = nil, toMany: Bool = false, limit: UInt64? = nil,
     budget: MemoryBudget = .standard
-  ) throws -> (text: String, summary: StoreExport.Summary) {
+  ) throws -> (text: String, summary: ExportSummary) {
     let reader = try StoreExport.open(path, LocalFileSystem())
     defer { reader.close() }
-    var options = StoreExport.Options(format: format, entity: entity)
+    var options = ExportOptions(format: format, entity: entity)
     (options.includesToMany, options.limit, options.memory) = (toMany, limit, budget)
     let export = try StoreExport(reader, model: model, options: options, fileSystem: LocalFileSystem())
     let bytes = Gathered()

@@ -159,6 +159,36 @@ struct CompiledMappingTests {
     #expect(pairs == 5)
   }
 
+  /// The classes of an archive: of each its parents, and the keys that objects of it have.
+  private static func structure(_ bytes: [UInt8]) throws -> [String: Set<String>] {
+    guard case .dictionary(let list)? = try PropertyListFile.read(value: bytes, greatestWeight: 1 << 24),
+      case .array(let objects)? = list["$objects"]
+    else { return [:] }
+    var found: [String: Set<String>] = [:]
+    for case .dictionary(let fields) in objects {
+      guard case .uid(let number)? = fields["$class"], case .dictionary(let kind) = objects[number],
+        case .array(let parents)? = kind["$classes"]
+      else { continue }
+      found["\(parents)", default: []].insert(fields.keys.sorted().joined(separator: " "))
+    }
+    return found
+  }
+
+  @Test(
+    "What our writer makes of a mapping model has the classes of Xcode's archive, and the keys of each",
+    .enabled(if: isInCorpus, Comment(rawValue: ModelCorpus.missing)))
+  func structureOfCorpus() throws {
+    let folder = try Self.corpusFolder()
+    let versions = try ModelReader.read(path: folder + "/Delta.momd")[0].versions
+    for name in ["DeltaToDelta2", "Delta2ToDelta3", "Delta3ToDelta4", "Delta4ToDelta5", "Delta5ToDelta6"] {
+      let model = try MappingModelReader.read(path: "\(folder)/\(name).xcmappingmodel")[0]
+      let source = versions.first { $0.name == model.sourceModelName }
+      let own = try Self.structure(CompiledMappingFile(source: source).bytes(model))
+      let real = try Self.structure([UInt8](Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name).cdm"))))
+      #expect(real.count >= 12 && own == real, "\(name)")
+    }
+  }
+
   private static let isInCorpus = (try? corpusFolder()) != nil
 
   private static func corpusFolder() throws -> String {

@@ -6,7 +6,7 @@ import Testing
 @Suite("Date patterns")
 struct DatePatternTests {
   @Test(
-    "Dates that Foundation writes are read as the same instants",
+    "Dates that Foundation writes are read as the same instants, and written as the same texts",
     arguments: [
       "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'", "yyyy-MM-dd HH:mm:ss Z", "d.M.y, H:m:s", "yyyyMMddHHmmssSSS",
       "M/d/yyyy h:mm:ss a",
@@ -26,6 +26,7 @@ struct DatePatternTests {
       let seconds = Double(Int64(state >> 20) % 25_180_000_000) - 12_590_000_000
       let text = formatter.string(from: Date(timeIntervalSinceReferenceDate: seconds))
       #expect(pattern.seconds(text) == seconds, "\(text)")
+      #expect(pattern.string(seconds) == text)
     }
   }
 

@@ -110,12 +110,18 @@ struct MappingFileTests {
       ("from: A\nto: B\nentities: [{ to: File, objects: [{ create: File }] }]", "Add the key from"),
       ("from: A\nto: B\nentities: [User, User]", "another entity mapping has the name UserToUser"),
       ("from: { hashes: { A: xy } }\nto: B\nentities: []", "the version hash of A has to be 64 hexadecimal digits"),
-      ("from: A\nto: B\ndestination: {}\nentities: []", "line 3: a destination names no server. Add the key postgres"),
+      (
+        "from: A\nto: B\ndestination: {}\nentities: []",
+        "line 3: a destination names no server and no file. Add the key postgres"
+      ),
       ("from: A\nto: B\ndestination: { url: x }\nentities: []", "a destination has no key url"),
       (
         "from: A\nto: B\ndestination: { postgres: \"postgres://a:b@c/d\" }\nentities: []",
         "line 3: a password does not belong into a mapping file. Give it by PGPASSWORD"
       ),
+      ("from: A\nto: B\ndestination: { postgres: x, sqlite: y }\nentities: []", "names a server and a file. Keep one"),
+      ("from: A\nto: B\ndestination: { sqlite: y, schema: s }\nentities: []", "schema does not go with sqlite"),
+      ("from: A\nto: B\ndestination: { sqlite: y, dates: old }\nentities: []", "Allowed are iso, unix"),
       ("from: A\nto: B\ndestination: { postgres: x, names: camel }\nentities: []", "Allowed are snake-case, core-data"),
       (
         "from: A\nto: B\ndestination: { postgres: x, schema: \(String(repeating: "s", count: 64)) }\nentities: []",
@@ -128,10 +134,37 @@ struct MappingFileTests {
     #expect(found.contains(wanted), "\(found)")
   }
 
+  @Test("Anchors repeat values, and << keys and values, within a budget; an alias of nothing is an error")
+  func anchors() throws {
+    let text = """
+      from: A
+      to: B
+      entities:
+        - from: Book
+          attributes: &common { title: $source.name, pages: &pages { cast: $source.pages, to: integer }, star: "'a *b'" }
+        - from: Paper
+          attributes: { <<: *common, title: $source.title, sheets: *pages, twice: $source.a *2 }
+      """
+    let plain = """
+      from: A
+      to: B
+      entities:
+        - from: Book
+          attributes: { title: $source.name, pages: { cast: $source.pages, to: integer }, star: "'a *b'" }
+        - from: Paper
+          attributes: { title: $source.title, sheets: { cast: $source.pages, to: integer }, twice: $source.a *2, pages: { cast: $source.pages, to: integer }, star: "'a *b'" }
+      """
+    let found = MappingText.failure(text.replacing("*pages", with: "*page"))
+    #expect(found.contains("line 7: nothing before has the anchor &page"), "\(found)")
+    #expect(try MappingText.read(text) == MappingText.read(plain))
+  }
+
   @Test("Hostile files are refused within bounds: aliases, depth, size, bytes that are no text")
   func hostile() throws {
     let bomb = (1...30).map { "a\($0): &a\($0) [\(Array(repeating: "*a\($0 - 1)", count: 9).joined(separator: ","))]" }
-    #expect(MappingText.failure("a0: &a0 x\n" + bomb.joined(separator: "\n")).contains("anchors"))
+    #expect(
+      MappingText.failure("a0: &a0 x\n" + bomb.joined(separator: "\n")).contains("aliases stand for more than 10"))
+    #expect(MappingText.failure("a: &a [x]\n? [*a, *a]\n: y").contains("a key has to be a text, and no alias"))
     for opening in ["[", "{a: ", "- ", "? ", "{? ", "[a: "] {
       #expect(MappingText.failure(String(repeating: opening, count: 100_000)) != "nothing")
     }

@@ -50,13 +50,19 @@ struct MappingFileWriterTests {
     var mapping = MappingModel(name: "Away", entityMappings: [EntityMapping(sourceEntity: "A", destinationEntity: "A")])
     (mapping.sourceModelName, mapping.destinationModelName) = ("A", "B")
     for schema in ["public", "a: b"] {
-      for inheritance in PostgresOptions.Inheritance.allCases {
-        for names in PostgresOptions.Names.allCases {
+      for inheritance in TableInheritance.allCases {
+        for names in TableNames.allCases {
           var options = PostgresOptions()
           (options.schema, options.inheritance, options.names) = (schema, inheritance, names)
           mapping.destination = .postgres(
             PostgresDestination(server: PostgresServer(url: "postgres://app@db/x?sslmode=require"), options: options))
           #expect(try MappingFileReader.read(text: MappingFileWriter.text(mapping), name: "Away") == mapping)
+          for dates in PlainDates.allCases {
+            var plain = PlainDestination(path: "a \(schema).sqlite")
+            (plain.inheritance, plain.names, plain.dates) = (inheritance, names, dates)
+            mapping.destination = .plain(plain)
+            #expect(try MappingFileReader.read(text: MappingFileWriter.text(mapping), name: "Away") == mapping)
+          }
         }
       }
     }

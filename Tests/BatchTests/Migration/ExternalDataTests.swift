@@ -103,7 +103,7 @@ import Testing
 
   @Test(
     "Trap 14: a file that is lost or torn on the way is found before the cut-over, with entity, key and attribute",
-    arguments: [VerificationMode.fast, .full])
+    arguments: [VerificationMode.fast, .full, .sqlite])
   func proof(mode: VerificationMode) throws {
     for (number, damage) in [FileDamage.lost, .torn, .changed].enumerated() {
       let output = try folder.place("\(mode)-\(number)")

@@ -71,7 +71,7 @@ struct PassedChain {
           - from: Book
             attributes:
               step\(step): { cast: $source.word, to: integer, default: 3 }
-              title: { join: [{ prefix: $source.title, length: 9 }, \(step == 0 ? "1" : "$source.step\(step - 1)"), { lookup: $source.word, in: words }] }
+              title: { join: [{ prefix: $source.title, length: 9 }, \(step == 0 ? "1" : "$source.step\(step - 1)"), { lookup: $source.word, in: words }, { prefix: { uuid: repeatable }, length: 6 }] }
               sold: { if: "pages > 50", then: $source.sold, else: { date: { value: "2001-01-02" }, format: yyyy-MM-dd } }
         """
     case .asking:

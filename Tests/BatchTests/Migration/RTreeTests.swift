@@ -108,9 +108,9 @@ struct PlaceStore {
       return try StoreVerifier(path: path, model: try places.folder.model("V2"))
         .verify(.init(uuid: String(uuid), rows: [:]), mode: mode).violations
     }
-    #expect(try violations(.fast) == [] && violations(.full) == [])
+    #expect(try violations(.fast) == [] && violations(.full) == [] && violations(.sqlite) == [])
     try MigrationFolder.execute(path, fault.sql)
-    for mode in [VerificationMode.fast, .full] {
+    for mode in [VerificationMode.fast, .full, .sqlite] {
       let found = try violations(mode)
       #expect(found.contains { $0.kind == .index && $0.message.contains(fault.words) }, "\(found)")
       #expect(fault.key == nil || found.contains { $0.examples.contains { $0.key == fault.key } }, "\(found)")

@@ -87,7 +87,7 @@ struct VersionPathTests {
     let gap = #expect(throws: BatchError.self) {
       try VersionPath.find(from: v1, to: v2, library: library, mappings: [Self.mapping("a", v1, v2, ["A"])])
     }
-    #expect(gap?.code == .badMapping && gap?.message.contains("V1 to V2: a leave out B") == true)
+    #expect(gap?.code == .badMapping && gap?.message.contains("V1 to V2: the mapping model a does not name B") == true)
     let overlap = #expect(throws: BatchError.self) {
       try VersionPath.find(
         from: v1, to: v2, library: library, mappings: [Self.mapping("x", v1, v2), Self.mapping("y", v1, v2, ["B"])])

@@ -2,6 +2,7 @@ import Foundation
 import Streams
 import Testing
 
+@testable import LoadTables
 @testable import PostgresLoads
 @testable import RunSupport
 

@@ -4,6 +4,7 @@
 
   @testable import CoreDataModel
   @testable import MappingModels
+  @testable import LoadTables
   @testable import PostgresLoads
 
   /// Compares tables of a server with those of a store, by SQL on both sides and nothing of the engine: under Core
@@ -17,7 +18,7 @@
     let model: ManagedObjectModel
 
     /// Compares all tables of the schema; returns how many rows there are.
-    func compare(_ inheritance: PostgresOptions.Inheritance) throws -> Int {
+    func compare(_ inheritance: TableInheritance) throws -> Int {
       let database = try DatabaseQueue(path: store)
       defer { try? database.close() }
       let tables = try session.rows(
@@ -33,7 +34,7 @@
     private static let joinTables =
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'Z_[0-9]*'"
 
-    private func compare(_ table: String, _ database: DatabaseQueue, _ inheritance: PostgresOptions.Inheritance) throws
+    private func compare(_ table: String, _ database: DatabaseQueue, _ inheritance: TableInheritance) throws
       -> Int
     {
       let columns = try session.rows(
@@ -66,7 +67,7 @@
     }
 
     /// Rows of the store's table: of a class those of its entity and all below it.
-    private func query(_ table: String, _ columns: [String], _ inheritance: PostgresOptions.Inheritance) throws
+    private func query(_ table: String, _ columns: [String], _ inheritance: TableInheritance) throws
       -> String
     {
       let list: String = columns.map { (name: String) -> String in "\"\(name)\"" }.joined(separator: ", ")

@@ -9,6 +9,7 @@
   @testable import CoreDataStore
   @testable import MappingModels
   @testable import MigrationJobs
+  @testable import LoadTables
   @testable import PostgresLoads
   @testable import RunSupport
 
@@ -54,7 +55,7 @@
       let source = try LoadStore(store, model: Self.model, LocalFileSystem())
       return (
         PostgresLoad(
-          schema: try PostgresSchemaPlanner.plan(Self.model, options), store: source, server: TestServer.server,
+          schema: try LoadSchemaPlanner.plan(Self.model, options), store: source, server: TestServer.server,
           proves: proves,
           rowLimit: 4 << 20, monitor: RunMonitor(), isBegun: false), source
       )

@@ -6,6 +6,7 @@
 
   @testable import CoreDataModel
   @testable import MappingModels
+  @testable import LoadTables
   @testable import PostgresLoads
   @testable import RunSupport
 
@@ -26,7 +27,7 @@
       return (folder, store, model)
     }
 
-    private func options(_ schema: String, _ inheritance: PostgresOptions.Inheritance) -> PostgresOptions {
+    private func options(_ schema: String, _ inheritance: TableInheritance) -> PostgresOptions {
       var options = PostgresOptions()
       (options.schema, options.inheritance, options.names) = (schema, inheritance, .coreData)
       return options
@@ -39,7 +40,7 @@
       let source = try LoadStore(store, model: model, LocalFileSystem())
       defer { source.close() }
       var load = PostgresLoad(
-        schema: try PostgresSchemaPlanner.plan(model, options), store: source, server: TestServer.server, proves: true,
+        schema: try LoadSchemaPlanner.plan(model, options), store: source, server: TestServer.server, proves: true,
         rowLimit: 4 << 20, monitor: RunMonitor(interval: .bytes(500)), isBegun: false)
       (load.sessions, load.leastPart, load.leastBlocks) = (sessions, 1024, 1)
       if let fuse { load.connect = { FaultySession(try $0.connect(), fuse) } }
@@ -52,7 +53,7 @@
     func differential(seed: UInt64) throws {
       let (folder, store, model) = try store(seed)
       defer { withExtendedLifetime(folder) {} }
-      let inheritance = PostgresOptions.Inheritance.allCases[Int(seed % 2)]
+      let inheritance = TableInheritance.allCases[Int(seed % 2)]
       try TestServer.withSchema("random") { session, schema in
         let outcome = try load(store, model, options(schema, inheritance))
         let tables = LoadedTables(session: session, schema: schema, store: store, model: model)

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import LoadTables
 @testable import PostgresLoads
 
 @Suite("Names in PostgreSQL") struct PostgresNamesTests {
@@ -12,7 +13,7 @@ import Testing
       ("Éclair", "éclair"), ("with space", "with_space"), ("address.street", "address_street"), ("x", "x"),
       ("isbn13Code", "isbn13_code"),
     ])
-  func snakeCase(name: String, wanted: String) { #expect(PostgresNames.snakeCase(name) == wanted) }
+  func snakeCase(name: String, wanted: String) { #expect(LoadNames.snakeCase(name) == wanted) }
 
   @Test("What is not a plain name, or is a word of SQL, stands in quotes")
   func quotes() {
@@ -27,7 +28,7 @@ import Testing
 
   @Test("No name is given twice, and none is longer than PostgreSQL keeps")
   func book() {
-    var book = PostgresNameBook()
+    var book = LoadNameBook()
     #expect(book.take("a") == "a")
     #expect(book.take("a", or: ["b"]) == "b")
     #expect(book.take("a") == "a_2")
@@ -36,7 +37,7 @@ import Testing
     let names = [book.take(long), book.take(long + "x"), book.take(long)]
     #expect(Set(names).count == 3)
     for name in names { #expect(name.utf8.count <= 63) }
-    var columns = PostgresNameBook(used: PostgresNameBook.systemColumns)
+    var columns = LoadNameBook(used: PostgresNames.systemColumns)
     #expect(columns.take("xmin", or: ["item_xmin"]) == "item_xmin" && columns.take("ctid") == "ctid_2")
   }
 }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CoreDataModel
+@testable import LoadTables
 @testable import MappingModels
 @testable import PostgresLoads
 
@@ -30,7 +31,7 @@ import Testing
     var options = PostgresOptions()
     options.schema = "app"
     change(&options)
-    return PostgresStatements(schema: try PostgresSchemaPlanner.plan(Self.model, options)).script
+    return PostgresStatements(schema: try LoadSchemaPlanner.plan(Self.model, options)).script
   }
 
   @Test("One table for a root: sub-entities' columns beside it, keys and order, indexes and what refers to what")
@@ -99,7 +100,7 @@ import Testing
       .init(name: "byWeight", elements: [.init(property: "weight")]),
     ]
     model.entities[place].uniquenessConstraints = [["id"]]
-    let schema = try PostgresSchemaPlanner.plan(model, PostgresOptions())
+    let schema = try LoadSchemaPlanner.plan(model, PostgresOptions())
     #expect(schema.notes == ["byPlace of Tag is not created: it is an R-tree"])
     let script = PostgresStatements(schema: schema).script
     for wanted in [
@@ -109,8 +110,8 @@ import Testing
     }
   }
 
-  @Test("Names with quotes, words of SQL and great length stay names", arguments: PostgresOptions.Inheritance.allCases)
-  func hostileNames(inheritance: PostgresOptions.Inheritance) throws {
+  @Test("Names with quotes, words of SQL and great length stay names", arguments: TableInheritance.allCases)
+  func hostileNames(inheritance: TableInheritance) throws {
     var options = PostgresOptions()
     (options.schema, options.inheritance) = ("a\"b", inheritance)
     let long = String(repeating: "Long", count: 30)
@@ -118,7 +119,7 @@ import Testing
       EntityDescription(
         name: $0, attributes: [.init(name: "order", type: .string), .init(name: long + "x", type: .string)])
     }
-    let schema = try PostgresSchemaPlanner.plan(ManagedObjectModel(name: "M", entities: entities), options)
+    let schema = try LoadSchemaPlanner.plan(ManagedObjectModel(name: "M", entities: entities), options)
     #expect(Set(schema.tables.map(\.name)).count == 4)
     let script = PostgresStatements(schema: schema).script
     #expect(script.contains("CREATE TABLE \"a\"\"b\".\"select\" (\n  id bigint NOT NULL,\n"))

@@ -10,6 +10,7 @@
   @testable import MappingModels
   @testable import MigrationJobs
   @testable import Migrations
+  @testable import LoadTables
   @testable import PostgresLoads
   @testable import RunSupport
 
@@ -20,7 +21,7 @@
       var options = PostgresOptions()
       (options.schema, options.names) = (schema, .coreData)
       var load = PostgresLoad(
-        schema: try PostgresSchemaPlanner.plan(model, options), store: source, server: TestServer.server, proves: true,
+        schema: try LoadSchemaPlanner.plan(model, options), store: source, server: TestServer.server, proves: true,
         rowLimit: 4 << 20, monitor: RunMonitor(interval: .bytes(500)), isBegun: false)
       (load.leastPart, load.leastBlocks) = (1024, 1)
       let outcome = try load.run()

@@ -134,4 +134,21 @@ struct ObjectTraceTests {
     #expect(first.object?.entity == "Human" && first.policy == nil)
     #expect(first.properties.contains { $0.origin?.hasSuffix("renamed by its renaming identifier") == true })
   }
+
+  @Test("A value that belongs to the run, as a random UUID, is said to be so, and is no difference")
+  func random() throws {
+    let rules = try RuleStore(
+      [StoreModels.entity("Note", [("title", .string)])],
+      [StoreModels.entity("Note", [("title", .string), ("id", .uuid)])], [("Note", "Z_PK, ZTITLE", "1, 'a'")])
+    var request = try rules.request("  - { from: Note, attributes: { title: $same, id: { uuid: random } } }")
+    let output = try rules.folder.place("New")
+    request.output = output
+    _ = try rules.folder.migrate(request)
+    func found() throws -> ObjectTrace.Found? {
+      try rules.folder.job().trace("Note", key: 1, in: request, result: output).found?.first
+    }
+    #expect(try found()?.differing == [] && found()?.unforetold == ["id"])
+    try MigrationFolder.execute(output, "UPDATE ZNOTE SET ZTITLE = 'b'")
+    #expect(try found()?.differing == ["title"] && found()?.unforetold == ["id"])
+  }
 }

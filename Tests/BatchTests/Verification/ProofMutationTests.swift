@@ -58,7 +58,7 @@ final class MutatedStore {
   private let folder: MigrationFolder
   private let source: VerificationStore
   private let whole: Data
-  private let path: String
+  let path: String
   private var digests: [String: ProofDigest] = [:]
 
   init(seed: UInt64) throws {
@@ -85,10 +85,10 @@ final class MutatedStore {
     return Dictionary(zip(plan.tables, found.rows).map { ($0.name, $1?.digest ?? ProofDigest()) }) { $1 }
   }
 
-  func verify(isDense: Bool) throws -> VerificationReport {
+  func verify(isDense: Bool, mode: VerificationMode = .fast) throws -> VerificationReport {
     do {
       return try StoreVerifier(path: path, model: source.layout.model).verify(
-        .init(uuid: VerificationStore.uuid, rows: source.expectedRows, digests: digests, isDense: isDense), mode: .fast,
+        .init(uuid: VerificationStore.uuid, rows: source.expectedRows, digests: digests, isDense: isDense), mode: mode,
         external: ExternalDataPlaces(store: path, source: source.path))
     } catch let error as BatchError where error.code == .badStore {
       let violation = Violation(kind: .damaged, message: error.message)

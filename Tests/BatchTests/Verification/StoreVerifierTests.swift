@@ -29,7 +29,7 @@ struct StoreVerifierTests {
 
   @Test(
     "Every single fault is found, with its entity, property and key",
-    arguments: [VerificationMode.full, .fast])
+    arguments: [VerificationMode.full, .fast, .sqlite])
   func faults(mode: VerificationMode) throws {
     var made = 0
     for seed in UInt64(1)...3 {
@@ -55,7 +55,7 @@ struct StoreVerifierTests {
 
   @Test(
     "Required values that are NULL and places that are missing are warnings with counts",
-    arguments: [VerificationMode.full, .fast])
+    arguments: [VerificationMode.full, .fast, .sqlite])
   func warnings(mode: VerificationMode) throws {
     let store = try VerificationStore(seed: 2)
     var file = 0
@@ -99,7 +99,7 @@ struct StoreVerifierTests {
 
   @Test(
     "To-many relationships with fewer or more objects than their model says are warnings with the owner's key, as required values are",
-    arguments: [VerificationMode.full, .fast])
+    arguments: [VerificationMode.full, .fast, .sqlite])
   func counts(mode: VerificationMode) throws {
     let store = try VerificationStore(seed: 6)
     func warnings() throws -> [String] {

@@ -112,7 +112,7 @@ struct LossFindingTests {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     try FileManager.default.moveItem(atPath: path, toPath: directory + "/typo.yaml")
     let plan = try folder.run(["plan", store, "--models", folder.models, "--to", "V2", "--mappings", directory])
-    #expect(plan.code == 0 && plan.output.contains("V01 is not known: it is not used"), "\(plan)")
+    #expect(plan.code == 0 && plan.output.contains("V01 is not known (did you mean V1?): it is not used"), "\(plan)")
     let later = try mapping(folder, "from: V2\nto: V3\nentities: [A]\n")
     let other = try folder.run(["plan", store, "--models", folder.models, "--to", "V2", "--mappings", later])
     #expect(other.code == 0 && other.output.contains("is for V2 to V3, which is not on the path"), "\(other)")

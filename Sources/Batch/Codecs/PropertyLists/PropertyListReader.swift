@@ -13,7 +13,8 @@ package struct PropertyListReader {
   private static let greatestDepth = 64
   private static let mostObjects = 1 << 21
   /// A tree may weigh this much and eight times its file: a value weighs eight and its bytes.
-  private static let greatestWeight = 1 << 26
+  package static let greatestWeight = 1 << 26
+  private let greatestWeight: Int
 
   private struct Known {
     var value: PropertyListValue
@@ -30,17 +31,17 @@ package struct PropertyListReader {
 
   static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "bplist0".utf8) }
 
-  /// Reads the top object. Throws ``Damage``.
-  package static func read(_ bytes: [UInt8]) throws -> PropertyListValue {
+  /// Reads the top object, whose tree may weigh so much and eight times the file. Throws ``Damage``.
+  package static func read(_ bytes: [UInt8], greatestWeight: Int = greatestWeight) throws -> PropertyListValue {
     guard bytes.count >= 40, isBinary(bytes) else { throw Damage("it is no binary property list") }
-    var reader = try PropertyListReader(bytes)
+    var reader = try PropertyListReader(bytes, greatestWeight: greatestWeight)
     return try reader.object(try reader.integer(at: bytes.count - 16, size: 8), depth: 0).value
   }
 
   /// Layout of the trailer: 6 unused bytes, size of offsets and of references, then three big-endian 64-bit numbers:
   /// the count of objects, the top object, the start of the table of offsets.
-  private init(_ bytes: [UInt8]) throws {
-    self.bytes = bytes
+  private init(_ bytes: [UInt8], greatestWeight: Int) throws {
+    (self.bytes, self.greatestWeight) = (bytes, greatestWeight)
     let trailer = bytes.count - 32
     offsetSize = Int(bytes[trailer + 6])
     referenceSize = Int(bytes[trailer + 7])
@@ -62,7 +63,7 @@ package struct PropertyListReader {
     guard depth < Self.greatestDepth else { throw Damage("objects nest more than \(Self.greatestDepth) deep") }
     active[reference] = true
     let object = try read(at: try integer(at: tableStart + reference * offsetSize, size: offsetSize), depth: depth)
-    guard object.weight <= Self.greatestWeight + 8 * bytes.count else {
+    guard object.weight <= greatestWeight + 8 * bytes.count else {
       throw Damage("shared objects make it too large")
     }
     active[reference] = false

@@ -3,11 +3,14 @@
 public enum LoadDestination: Sendable, Equatable {
   /// A server of PostgreSQL.
   case postgres(PostgresDestination)
+  /// A file of ordinary tables.
+  case plain(PlainDestination)
 
-  /// The server and the place there, without secrets.
+  /// The database and the place there, without secrets.
   public var place: String {
     switch self {
     case .postgres(let destination): "\(destination.server.withoutPassword), schema \(destination.options.schema)"
+    case .plain(let destination): destination.path
     }
   }
 }

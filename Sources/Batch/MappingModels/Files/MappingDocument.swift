@@ -7,8 +7,8 @@ package enum MappingDocument {
   /// The most bytes of a mapping file, and of a table.
   static let mostBytes = 1 << 20
 
-  /// Reads a file. Files that are too large, no UTF-8, or use anchors are refused: what an alias repeats may grow
-  /// without bound. How deep values lie in each other is limited by the parser, to 1000.
+  /// Reads a file. Files that are too large, no UTF-8, or repeat too much by aliases are refused. How deep values lie in
+  /// each other is limited by the parser, to 1000.
   package static func read(_ path: String) throws -> MappingNode { try parse(try text(path), path: path) }
 
   /// Whether a file holds a word. False if it is larger than any mapping file.
@@ -39,27 +39,17 @@ package enum MappingDocument {
   }
 
   static func parse(_ text: String, path: String) throws -> MappingNode {
-    guard !(hasName(after: "&", text) && hasName(after: "*", text)) else {
-      throw BatchError(
-        .badMapping, "anchors (&name) and aliases (*name) are not allowed",
-        hint: "Write the value out, and put spaces after * and & in expressions", path: path)
-    }
     do {
-      guard let root = try compose(yaml: text, .basic, .default, .utf8) else {
+      // An alias that the parser resolves could stand for any number of values. So it reads a sign in place of each.
+      let marked = try MarkedAliases(text, path: path)
+      let parser = try Parser(yaml: marked.text, resolver: .basic, constructor: .default, encoding: .utf8)
+      guard let root = try parser.singleRoot() else {
         throw BatchError(.badMapping, "the file is empty", hint: MappingFileObject.file.allowed, path: path)
       }
-      return MappingNode(node: root, path: path)
+      // The parser holds the names of anchors.
+      return try withExtendedLifetime(parser) { MappingNode(node: try marked.resolved(root), path: path) }
     } catch let error as YamlError {
       throw BatchError(.badMapping, message(error), path: path)
-    }
-  }
-
-  /// Whether a name follows a character anywhere, as in an anchor or an alias.
-  private static func hasName(after mark: Character, _ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    return zip(bytes, bytes.dropFirst()).contains { first, next in
-      first == mark.asciiValue
-        && (next == 45 || next == 95 || (48...57).contains(next) || (65...90).contains(next & 0xDF))
     }
   }
 

@@ -25,22 +25,25 @@ package struct MappingFileObject {
   static let entity = MappingFileObject(
     title: "an entity mapping", definition: "entity",
     keys: [
-      "name", "from", "to", "remove", "filter", "userInfo", "policy", "byName", "attributes", "relationships",
-      "objects",
+      "name", "from", "to", "subentities", "remove", "reason", "filter", "userInfo", "policy", "byName", "attributes",
+      "relationships", "objects",
     ])
   static let object = MappingFileObject(
     title: "an object", definition: "object",
     keys: [
       "create", "find", "findOrCreate", "by", "last", "forEach", "when", "userInfo", "attributes", "relationships",
-      "link",
+      "link", "as",
     ])
-  static let target = MappingFileObject(title: "a target", definition: "target", keys: ["find", "by", "last"])
+  static let removal = MappingFileObject(title: "a removal", definition: "removal", keys: ["when", "reason"])
+  static let target = MappingFileObject(
+    title: "a target", definition: "target", keys: ["find", "by", "last", "target", "when"])
   static let value = MappingFileObject(
     title: "a value", definition: "value",
     keys: [
       "value", "date", "format", "zone", "cast", "to", "sum", "join", "with", "split", "at", "part", "prefix", "length",
-      "lookup", "in", "if", "then", "else", "default", "expression", "uuid",
+      "lookup", "in", "if", "then", "else", "default", "expression", "uuid", "name", "uri", "binary", "epoch", "unit",
+      "number", "text", "when", "distance", "over", "first", "last", "destination", "attribute",
     ])
 
-  static let all = [file, destination, version, table, entity, object, target, value]
+  static let all = [file, destination, version, table, entity, removal, object, target, value]
 }

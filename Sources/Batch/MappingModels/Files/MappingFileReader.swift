@@ -41,11 +41,15 @@ struct MappingFileReader {
     guard let entities = fields["entities"] else {
       throw root.failure("the file has no entities", "Add the key entities, a list")
     }
-    let mappings = try entities.list("entities").map(entity)
-    var names: Set<String> = []
-    for (mapping, node) in zip(mappings, entities.elements ?? []) where !names.insert(mapping.name).inserted {
-      throw node.failure(
-        "another entity mapping has the name \(mapping.name)", "Give one of them a name with the key name")
+    var mappings: [EntityMapping] = []
+    for node in try entities.list("entities") {
+      for mapping in try EntityMappingReader(tables: tables).read(node) {
+        guard !mappings.contains(where: { $0.name == mapping.name }) else {
+          throw node.failure(
+            "another entity mapping has the name \(mapping.name)", "Give one of them a name with the key name")
+        }
+        mappings.append(mapping)
+      }
     }
     var model = MappingModel(name: name, entityMappings: mappings)
     guard let from = fields["from"], let to = fields["to"] else {
@@ -102,54 +106,5 @@ struct MappingFileReader {
       }
       return entry
     } ?? []
-  }
-
-  private func entity(_ node: MappingNode) throws -> EntityMapping {
-    guard node.entries != nil else {
-      let name = try node.text("an entity mapping")
-      return Self.byName(EntityMapping(sourceEntity: name, destinationEntity: name))
-    }
-    let fields = try node.fields(.entity)
-    var mapping = try named(fields, node)
-    do {
-      if let filter = fields["filter"] { mapping.filterPredicate = try RuleReader.predicate(filter).description }
-      for (key, value) in try fields["userInfo"]?.pairs("userInfo") ?? [] {
-        mapping.userInfo[key] = try value.text(key)
-      }
-      mapping.policyClassName = try fields["policy"]?.text("policy")
-      mapping.mapsByName = try fields["byName"]?.flag("byName") ?? (mapping.destinationEntity != nil)
-      try RuleReader(tables: tables).read(fields, into: &mapping)
-      if mapping.rules != nil, mapping.policyClassName != nil {
-        throw node.failure("an entity mapping has a policy and rules", "Put the rules into the policy, or leave it out")
-      }
-      if mapping.rules != nil, mapping.sourceEntity == nil || mapping.destinationEntity == nil {
-        throw node.failure("objects are made for each object of a source entity", "Add the key from")
-      }
-    } catch var error as BatchError {
-      error.entity = error.entity ?? mapping.name
-      throw error
-    }
-    return mapping
-  }
-
-  private func named(_ fields: [String: MappingNode], _ node: MappingNode) throws -> EntityMapping {
-    let name = try fields["name"]?.text("name")
-    if let removed = fields["remove"] {
-      guard Set(fields.keys).isSubset(of: ["remove", "name"]) else {
-        throw node.failure("with remove nothing but a name is allowed")
-      }
-      return EntityMapping(name: name, sourceEntity: try removed.text("remove"), destinationEntity: nil)
-    }
-    let (from, to) = (try fields["from"]?.text("from"), try fields["to"]?.text("to"))
-    guard from != nil || to != nil else {
-      throw node.failure("an entity mapping names no entity", "Add the keys from and to, or remove")
-    }
-    return EntityMapping(name: name, sourceEntity: from, destinationEntity: to ?? from)
-  }
-
-  private static func byName(_ mapping: EntityMapping) -> EntityMapping {
-    var mapping = mapping
-    mapping.mapsByName = true
-    return mapping
   }
 }

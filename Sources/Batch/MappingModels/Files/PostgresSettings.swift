@@ -18,19 +18,9 @@ enum PostgresSettings {
         throw node.failure("schema has to be a name of 1 to 63 bytes")
       }
     }
-    if let node = fields["inheritance"] { destination.options.inheritance = try choice(node, "inheritance") }
-    if let node = fields["names"] { destination.options.names = try choice(node, "names") }
+    if let node = fields["inheritance"] { destination.options.inheritance = try node.choice("inheritance") }
+    if let node = fields["names"] { destination.options.names = try node.choice("names") }
     return destination
-  }
-
-  private static func choice<Choice: RawRepresentable & CaseIterable>(
-    _ node: MappingNode, _ key: String
-  ) throws -> Choice where Choice.RawValue == String {
-    let allowed = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    guard let choice = Choice(rawValue: try node.text(key)) else {
-      throw node.failure("\(key) has none of its values", "Allowed are \(allowed)")
-    }
-    return choice
   }
 
   /// The settings that are not the defaults.

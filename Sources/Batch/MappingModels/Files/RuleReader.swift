@@ -7,7 +7,12 @@ struct RuleReader {
   /// The word for "by the rule for properties that are not mapped": the same name, else the default value (D.2).
   static let same = "$same"
 
+  private static let reserved: Set<String> = [
+    "source", "destination", "item", "previous", "manager", "entityPolicy", "entityMapping",
+  ]
+
   let values: RuleValueReader
+  private var targets: RuleTargetReader { RuleTargetReader(values: values) }
 
   init(tables: [String: MappingTable]) { values = RuleValueReader(tables: tables) }
 
@@ -22,7 +27,7 @@ struct RuleReader {
   func read(_ fields: [String: MappingNode], into mapping: inout EntityMapping) throws {
     var rules = MappingRules()
     for (name, node) in try properties(fields["attributes"]) {
-      let value = node.isSame ? nil : try values.read(node)
+      let value = node.isSame ? nil : try values.property(node)
       switch value {
       case nil: mapping.attributeMappings.append(PropertyMapping(name: name))
       case .expression(let expression) where !expression.usesItem:
@@ -32,14 +37,16 @@ struct RuleReader {
     }
     for (name, node) in try properties(fields["relationships"]) {
       if node.entries != nil {
-        rules.relationships.append(RuleRelationship(name: name, target: try target(node)))
+        rules.relationships.append(RuleRelationship(name: name, target: try targets.read(node)))
       } else {
         let expression = try node.isSame ? nil : values.expression(node)
         mapping.relationshipMappings.append(PropertyMapping(name: name, valueExpression: expression))
       }
     }
     for node in try fields["objects"]?.list("objects") ?? [] {
-      if let rule = try object(node, userInfo: mapping.userInfo) { rules.objects.append(rule) }
+      let known = rules.objects.compactMap(\.givenName)
+      guard let rule = try object(node, userInfo: mapping.userInfo, known: known) else { continue }
+      rules.objects.append(rule)
     }
     if !rules.isEmpty { mapping.rules = rules }
   }
@@ -52,26 +59,29 @@ struct RuleReader {
   }
 
   /// Nil if the user info that it asks for is another one: that is known before the first row.
-  private func object(_ node: MappingNode, userInfo: [String: String]) throws -> ObjectRule? {
+  private func object(_ node: MappingNode, userInfo: [String: String], known: [String]) throws -> ObjectRule? {
     let fields = try node.fields(.object)
     let kinds = [ObjectRule.Kind.create, .find, .findOrCreate].filter { fields[$0.rawValue] != nil }
     guard kinds.count == 1, let kind = kinds.first, let entity = fields[kind.rawValue] else {
       throw node.failure("an object needs one of create, find and findOrCreate")
     }
     var rule = ObjectRule(kind, entity: try entity.text(kind.rawValue))
-    rule.forEach = try fields["forEach"].map { try path(try values.expression($0), of: "source", $0) }
+    rule.forEach = try fields["forEach"].map { try self.values.collection($0, "forEach") }
     rule.condition = try fields["when"].map(Self.predicate)
     rule.link = try fields["link"]?.text("link")
     rule.takesLast = try fields["last"]?.flag("last") ?? false
-    rule.key = try fields["by"].map(key)
+    let values = RuleValueReader(tables: values.tables, known: known)
+    let targets = RuleTargetReader(values: values)
+    rule.key = try fields["by"].map(targets.key)
     rule.attributes =
       try fields["attributes"]?.pairs("attributes").map {
-        RuleAttribute(name: $0.name, value: try values.read($0.node))
+        RuleAttribute(name: $0.name, value: try values.property($0.node))
       } ?? []
     rule.relationships =
       try fields["relationships"]?.pairs("relationships").map {
-        RuleRelationship(name: $0.name, target: try target($0.node))
+        RuleRelationship(name: $0.name, target: try targets.read($0.node))
       } ?? []
+    rule.givenName = try fields["as"].map { try name($0, known) }
     try check(rule, fields: fields, node: node)
     let wanted = try fields["userInfo"]?.pairs("userInfo").map { ($0.name, try $0.node.text($0.name)) } ?? []
     return wanted.allSatisfy { userInfo[$0.0] == $0.1 } ? rule : nil
@@ -87,45 +97,23 @@ struct RuleReader {
     guard rule.kind != .find || (rule.attributes.isEmpty && rule.relationships.isEmpty) else {
       throw node.failure("what is found is not changed", "Leave out attributes and relationships, or use findOrCreate")
     }
-    guard rule.kind != .find || rule.link != nil else { throw node.failure("find does nothing without link") }
+    guard rule.kind != .find || rule.link != nil || rule.givenName != nil else {
+      throw node.failure("find does nothing without link or as")
+    }
   }
 
-  private func key(_ node: MappingNode) throws -> RuleAttribute {
-    let pairs = try node.pairs("by")
-    guard pairs.count == 1 else { throw node.failure("by has to be one attribute and its value") }
-    let value = try values.read(pairs[0].node)
-    if let kind = value.perRowKinds.first {
-      throw pairs[0].node.failure(
-        "\(kind): per-row is new for each row, so by \(pairs[0].name) finds no object",
-        "Give by an attribute whose value the object has, and set \(pairs[0].name) in attributes")
-    }
-    return RuleAttribute(name: pairs[0].name, value: value)
-  }
-
-  /// `$destination`, `$item`, `$source.name`, `$item.name`, or `{find:, by:}`.
-  private func target(_ node: MappingNode) throws -> RuleTarget {
-    if node.entries != nil {
-      let fields = try node.fields(.target)
-      guard let entity = fields["find"], let by = fields["by"] else { throw node.failure("a target needs find and by") }
-      return .found(
-        entity: try entity.text("find"), try key(by), takesLast: try fields["last"]?.flag("last") ?? false)
-    }
-    switch try values.expression(node) {
-    case .variable("destination"): return .destination
-    case .variable("item"): return .item
-    case .keyPath(.variable("source"), let path) where path.count == 1: return .related(path[0], ofItem: false)
-    case .keyPath(.variable("item"), let path) where path.count == 1: return .related(path[0], ofItem: true)
-    default:
+  /// The name that a rule gives to its object.
+  private func name(_ node: MappingNode, _ known: [String]) throws -> String {
+    let name = try node.text("as")
+    let isWord = name.utf8.allSatisfy { ($0 | 32 >= 97 && $0 | 32 <= 122) || ($0 >= 48 && $0 < 58) || $0 == 95 }
+    guard isWord, name.first?.isLetter == true, !Self.reserved.contains(name) else {
       throw node.failure(
-        "this leads to no objects", "Allowed are $destination, $item, $source.NAME, $item.NAME, and find with by")
+        "as has to be a word of letters and digits, and not \(Self.reserved.sorted().joined(separator: ", "))")
     }
-  }
-
-  private func path(_ expression: Expression, of variable: String, _ node: MappingNode) throws -> String {
-    guard case .keyPath(.variable(variable), let path) = expression, path.count == 1 else {
-      throw node.failure("forEach needs a relationship of the source", "Write $source.NAME")
+    guard !known.contains(name) else {
+      throw node.failure("another object has the name \(name)", "Choose another word")
     }
-    return path[0]
+    return name
   }
 }
 

@@ -6,18 +6,32 @@ import Streams
 /// expressions.
 struct RuleValueReader {
   let tables: [String: MappingTable]
+  /// Names that earlier rules have given to their objects.
+  var known: [String] = []
 
   /// The forms, each with the keys that go with it.
   private static let forms: [(name: String, keys: Set<String>)] = [
-    ("value", []), ("expression", []), ("date", ["format", "zone"]), ("cast", ["to"]), ("sum", []), ("join", ["with"]),
-    ("split", ["at", "part"]), ("prefix", ["length"]), ("lookup", ["in"]), ("if", ["then", "else"]), ("uuid", []),
+    ("value", []), ("expression", []), ("date", ["format", "zone", "epoch", "unit"]), ("cast", ["to"]), ("sum", []),
+    ("join", ["with"]), ("split", ["at", "part"]), ("prefix", ["length"]), ("lookup", ["in"]),
+    ("if", ["then", "else"]),
+    ("uuid", ["name"]), ("uri", []), ("binary", []), ("number", ["epoch", "unit"]), ("text", ["format", "zone"]),
+    ("distance", []), ("over", ["first", "last", "sum", "join", "with"]), ("destination", ["attribute"]),
   ]
 
+  /// Reads the value of a whole attribute, which may be given under a condition.
+  func property(_ node: MappingNode) throws -> RuleValue {
+    guard node.entries != nil, let when = try node.fields(.value)["when"] else { return try read(node) }
+    return .when(try RuleReader.predicate(when), try read(node, isWhole: true))
+  }
+
   /// Reads a value. Throws `badMapping` naming line and key.
-  func read(_ node: MappingNode) throws -> RuleValue {
+  func read(_ node: MappingNode, isWhole: Bool = false) throws -> RuleValue {
     guard node.entries != nil else { return .expression(try expression(node)) }
-    let fields = try node.fields(.value)
-    let found = Self.forms.filter { fields[$0.name] != nil }
+    var fields = try node.fields(.value)
+    if let when = fields.removeValue(forKey: "when"), !isWhole {
+      throw when.failure("when is for a whole attribute", "Inside of a value write { if: …, then: …, else: … }")
+    }
+    let found = Self.forms.filter { fields[$0.name] != nil && (fields["over"] == nil || $0.name == "over") }
     guard found.count == 1, let form = found.first, let operand = fields[form.name] else {
       throw node.failure("a value needs one of \(Self.forms.map(\.name).joined(separator: ", "))")
     }
@@ -31,6 +45,44 @@ struct RuleValueReader {
     return try fields["default"].map { .fallback(value, try read($0)) } ?? value
   }
 
+  /// `$source.NAME`: a relationship of the source object, or an array.
+  func collection(_ node: MappingNode, _ what: String) throws -> String {
+    guard case .keyPath(.variable("source"), let path) = try expression(node), path.count == 1 else {
+      throw node.failure("\(what) needs a relationship or an array of the source", "Write $source.NAME")
+    }
+    return path[0]
+  }
+
+  private func fold(_ operand: MappingNode, _ fields: [String: MappingNode], at node: MappingNode) throws -> RuleValue {
+    let kinds = ["first", "last", "sum", "join"].filter { fields[$0] != nil }
+    guard kinds.count == 1, let value = fields[kinds[0]] else {
+      throw node.failure(
+        "over needs one of first, last, sum and join", "For example { over: $source.lines, sum: $item.price }")
+    }
+    let kind: RuleFold.Kind =
+      switch kinds[0] {
+      case "first": .first
+      case "last": .last
+      case "sum": .sum
+      default: .join(separator: fields["with"]?.node.scalar?.string ?? "")
+      }
+    if kinds[0] != "join", let with = fields["with"] { throw with.failure("with does not go with \(kinds[0])") }
+    return .fold(RuleFold(over: try collection(operand, "over"), kind: kind, value: try read(value)))
+  }
+
+  private func became(_ operand: MappingNode, _ fields: [String: MappingNode], at node: MappingNode) throws -> RuleValue
+  {
+    guard let attribute = try fields["attribute"]?.text("attribute") else {
+      throw node.failure("destination needs attribute", "For example { destination: $source.owner, attribute: id }")
+    }
+    let target = try RuleTargetReader(values: self).plain(operand)
+    if case .destination = target {
+      throw operand.failure(
+        "the mapping's own object is not finished", "Allowed are $source.NAME, $item, $item.NAME, and names of as")
+    }
+    return .became(target, attribute: attribute)
+  }
+
   private func value(
     _ form: String, operand: MappingNode, fields: [String: MappingNode], node: MappingNode
   ) throws -> RuleValue {
@@ -39,8 +91,9 @@ struct RuleValueReader {
     case "expression": return .expression(try expression(operand))
     case "date": return try date(operand, fields: fields, at: node)
     case "cast": return .cast(try read(operand), try type(fields["to"], node))
-    case "sum": return .sum(try operand.list("sum").map(read))
-    case "join": return .join(try operand.list("join").map(read), separator: fields["with"]?.node.scalar?.string ?? "")
+    case "sum": return .sum(try operand.list("sum").map { try read($0) })
+    case "join":
+      return .join(try operand.list("join").map { try read($0) }, separator: fields["with"]?.node.scalar?.string ?? "")
     case "split":
       let separator = fields["at"]?.node.scalar?.string ?? " "
       guard !separator.isEmpty else { throw node.failure("at has to be a text of one character at least") }
@@ -53,29 +106,54 @@ struct RuleValueReader {
       }
       return .prefix(try read(operand), length)
     case "lookup": return .lookup(try read(operand), try table(fields["in"], node))
-    case "uuid":
-      guard try operand.text("uuid") == "per-row" else {
-        throw operand.failure("uuid has one value: per-row", "Without it all objects get the attribute's default")
-      }
-      return .perRow(.uuid)
-    default:
+    case "if":
       guard let then = fields["then"] else { throw node.failure("if needs then") }
-      let other = try fields["else"].map(read) ?? .expression(.constant(.null))
+      let other = try fields["else"].map { try read($0) } ?? .expression(.constant(.null))
       return .choice(condition: try RuleReader.predicate(operand), try read(then), else: other)
+    default: return try derived(form, operand: operand, fields: fields, node: node)
     }
   }
 
-  /// A text as a date, or a moment of the row's own.
+  private func derived(
+    _ form: String, operand: MappingNode, fields: [String: MappingNode], node: MappingNode
+  ) throws -> RuleValue {
+    switch form {
+    case "distance":
+      let values = try operand.list("distance").map { try read($0) }
+      guard values.count == 4 else {
+        throw operand.failure("distance takes four values: latitude and longitude of one place, then of the other")
+      }
+      return .distance(values)
+    case "over": return try fold(operand, fields, at: node)
+    case "destination": return try became(operand, fields, at: node)
+    case "number": return .number(try read(operand), try dates.scale(fields, node))
+    case "text": return .formatted(try read(operand), try dates.pattern(fields, node, of: "text"))
+    default: return try RuleConstantReader(fields: fields).read(form, operand)
+    }
+  }
+
+  private let dates = RuleDateReader()
+
+  /// A constant date, a text or a number as a date, or a moment of the row's own.
   private func date(
     _ operand: MappingNode, fields: [String: MappingNode], at node: MappingNode
   ) throws -> RuleValue {
-    guard operand.node.scalar?.string == "per-row" else {
-      return .date(try read(operand), try pattern(fields, node))
+    let text = operand.node.scalar?.string ?? ""
+    let isBare = ["format", "zone", "epoch", "unit"].allSatisfy { fields[$0] == nil }
+    if text == "per-row" {
+      guard isBare else {
+        throw node.failure("date: per-row is the moment of the migration, and takes neither format nor zone")
+      }
+      return .perRow(.date)
     }
-    guard fields["format"] == nil, fields["zone"] == nil else {
-      throw node.failure("date: per-row is the moment of the migration, and takes neither format nor zone")
+    if isBare, let constant = RuleDateReader.constant(text) { return .expression(.date(constant)) }
+    guard fields["epoch"] == nil, fields["unit"] == nil else {
+      if let stray = fields["format"] ?? fields["zone"] {
+        throw stray.failure("date takes format and zone for texts, or epoch and unit for numbers")
+      }
+      return .moment(try read(operand), try dates.scale(fields, node))
     }
-    return .perRow(.date)
+    return .date(try read(operand), try dates.pattern(fields, node, of: "date"))
   }
 
   /// A value as it is written: texts are no expressions here.
@@ -94,7 +172,8 @@ struct RuleValueReader {
     case .text(let text)?:
       let expression: Expression
       do { expression = try Expression(format: text) } catch let error as BatchError {
-        throw node.failure(error.message, error.hint)
+        let isPlain = text.allSatisfy { $0.isLetter || $0.isNumber || " .,-".contains($0) }
+        throw node.failure(error.message, isPlain ? "For the text itself write { value: \(text) }" : error.hint)
       }
       guard !expression.isBareName else {
         throw node.failure(
@@ -105,23 +184,6 @@ struct RuleValueReader {
       return expression
     case nil: throw node.failure("an expression has to be a text")
     }
-  }
-
-  private func pattern(_ fields: [String: MappingNode], _ node: MappingNode) throws -> DatePattern {
-    guard let format = fields["format"] else { throw node.failure("date needs format", "For example yyyy-MM-dd") }
-    var offset = 0
-    if let zone = fields["zone"] {
-      guard let found = DatePattern.offset(ofZone: try zone.text("zone")) else {
-        throw zone.failure("the zone is not understood", "Allowed are UTC and offsets such as +02:00")
-      }
-      offset = found
-    }
-    guard let pattern = DatePattern(try format.text("format"), offset: offset) else {
-      throw format.failure(
-        "the date format is not understood",
-        "Allowed are y yyyy M MM d dd H HH h hh m mm s ss S a z Z X XX XXX, other signs, and letters in apostrophes")
-    }
-    return pattern
   }
 
   private func type(_ node: MappingNode?, _ owner: MappingNode) throws -> RuleType {

@@ -17,6 +17,8 @@ struct Rehearsal {
   let directory: String
   /// Seconds that planning takes.
   let planning: Double
+  /// Models that a run copies.
+  var copies = ModelCopies()
   var sampleBytes = Self.sampleBytes
 
   /// Bytes of the store that are read; what becomes of them may take eight times as many in memory.
@@ -95,9 +97,7 @@ struct Rehearsal {
         proved($0, bytes: sizes.last ?? 0, beside: used, hands: hands, writing: writing) + Self.fixedSecondsOfProof
           * slowness
       } ?? 0
-    let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps.count) * (speed?.latency ?? 0)
-    let fixed =
-      planning + waits + slowness * (Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps.count - 1)))
+    let fixed = fixed(steps: steps.count, speed)
     let disk = speed.map { written / $0.bytesPerSecond } ?? 0
     return MigrationForecast(
       steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk),
@@ -106,15 +106,24 @@ struct Rehearsal {
       sampledRows: sampled)
   }
 
-  /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last, and
-  /// SQLite looks only then.
+  /// Seconds of what does not depend on rows.
+  private func fixed(steps: Int, _ speed: DiskSpeed?) -> Double {
+    let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps + copies.names) * (speed?.latency ?? 0)
+    let copied = speed.map { Double(copies.bytes) / $0.copiedPerSecond } ?? 0
+    let own = Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps - 1))
+    return planning + waits + copied + ProcessorSpeed.slowness * own
+  }
+
+  /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last; a
+  /// full proof, and SQLite, look only then.
   private func proved(_ proof: RehearsedProof, bytes: Double, beside used: Double, hands: Double, writing: Double)
     -> Double
   {
+    if verification == .full { return bytes * proof.secondsOfByte * proof.crowding / hands }
     let both = (used + bytes * proof.secondsOfByte * proof.crowding) / hands
     let behind = bytes * proof.indexSecondsOfByte * proof.crowding / hands
     return max(behind, both - writing)
-      + (verification == .full ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
+      + (verification == .sqlite ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
   }
 
   /// What this process took, without the files in memory; and what index entries take that wait for the sorting.

@@ -142,7 +142,7 @@ extension MigrationJob {
     return run
   }
 
-  private func policyVersions(_ steps: [MigrationStep]) throws -> [String: String] {
+  func policyVersions(_ steps: [MigrationStep]) throws -> [String: String] {
     var versions: [String: String] = [:]
     for mapping in steps.flatMap(\.mappingModels).flatMap(\.entityMappings) {
       if let name = mapping.policyClassName { versions[name] = try policies.version(for: mapping) }

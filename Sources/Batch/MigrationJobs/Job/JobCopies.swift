@@ -50,7 +50,7 @@ extension MigrationJob {
 
   /// Copies models or mapping models into the job directory, each package under a number, so that names cannot collide.
   /// Only what the readers read is copied, and it is durable on return.
-  private func copies(
+  func copies(
     _ paths: [String], folder: String, job: JobDirectory, find: (String) throws -> [String]
   ) throws -> [String] {
     var packages: [String] = []

@@ -10,11 +10,11 @@ extension MigrationJob {
   private static let mostPlans = 8
 
   /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see
-  /// ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
+  /// ``resume(_:memory:takeOver:rejects:consent:history:mappings:monitor:)``.
   ///
   /// What is migrated is what was planned (I15): under lease and exclusive lock the store is looked at again, and
   /// planned again where it is another one by then. On return the result is durable under its name, or the store needed
-  /// nothing. A run that is interrupted is finished by ``resume(_:memory:takeOver:rejects:consent:history:monitor:)``.
+  /// nothing. A run that is interrupted is finished by ``resume(_:memory:takeOver:rejects:consent:history:mappings:monitor:)``.
   ///
   /// - Throws: ``BatchError`` with its effect: `nothingWritten` for what is refused, `resumable` for a run that ended
   ///   on its way.
@@ -41,7 +41,7 @@ extension MigrationJob {
       let (plan, seen) = try planOrLeave(request, job)
       guard plan.destination == nil || request.output != nil else {
         throw BatchError(
-          .refused, "a mapping file names a server for the result, and the store would be replaced",
+          .refused, "a mapping file names a database for the result, and the store would be replaced",
           hint: "Load it with load(_:to:monitor:), or name an output", effect: .nothingWritten, path: source)
       }
       guard !plan.isUpToDate else {

@@ -7,7 +7,9 @@ import Streams
 /// What a run was asked to do, kept in the job directory so that a resume needs nothing else (I6). Layout: FORMAT.md,
 /// "Plan".
 struct JobPlan: Codable, Equatable {
-  static let currentFormat = 11
+  static let currentFormat = 12
+  /// In runs of format 11 rows were hashed in another way: they resume, and their digests are not compared.
+  static let readFormats = 11...currentFormat
 
   var format = JobPlan.currentFormat
   /// Absolute path of the source.
@@ -69,6 +71,8 @@ struct JobPlan: Codable, Equatable {
   /// Hexadecimal: the plan, the source and the policies that the run began with.
   var planFingerprint: String
   var sourceFingerprint: String
+  /// What the last `resume --mappings` changed; nil if there was none.
+  var correction: PlanCorrection?
   /// Last change of the source's main file, nanoseconds since 1970: in WAL mode a write can leave fingerprint and log
   /// as they were.
   var sourceModified: Int64?
@@ -76,6 +80,9 @@ struct JobPlan: Codable, Equatable {
   var sourceInode: UInt64?
   /// Policy class names and versions.
   var policies: [String: String]
+
+  /// Whether the digests of rows are those that a verification computes.
+  var hasOwnDigests: Bool { format == Self.currentFormat }
 
   var isInPlace: Bool { source == destination }
 
@@ -124,7 +131,7 @@ struct JobPlan: Codable, Equatable {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     do {
       let plan = try JSONDecoder().decode(JobPlan.self, from: Data(bytes))
-      guard plan.format == currentFormat else {
+      guard readFormats.contains(plan.format) else {
         throw BatchError(
           .badCheckpoint, "the run was begun by another version of the program (plan format \(plan.format))",
           hint: "Finish it with that version, or give it up with \(giveUp)", next: [giveUp.line], path: job.plan)

@@ -33,23 +33,26 @@ extension MigrationJob {
 
   func forecast(_ request: Request, _ plan: MigrationPlan, sampleBytes: Double) throws -> MigrationForecast? {
     guard !plan.isUpToDate else { return nil }
-    // As a run does once more.
-    let begin = ContinuousClock.now
-    _ = try self.plan(request, countsRows: false)
-    let planning = (ContinuousClock.now - begin) / .seconds(1)
     let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     return try Rehearsal(
       plan: plan, policies: policies, memory: request.memory, extras: request.extras, validation: request.validation,
       verification: request.verification,
       directory: FilePaths.directory(of: JobDirectory(destination: request.output ?? request.source).destination),
-      planning: planning,
+      planning: plan.planningSeconds, copies: copies(request, source),
       sampleBytes: sampleBytes
     ).run(source)
   }
 
+  /// A small store's run copies nothing.
+  private func copies(_ request: Request, _ source: StoreReader) -> ModelCopies {
+    let bytes = UInt64(source.snapshot.pageCount) * UInt64(source.snapshot.geometry.pageSize)
+    return bytes <= smallStore ? ModelCopies() : ModelCopies(request.models + request.mappings, fileSystem)
+  }
+
   /// A plan, and what it was made of.
   func plan(_ request: Request, countsRows: Bool) throws -> (plan: MigrationPlan, seen: StoreSighting) {
+    let begin = ContinuousClock.now
     let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     let seen = try StoreSighting(source, fileSystem)
@@ -77,6 +80,7 @@ extension MigrationJob {
     // Last: a mapping that cannot work at all is a better answer than what it would lose.
     plan.notes += try PlanJudge(request, plan: plan, library: library, mappings: mappings, policies: policies).notes(
       source)
+    plan.planningSeconds = (ContinuousClock.now - begin) / .seconds(1) - plan.countingSeconds
     return (plan, seen)
   }
 

@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 import Migrations
 import RunSupport
@@ -7,7 +8,8 @@ extension MigrationJob {
   /// Finishes an interrupted run, found by its source or its destination.
   ///
   /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own
-  /// limit; it is a number. `consent` adds to what may be lost. Another `history` than the run's own lets it begin
+  /// limit. `mappings` stand in for the run's own mapping models, if its finished steps do not depend on what changed.
+  /// `consent` adds to what may be lost. Another `history` than the run's own lets it begin
   /// again with the first row. With `takeOver` a process that has the lease and gives no sign of life is killed first,
   /// see ``Lease/takeOver(_:_:patience:)``.
   ///
@@ -16,20 +18,20 @@ extension MigrationJob {
   ///   throws.
   public func resume(
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
-    consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
+    consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil, mappings: [String] = [],
     monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     try settled(path) {
       try resumed(
         path, memory: memory, takeOver: takeOver, rejects: rejects, consent: consent, history: history,
-        makeMonitor: makeMonitor)
+        mappings: mappings, makeMonitor: makeMonitor)
     }
   }
 
   /// The same, for callers that know themselves what is left.
   package func resumed(
     _ path: String, memory: MemoryBudget?, takeOver: Bool, rejects: RejectLimit?, consent: LossConsent,
-    history: ExtrasOptions.History?, makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    history: ExtrasOptions.History?, mappings: [String] = [], makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else {
       throw noRun(path)
@@ -53,8 +55,10 @@ extension MigrationJob {
       if answer == .cutOverAgain, try !canCutOverAgain(job) {
         throw refusal(life, way: .restart, job: job, resumes: true)
       }
-      var plan = try changed(JobPlan.read(job, fileSystem), memory: memory, rejects: rejects, path: path)
+      var plan = try changed(JobPlan.read(job, fileSystem), job, memory: memory, rejects: rejects)
       plan.add(consent)
+      try finishCorrection(of: plan, job: job.current(fileSystem), lease: lease)
+      if !mappings.isEmpty { plan = try correct(plan, mappings: mappings, job: job.current(fileSystem), lease: lease) }
       if answer == .cutOverAgain { try takeBackCutOver(&plan, job.current(fileSystem)) }
       try fileSystem.remove(job.failure)
       return try withinRun {
@@ -94,20 +98,25 @@ extension MigrationJob {
     }
   }
 
-  private func changed(_ plan: JobPlan, memory: MemoryBudget?, rejects: RejectLimit?, path: String) throws
+  private func changed(_ plan: JobPlan, _ job: JobDirectory, memory: MemoryBudget?, rejects: RejectLimit?) throws
     -> JobPlan
   {
     var plan = plan
     if let memory { plan.memory = memory.total }
     guard let rejects else { return plan }
-    guard case .count(let limit) = rejects.most else {
-      throw BatchError(
-        .refused,
-        "a run that goes on can be given a number of rejects, not a part of a store that is not counted again",
-        hint: "Give a number, as --max-rejects 100", path: path)
-    }
-    plan.rejects = RejectPlan(limit: limit, withValues: rejects.withValues || plan.rejects?.withValues == true)
+    var rows: UInt64 = 0
+    if case .percent = rejects.most { rows = try sourceRows(plan, job.current(fileSystem)) }
+    plan.rejects = RejectPlan(
+      limit: rejects.count(rows: rows), withValues: rejects.withValues || plan.rejects?.withValues == true)
     return plan
+  }
+
+  /// Rows of a run's source, which are counted once more.
+  private func sourceRows(_ plan: JobPlan, _ job: JobDirectory) throws -> UInt64 {
+    let source = try SourceStore.opened(plan.source, fileSystem, locking: .shared, logs: logs)
+    defer { source.close() }
+    return try plan.planner(job, policies).plan(source, target: plan.target, countsRows: true, checksValues: false)
+      .rows.reduce(0) { $0 + $1.rows }
   }
 
   /// The cut-over was for another file than the one that has the store's name now. The run continues before the
@@ -128,12 +137,13 @@ extension MigrationJob {
   ) throws -> Report {
     lease.guardRun(monitor)
     let job = try workingDirectory(of: job, lease, monitor)
-    if consent != LossConsent() {
-      // Kept for the next resume; its memory and rejects are for this one alone.
-      var kept = try JobPlan.read(job, fileSystem)
-      kept.add(consent)
-      try kept.write(to: job, fileSystem)
-    }
+    var kept = try JobPlan.read(job, fileSystem)
+    let before = kept
+    kept.add(consent)
+    // Kept for the next resume, too: without a limit what was rejected until then would be told by nobody. The memory
+    // is for this one alone.
+    kept.rejects = plan.rejects
+    if kept != before { try kept.write(to: job, fileSystem) }
     var run = MigrationRun(
       job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,
       monitor: monitor, logger: logger, logs: logs, stageHandler: stageHandler, metrics: metrics,

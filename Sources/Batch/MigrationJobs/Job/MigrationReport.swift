@@ -1,4 +1,5 @@
 import Migrations
+import RunSupport
 import StoreVerification
 import Streams
 
@@ -38,6 +39,8 @@ extension MigrationJob {
     /// The command that migrates the old store again, after a fix of what was rejected, as a line for a POSIX shell;
     /// nil if nothing was, where the request had no ``Request/arguments``, and where the old store is gone.
     public var replay: String?
+    /// The most resident bytes of this process so far; nil if nothing was to be done.
+    public var peakMemory: UInt64?
 
     package init(
       destination: String, backup: String? = nil, restored: String? = nil, removedBackups: [String] = [],
@@ -62,6 +65,7 @@ extension MigrationJob {
       self.accounts = accounts
       self.rejects = rejects
       self.replay = replay
+      peakMemory = steps > 0 ? ProcessMemory.peak : nil
     }
   }
 }

@@ -59,6 +59,7 @@ struct MigrationRun {
     defer { pulse.end() }
     // First of all: an in-place cut-over that was interrupted has changed the source already.
     if let finished = try CutOver(fileSystem: fileSystem, job: job).resume() {
+      try? monitor.hooks.reached(.afterCutOver)
       return try end(finished, pulse: pulse, recorder: recorder, rowsRead: 0, verified: nil, accounts: [])
     }
     if planned != nil {
@@ -66,6 +67,7 @@ struct MigrationRun {
     }
     let source = try seen ?? openSource()
     defer { source.close() }
+    if planned != nil { try reach(.planned) }
     if seen == nil { try checkSource(source) }
     let steps = try planned ?? planAgain(source)
     recorder.describe(steps, source, fingerprint: plan.sourceFingerprint)
@@ -73,15 +75,19 @@ struct MigrationRun {
     let (result, verified) = try noting {
       let result = try runSteps(steps, source: source, log: log)
       try takeExternalData(result)
+      try reach(.copied)
       return (result, try verify(result, steps: steps, source: source))
     }
+    if verified != nil { try reach(.proved) }
     try settle(result.accounts)
+    try holdCutOver(log)
     // Once more at the end: a source that could only be locked for reading may have changed under the run. In place the
     // cut-over asks for it.
     if !plan.isInPlace { try recheckSource() }
     // The cut-over takes the source's lock itself.
     source.close()
     let finished = try cutOver(result, source: source, isVerified: verified != nil, log: log)
+    try? monitor.hooks.reached(.afterCutOver)
     return try end(
       finished, pulse: pulse, recorder: recorder, rowsRead: result.rowsRead, verified: verified,
       accounts: result.accounts,
@@ -119,13 +125,9 @@ struct MigrationRun {
 
   /// The steps, by the run's copies of models and mapping models.
   func planAgain(_ source: StoreReader) throws -> [MigrationStep] {
-    let steps = try MigrationPlanner(
-      library: ModelLibrary(paths: plan.models.map { job.file($0) }),
-      mappings: plan.mappings.flatMap { try MappingModelReader.read(path: job.file($0)) }, policies: policies,
-      order: plan.order,
-      fuses: plan.fuses, parts: plan.parts ?? PartSelection(), inference: plan.inference,
-      fromTables: plan.fromTables ?? false, first: plan.sourceVersion, now: plan.now
-    ).plan(source, target: plan.target, countsRows: false, checksValues: false).steps
+    let steps = try plan.planner(job, policies).plan(
+      source, target: plan.target, countsRows: false, checksValues: false
+    ).steps
     try checkPlan(steps)
     return steps
   }
@@ -184,7 +186,7 @@ struct MigrationRun {
       rows: Dictionary((verified?.entities ?? []).map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first }),
       externalData: verified?.external, isVerified: plan.verification != .none,
       bytes: try fileSystem.status(finished.destination)?.size ?? 0,
-      notes: plan.notes + accounts.flatMap(\.notes) + result.notes,
+      notes: plan.notes + proofNotes(verified) + accounts.flatMap(\.notes) + result.notes,
       accounts: accounts, rejects: try takeRejects())
     report.replay = report.rejects?.replay(source: plan.source, backup: report.backup, destination: plan.destination)
     pulse.end()
@@ -224,9 +226,10 @@ struct MigrationRun {
       }
     }
     return RunHistory.Finished(
-      backup: report.backup, bytes: report.bytes, entities: entities,
+      backup: report.backup, bytes: report.bytes, peakMemory: report.peakMemory, entities: entities,
       tallies: report.accounts.map(RunHistory.Tally.init),
-      read: RunHistory.Tally.read(report.accounts.first), proof: RunHistory.Proof(verified, mode: plan.verification),
+      read: RunHistory.Tally.read(report.accounts.first),
+      proof: RunHistory.Proof(verified, mode: plan.verification, isCompared: plan.hasOwnDigests),
       rejects: report.rejects, notes: report.notes.prefix(200).map { String($0.prefix(1000)) },
       result: try? StoreState(report.destination, fileSystem),
       identity: try? StoreIdentity(report.destination, fileSystem))

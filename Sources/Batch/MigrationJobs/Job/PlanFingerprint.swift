@@ -58,12 +58,17 @@ package enum PlanFingerprint {
     var plain = mapping
     plain.userInfo = [:]
     let info = mapping.userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    return inOneModule("\(plain) \(info)")
+    return inOneModule(asBefore("\(plain) \(info)"))
   }
 
   /// A text with all types in one module, as they were when runs of this format began: they are to be resumed.
   private static func inOneModule(_ text: String) -> String {
     ["CoreDataModel.", "CoreDataStore.", "MappingModels."].reduce(text) { $0.replacing($1, with: "Batch.") }
+  }
+
+  /// The text of a mapping without what older versions did not have, if it says nothing.
+  private static func asBefore(_ text: String) -> String {
+    [", removals: []", ", takesSubentities: false", ", givenName: nil"].reduce(text) { $0.replacing($1, with: "") }
   }
 
   package static func hex(_ bytes: [UInt8]) -> String {

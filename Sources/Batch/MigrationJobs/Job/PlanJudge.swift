@@ -27,10 +27,11 @@ struct PlanJudge {
     (self.request, self.plan, self.library, self.mappings, self.policies) = (request, plan, library, mappings, policies)
   }
 
-  /// What a person should know. Throws `refused` if the plan loses objects, values or links without consent, and
-  /// `badMapping` for a mapping model that was named and fits no step.
+  /// What a person should know. Throws `refused` if the plan loses objects, values or links without consent, or the
+  /// request names what no version has, and `badMapping` for a mapping model that was named and fits no step.
   func notes(_ reader: StoreReader) throws -> [String] {
     guard request.target != .identity else { return [] }
+    try RequestNames(library, store: plan.sourceVersion).check(request)
     let unused = try unusedMappings()
     try refuseLosses(reader)
     return unused

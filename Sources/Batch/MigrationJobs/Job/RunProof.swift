@@ -18,7 +18,7 @@ extension MigrationRun {
     var expectation = StoreVerifier.Expectation(
       uuid: source.metadata.uuid, rows: result.tableRows,
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
-      hasModelNames: plan.target != .identity, digests: result.digests, isDense: plan.indexBuilding == .engine)
+      hasModelNames: plan.target != .identity, digests: digests(of: result), isDense: plan.indexBuilding == .engine)
     expectation.early = result.early
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
       .verify(
@@ -42,12 +42,22 @@ extension MigrationRun {
     return report
   }
 
+  /// What was written, as sums of hashes; nothing of a run that an earlier version of the program began, which hashed
+  /// rows in another way.
+  private func digests(of result: Finished) -> [String: ProofDigest] { plan.hasOwnDigests ? result.digests : [:] }
+
+  /// What a verification could not do.
+  func proofNotes(_ report: VerificationReport?) -> [String] {
+    guard report != nil, !plan.hasOwnDigests else { return [] }
+    return ["rows were not compared with what was written, as an earlier version of the program began the run"]
+  }
+
   /// The work of proving a store of that size as the run was asked to.
   func proofWork(bytes: UInt64) -> Double {
     switch plan.verification {
     case .none: 0
-    case .fast: Double(bytes) * WorkCost.provedByte
-    case .full: Double(bytes) * WorkCost.verifiedByte
+    case .fast, .full: Double(bytes) * WorkCost.provedByte
+    case .sqlite: Double(bytes) * WorkCost.verifiedByte
     }
   }
 

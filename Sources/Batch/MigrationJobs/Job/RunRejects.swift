@@ -27,6 +27,7 @@ extension MigrationRun {
   func takeRejects() throws -> RejectReport? {
     guard plan.rejects != nil else { return nil }
     if let status = try fileSystem.status(rejectPath), status.size > 0 {
+      try RejectGroups.sort(rejectPath, fileSystem)
       try fileSystem.rename(rejectPath, to: finalRejectPath)
       try fileSystem.syncDirectory(FilePaths.directory(of: finalRejectPath))
     }

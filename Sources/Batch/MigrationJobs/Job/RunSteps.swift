@@ -72,8 +72,8 @@ extension MigrationRun {
       prefix: job.working("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory),
       throwIfStopped: monitor.throwIfStopRequested)
     let stepPlan = try StepPlan(
-      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now, extras: plan.extras,
-      validation: plan.validation ?? .all)
+      step: steps[index], reader: reader, policies: policies, files: files, now: plan.now,
+      seed: plan.token ?? "", extras: plan.extras, validation: plan.validation ?? .all)
     let isLast = index + 1 == steps.count
     let building = isLast ? plan.indexBuilding : .engine
     var header = header(like: source.snapshot.header)
@@ -111,9 +111,9 @@ extension MigrationRun {
       ? source.metadata : source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers)
   }
 
-  /// Verifies what is written at once, if the whole store is to be verified in the end.
+  /// Verifies what is written at once, if that is used in the end: a full verification looks at the finished file alone.
   private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader) throws -> EarlyVerification? {
-    guard plan.verification != .none else { return nil }
+    guard plan.verification == .fast || plan.verification == .sqlite else { return nil }
     let shape = job.working("shape.sqlite")
     try StoreShape.write(step, header: header, to: shape, fileSystem)
     defer { try? fileSystem.remove(shape) }

@@ -36,18 +36,33 @@ extension MigrationJob {
       request.fuses = false
       // Whether other rows can be migrated is not asked here.
       let plan = try planner(request).plan(source, target: request.target, countsRows: false, checksValues: false)
-      var (trace, path) = try begin(entity, key: key, source: source, plan: plan, tracer: tracer)
-      var followed = [trace.object]
-      for (index, step) in plan.steps.enumerated() {
-        let (made, next) = try tracer.step(step, number: index + 1, of: path, following: followed)
-        trace.steps.append(made)
-        (path, followed) = (next, made.objects)
-      }
+      var (trace, near) = try begin(entity, key: key, source: source, plan: plan, tracer: tracer)
+      let end = try tracer.steps(plan.steps, of: near, following: trace.object)
+      trace.steps = end.steps
       if let result {
-        trace.found = try find(followed, of: plan.targetVersion, in: result, predicted: path, tracer)
+        let found = try find(end.followed, of: plan.targetVersion, in: result, predicted: end.path, tracer)
+        trace.found =
+          try found.allSatisfy(\.differing.isEmpty) ? found : settingApart(found, by: tracer, plan, from: near, to: end)
         trace.compareRelationships()
       }
       return trace
+    }
+  }
+
+  /// Sets apart what no two runs give the same value, as random ones: of another run, the prediction is another.
+  private func settingApart(
+    _ found: [ObjectTrace.Found], by tracer: ObjectTracer, _ plan: MigrationPlan, from near: String,
+    to end: ObjectTracer.End
+  ) throws -> [ObjectTrace.Found] {
+    let other = try tracer.ofAnotherRun()
+    let again = try other.steps(plan.steps, of: near, following: end.first)
+    let varying = try find(end.followed, of: plan.targetVersion, in: again.path, predicted: end.path, other)
+    return zip(found, varying).map { found, varying in
+      var found = found
+      let names = found.differing.filter(varying.differing.contains)
+      found.differing.removeAll(where: names.contains)
+      found.unforetold = names.isEmpty ? nil : names
+      return found
     }
   }
 

@@ -96,6 +96,8 @@ public struct ObjectTrace: Sendable, Codable, Equatable {
     public var isThere: Bool
     /// Attributes with other values than were predicted, and relationships that lead to other objects.
     public var differing: [String]
+    /// Attributes whose values belong to the run that made the store, as random ones: nobody can foretell them.
+    public var unforetold: [String]?
     /// What it has there.
     public var properties: [Property]
   }

@@ -7,9 +7,11 @@ import Streams
 
 /// Migrates a small store step by step and takes down what becomes of some objects.
 struct ObjectTracer {
-  let folder: String
+  var folder: String
   let policies: PolicyRegistry
-  let now: Double
+  var now: Double
+  /// What distinguishes the run from others.
+  var seed = ""
   let validation: ValidationMode
   let withValues: Bool
 
@@ -19,6 +21,33 @@ struct ObjectTracer {
     StepFiles(prefix: FilePaths.join(folder, name), fileSystem: fileSystem, budget: .standard)
   }
 
+  /// What the steps of a path have made: the last store, and the objects in it.
+  struct End {
+    var first: ObjectTrace.Object
+    var steps: [ObjectTrace.Step] = []
+    var path: String
+    var followed: [ObjectTrace.Object]
+  }
+
+  /// Makes all steps of a path.
+  func steps(_ steps: [MigrationStep], of path: String, following object: ObjectTrace.Object) throws -> End {
+    var end = End(first: object, path: path, followed: [object])
+    for (index, step) in steps.enumerated() {
+      let (made, next) = try self.step(step, number: index + 1, of: end.path, following: end.followed)
+      end.steps.append(made)
+      (end.path, end.followed) = (next, made.objects)
+    }
+    return end
+  }
+
+  /// The same in a folder of its own, at another time and with other random values.
+  func ofAnotherRun() throws -> ObjectTracer {
+    var other = self
+    (other.folder, other.now, other.seed) = (FilePaths.join(folder, "again"), now - 86_400.5, "another run")
+    try fileSystem.makeDirectory(other.folder)
+    return other
+  }
+
   /// Makes one step. `objects` are those to follow. Returns the path of the step's store.
   func step(
     _ step: MigrationStep, number: Int, of path: String, following objects: [ObjectTrace.Object]
@@ -26,7 +55,7 @@ struct ObjectTracer {
     let reader = try StoreReader(path: path, fileSystem: fileSystem, locking: .none)
     defer { reader.close() }
     let plan = try StepPlan(
-      step: step, reader: reader, policies: policies, files: files("plan-\(number)"), now: now,
+      step: step, reader: reader, policies: policies, files: files("plan-\(number)"), now: now, seed: seed,
       validation: validation)
     let watcher = TraceWatcher(objects)
     let result = try run(plan, number: number, reader: reader, watcher: watcher)

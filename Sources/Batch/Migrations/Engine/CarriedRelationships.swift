@@ -22,7 +22,8 @@ struct CarriedRelationships {
           "the objects of \(draft.source.name).\(origin.name) would be lost: nothing sets the other side of \(property.name)",
           hint: relationship.inverse == nil
             ? "Without an inverse, an object can be in \(property.name) of one object alone: choose which in a policy"
-            : "Map the inverse relationship as well, or make the links in a policy", entity: draft.destination.name)
+            : "Map the inverse relationship as well, or make the links in a policy; "
+              + "if rules of a mapping file make them, write \(property.name): null", entity: draft.destination.name)
       }
     }
   }

@@ -1,8 +1,8 @@
 import RunSupport
 import Streams
 
-/// Collects and sorts the entries of indexes while their tables are written, on threads behind the writing one or, of
-/// small stores, on that one.
+/// Collects and sorts the entries of indexes while their tables are written, by stages behind the writing one or, of
+/// small stores, at once.
 ///
 /// Only for tables whose rows all come by here from the first one on: what is left out is read from the finished table
 /// by ``IndexPass``, which gives the same bytes (I8).
@@ -17,43 +17,36 @@ final class EntryCollector: @unchecked Sendable {
   /// pages whose entries are taken.
   init?(
     _ indexes: [StoreIndex], tableNames: [String], isEmpty: [Bool], files: StepFiles, source: DatabaseSnapshot,
-    used: BoundedQueue<RecordPage>, usesThreads: Bool = true
-  ) throws {
+    used: BoundedQueue<RecordPage>, crew: Crew?
+  ) {
     self.tableNames = tableNames
-    entries = usesThreads ? IndexEntries(indexes, files: files) : IndexEntries(indexes, files: files, processors: 1)
+    entries = crew == nil ? IndexEntries(indexes, files: files, processors: 1) : IndexEntries(indexes, files: files)
     var keys: [[TableKeys?]] = []
     for (table, isEmpty) in zip(tableNames, isEmpty) {
       keys.append(isEmpty ? entries.begin(table: table) : [])
     }
     if keys.allSatisfy({ $0.allSatisfy { $0 == nil } }) { return nil }
-    do {
-      // Each page goes through all lanes, the last of which gives it back.
-      for lane in (0..<entries.laneCount).reversed() {
-        let own = keys.map { lane < $0.count ? $0[lane] : nil }
-        let longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
-        lanes.insert(
-          try EntryLane(
-            own, tableNames: tableNames, longValues: longValues, next: lanes.first, used: used, usesThread: usesThreads),
-          at: 0)
-      }
-    } catch {
-      cancel()
-      throw error
+    // Each page goes through all lanes, the last of which gives it back.
+    for lane in (0..<entries.laneCount).reversed() {
+      let own = keys.map { lane < $0.count ? $0[lane] : nil }
+      let longValues = LongValueReader(snapshot: source, limit: files.budget.rowLimit)
+      lanes.insert(
+        EntryLane(own, tableNames: tableNames, longValues: longValues, next: lanes.first, used: used, crew: crew), at: 0
+      )
     }
   }
+
+  /// The stage that takes pages; nil where they are taken at once.
+  var stage: CrewStage<RecordPage>? { lanes[0].stage }
 
   /// Hands over a page whose records are written. Throws what ended the collecting.
   func push(_ page: RecordPage) throws { try lanes[0].push(page) }
 
-  /// Waits until everything is taken, and returns the entries. Nothing can be pushed afterwards.
+  /// Works until everything is taken, and returns the entries. Nothing can be pushed afterwards.
   func finish() throws -> IndexEntries {
-    defer { lanes = [] }
+    defer { cancel() }
     for lane in lanes {
-      lane.pages.finish()
-      if let error = lane.end() {
-        cancel()
-        throw error
-      }
+      try lane.stage?.drain()
       for table in lane.forgotten { entries.forget(table: tableNames[table]) }
     }
     return entries
@@ -61,8 +54,7 @@ final class EntryCollector: @unchecked Sendable {
 
   /// Ends the collecting; scratch files vanish with the last reference to this.
   func cancel() {
-    for lane in lanes { lane.pages.abort(BatchError(.stopped, "the entries of indexes are not needed any more")) }
-    for lane in lanes { _ = lane.end() }
+    for lane in lanes { lane.end() }
     lanes = []
   }
 }

@@ -1,45 +1,42 @@
 import RunSupport
 import Streams
 
-/// Takes the entries of some indexes out of pages of records, and hands the pages on; on a thread of its own, if there is
-/// to be one.
+/// Takes the entries of some indexes out of pages of records, and hands the pages on: as a stage of a crew, or at once.
 final class EntryLane: @unchecked Sendable {
-  // Sendable: all that changes belongs to the thread until it was joined.
+  // Sendable: all that changes belongs to the thread that works at the stage, until that was drained.
   private let tableNames: [String]
   // Read for every record: without counting references.
   @exclusivity(unchecked) private var keys: [Unmanaged<TableKeys>?]
   @exclusivity(unchecked) private var owned: [TableKeys?]
   /// Tables whose rows do not all come by here.
   private(set) var forgotten: [Int] = []
-  /// The pages on their way to the thread.
-  let pages = BoundedQueue<RecordPage>(capacity: 1)
   private let next: EntryLane?
   private let used: BoundedQueue<RecordPage>
-  private let usesThread: Bool
-  private var worker: Worker?
+  /// The pages on their way, and the work; nil where pages are taken at once.
+  private(set) var stage: CrewStage<RecordPage>?
+  /// Pages that may wait.
+  private static let depth = 2
 
-  /// Starts the thread. `owned` is by table what takes the rows, nil where it has no index. Pages go on to `next`, or emptied to
-  /// `used`.
+  /// `owned` is by table what takes the rows, nil where it has no index. Pages go on to `next`, or emptied to `used`.
   init(
     _ owned: [TableKeys?], tableNames: [String], longValues: LongValueReader, next: EntryLane?,
-    used: BoundedQueue<RecordPage>, usesThread: Bool
-  ) throws {
-    (self.owned, self.tableNames, self.next, self.used, self.usesThread) = (owned, tableNames, next, used, usesThread)
+    used: BoundedQueue<RecordPage>, crew: Crew?
+  ) {
+    (self.owned, self.tableNames, self.next, self.used) = (owned, tableNames, next, used)
     keys = owned.map { $0.map { Unmanaged.passUnretained($0) } }
     for table in owned { table?.longValues = longValues }
-    if !usesThread { return }
-    worker = try Worker { [self] in
-      do {
-        while let page = try pages.pop() { try takeWhole(page) }
-      } catch {
-        pages.abort(error)
-        throw error
-      }
-    }
+    guard let crew else { return }
+    let body: (RecordPage) throws -> Void = { [self] page in try takeWhole(page) }
+    stage =
+      next?.stage.map { CrewStage(crew, capacity: Self.depth, next: $0, body) }
+      ?? CrewStage(crew, capacity: Self.depth, body)
   }
 
-  /// Takes a page: at once, or when the thread comes to it.
-  func push(_ page: RecordPage) throws { try usesThread ? pages.push(page) : takeWhole(page) }
+  /// Takes a page: at once, or when a thread comes to it.
+  func push(_ page: RecordPage) throws {
+    guard let stage else { return try takeWhole(page) }
+    try stage.push(page)
+  }
 
   private func takeWhole(_ page: RecordPage) throws {
     try take(page)
@@ -77,10 +74,9 @@ final class EntryLane: @unchecked Sendable {
     forgotten.append(table)
   }
 
-  /// Waits until the thread has ended, and returns what ended it. The thread keeps this alive, and this the thread: that
-  /// ends here.
-  func end() -> (any Error)? {
-    defer { worker = nil }
-    return worker?.join()
+  /// Leaves the crew. The stage keeps this alive, and this the stage: that ends here.
+  func end() {
+    stage?.remove()
+    stage = nil
   }
 }

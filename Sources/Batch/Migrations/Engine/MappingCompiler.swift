@@ -10,8 +10,10 @@ struct MappingCompiler {
   /// What the model demands of objects, by Z_ENT.
   let rules: [ObjectRules?]
   let now: Double
+  /// What distinguishes the run from all others.
+  var seed = ""
 
-  private var layout: StoreLayout { drafts.layout }
+  var layout: StoreLayout { drafts.layout }
 
   func compile(_ draft: MappingDraft) throws -> CompiledMapping {
     var columns = draft.destination.template.map { ColumnSource.value($0) }
@@ -29,32 +31,13 @@ struct MappingCompiler {
     }
     try inverselessOwners(draft, &columns)
     identical(draft, &columns)
+    let policy = try policy(draft, &columns)
     let number = draft.destination.number
     return CompiledMapping(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, offset: draft.offset,
-      policy: try policy(draft), mayWrite: mayWrite(draft), columns: columns, filter: draft.filter,
+      policy: policy, mayWrite: mayWrite(draft), columns: columns, filter: draft.filter,
       expressions: expressions,
       rules: rules.indices.contains(number) ? rules[number] : nil)
-  }
-
-  /// What the policy declares and what evaluated relationships change; rules are known altogether.
-  private func mayWrite(_ draft: MappingDraft) -> [Bool]? {
-    let (mapping, model) = (draft.mapping, layout.model)
-    guard mapping.rules == nil, let declared = draft.policy?.declaredWrites(for: mapping) else { return nil }
-    let evaluated = mapping.relationshipMappings.filter { $0.valueExpression?.isEvaluatedRelationship == true }
-      .compactMap {
-        model.relationship($0.name, of: draft.destination.name)?.destinationEntity
-      }
-    return [false] + layout.entityNames.map { name in (declared + evaluated).contains { model.isKind(name, of: $0) } }
-  }
-
-  /// Rules find their names once, not with every row.
-  private func policy(_ draft: MappingDraft) throws -> (any EntityMigrationPolicy)? {
-    guard let rules = draft.policy as? RulePolicy else { return draft.policy }
-    return try rules.compiled(
-      RuleCompiler(
-        mapping: draft.mapping, source: draft.source, destination: draft.destination, graph: drafts.graph,
-        entities: drafts.entities, now: now, places: [draft.place]))
   }
 
   /// An identity migration keeps every value, also in columns of entities beside this one, where Core Data's own
@@ -126,7 +109,8 @@ struct MappingCompiler {
       let compiled = try self.expression(
         expression, name: property.name, target: .attribute(column: target.position, through: types), draft: draft)
       if case .constant(let value) = compiled.expression {
-        columns[target.position] = .value(try stored(value, through: types, property: property, draft: draft))
+        let stored = try stored(value, through: types, property: property, draft: draft)
+        columns[target.position] = .value(target.isExternal ? StoredAttribute.inExternalStorage(stored) : stored)
       } else {
         columns[target.position] = .expression
         expressions.append(compiled)
@@ -185,7 +169,7 @@ struct MappingCompiler {
       throw BatchError(
         .badMapping, "\(message), which needs a value expression or a policy",
         hint: target.type == .date && source.type.isNumeric
-          ? Measure.hint : "In a mapping file: \(name): { cast: $source.\(name), to: … }",
+          ? Measure.hint : "In a mapping file: \(name): \(target.type.cast(property.copiedAttribute ?? name))",
         entity: draft.destination.name)
     }
     return .convert(source.position, missing: missing, through: types)

@@ -107,7 +107,10 @@ struct MappingTrial {
     }
     guard let rules = mapping.rules else { return attributes }
     return attributes + rules.attributes.map { rule in piece { $0.rules?.attributes = [rule] } }
-      + rules.objects.map { rule in piece { $0.rules?.objects = [rule] } }
+      + rules.objects.enumerated().map { place, rule in
+        // Rules may mean the objects of those before.
+        piece { $0.rules?.objects = rules.objects[..<place].filter { $0.givenName != nil } + [rule] }
+      }
   }
 }
 

@@ -32,7 +32,8 @@ extension ObjectFate {
       return withCause ? rejection.cause.map { "\(rejection.message) (\($0))" } ?? rejection.message : rejection.message
     }
     if mapping.mapping.isSkipped { return "its part is skipped" }
-    let filter = mapping.mapping.filterPredicate.map { "the filter \($0)" }
+    let removal = mapping.mapping.removalReason.map { ", which removes objects: \($0)" } ?? ""
+    let filter = mapping.mapping.filterPredicate.map { "the filter \($0)\(removal)" }
     if isKept { return filter.map { "\($0) holds" } }
     // The policy is asked only about what the filter takes.
     if let filter, let source = try graph.object(mapping.source.number, key: key), try !mapping.takes(source) {

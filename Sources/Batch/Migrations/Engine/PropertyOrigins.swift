@@ -90,23 +90,3 @@ package struct PropertyOrigins {
     return source == name ? place : "\(place), renamed\(isInferred ? " by its renaming identifier" : "")"
   }
 }
-
-extension RuleValue {
-  /// What the rule does, in words.
-  var words: String {
-    switch self {
-    case .expression(let expression): "\(expression)"
-    case .date(let value, _): "date of (\(value.words))"
-    case .cast(let value, let type): "cast of (\(value.words)) to \(type.rawValue)"
-    case .sum(let values): "sum of (\(values.map(\.words).joined(separator: ", ")))"
-    case .join(let values, _): "join of (\(values.map(\.words).joined(separator: ", ")))"
-    case .split(let value, _, let part): "part \(part) of (\(value.words))"
-    case .prefix(let value, let length): "the first \(length) characters of (\(value.words))"
-    case .lookup(let value, let table): "(\(value.words)) looked up in \(table.name)"
-    case .perRow(.uuid): "a UUID of its own"
-    case .perRow(.date): "a moment of its own"
-    case .choice(let condition, let yes, let no): "if \(condition) then (\(yes.words)) else (\(no.words))"
-    case .fallback(let value, let other): "(\(value.words)), else (\(other.words))"
-    }
-  }
-}

@@ -28,6 +28,7 @@ final class RowTransformer {
     self.state = state
     row = manager.currentRow
     manager.nextKeys = state.nextKeys
+    manager.isResumed = state.unit > 0 || state.rowsRead > 0
   }
 
   deinit { manager.forgetObjects() }

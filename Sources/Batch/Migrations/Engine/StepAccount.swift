@@ -24,6 +24,16 @@ public struct StepAccount: Sendable, Codable, Equatable {
     public var rejected: UInt64 = 0
     /// Who leaves out objects: a filter, a policy, or a choice of parts; nil if nobody does.
     public var rule: String?
+    /// Of those that were left out, how many each removal of a mapping file removed, if it has several.
+    public var removed: [Removed]?
+  }
+
+  /// Objects that one removal of a mapping file removed.
+  public struct Removed: Sendable, Codable, Equatable {
+    /// Why, or which ones where nobody said why.
+    public var reason: String
+    /// How many.
+    public var count: UInt64
   }
 
   /// The references or links of one relationship.
@@ -67,13 +77,14 @@ extension StepAccount {
     (source, destination) = (plan.step.origin.name, plan.step.destination.name)
     let counted = try VersionCount(plan, state)
     (versions, unmapped) = (counted.accounts, state.unmapped &+ counted.unread)
+    let removals = try RemovalCount(plan, state).counts
     objects = zip(plan.allMappings, state.counts).enumerated().map { index, pair in
       let (mapping, counts) = pair
       let rejected = state.rejects.mappings.indices.contains(index) ? state.rejects.mappings[index] : 0
       return Objects(
         mapping: mapping.mapping.name, source: mapping.source.name, destination: mapping.destination.name,
-        read: counts.read,
-        written: counts.kept, leftOut: counts.dropped &- rejected, rejected: rejected, rule: Self.rule(mapping.mapping))
+        read: counts.read, written: counts.kept, leftOut: counts.dropped &- rejected, rejected: rejected,
+        rule: Self.rule(mapping.mapping), removed: removals[index].map { Self.removed(mapping.mapping, $0) })
     }
     let joins = plan.layout.joinTables
     links = joins.enumerated().map { index, join in
@@ -95,8 +106,15 @@ extension StepAccount {
     }
   }
 
+  private static func removed(_ mapping: EntityMapping, _ counts: [UInt64]) -> [Removed] {
+    zip(mapping.removals, counts).map { Removed(reason: $0.reason ?? $0.predicate, count: $1) }
+  }
+
   private static func rule(_ mapping: EntityMapping) -> String? {
     if mapping.isSkipped { return "\(mapping.name), which was skipped" }
+    if mapping.isFilteredByRemovals, mapping.policyClassName == nil || mapping.rules != nil {
+      return mapping.removalReason.map { "remove: \($0)" } ?? "remove in \(mapping.name)"
+    }
     let rules = [mapping.filterPredicate.map { _ in "the filter of \(mapping.name)" }, mapping.policyClassName]
       .compactMap { $0 }
     return rules.isEmpty ? nil : rules.joined(separator: " or ")
@@ -104,8 +122,11 @@ extension StepAccount {
 
   /// What did not arrive, and why.
   package var notes: [String] {
-    var notes = objects.filter { $0.leftOut > 0 }.map {
-      "\($0.leftOut.grouped) of \($0.read.grouped) objects of \($0.source) were left out by \($0.rule ?? $0.mapping)"
+    var notes = objects.filter { $0.leftOut > 0 }.flatMap { objects in
+      let shares = objects.removed?.map { ($0.count, "remove: \($0.reason)") }
+      return (shares ?? [(objects.leftOut, objects.rule ?? objects.mapping)]).filter { $0.0 > 0 }.map { count, rule in
+        "\(count.grouped) of \(objects.read.grouped) objects of \(objects.source) were left out by \(rule)"
+      }
     }
     for object in objects where object.rejected > 0 {
       notes.append("\(object.rejected.grouped) of \(object.read.grouped) objects of \(object.source) were rejected")

@@ -34,8 +34,16 @@ struct StepDraft {
     ambiguousNames = Set(Dictionary(grouping: drafts, by: \.mapping.name).filter { $0.value.count > 1 }.keys)
     try assignOffsets()
     let declared = drafts.flatMap { $0.policy?.lookups(for: $0.mapping) ?? [] }
-    for lookup in declared where !lookups.contains(lookup) { lookups.append(lookup) }
+    for lookup in declared where !lookup.isWish && !lookups.contains(lookup) { lookups.append(lookup) }
+    for lookup in declared where lookup.isWish && lookup.fits(layout.model) { wish(lookup) }
     for lookup in lookups { try check(lookup) }
+  }
+
+  /// Adds a look-up that is a wish. What is declared by first anyway learns of values that several objects have.
+  private mutating func wish(_ lookup: Lookup) {
+    let same = lookups.firstIndex { $0.entity == lookup.entity && $0.attribute == lookup.attribute }
+    guard let same else { return lookups.append(lookup) }
+    if lookups[same].choice == lookup.choice { lookups[same] = lookup }
   }
 
   private func check(_ lookup: Lookup) throws {

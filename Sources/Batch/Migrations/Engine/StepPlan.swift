@@ -30,9 +30,10 @@ package final class StepPlan {
   /// What of the step changes values for the sake of their new type.
   let conversions: [AccountLines.Conversion]
 
+  /// `seed` distinguishes the run from all others, for values that are random.
   package convenience init(
     step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, files: StepFiles, now: Double,
-    extras: ExtrasOptions = ExtrasOptions(), validation: ValidationMode = .all
+    seed: String = "", extras: ExtrasOptions = ExtrasOptions(), validation: ValidationMode = .all
   ) throws {
     var bound = try StoreBinding(reader, model: step.origin)
     let layout =
@@ -45,21 +46,19 @@ package final class StepPlan {
     for between in step.passed {
       let plan = try StepPlan(
         between, layout: StoreLayout(model: between.destination), graph: graph, passed: passed, origin: bound,
-        policies: policies,
-        now: now,
-        validation: validation)
+        policies: policies, now: now, seed: seed, validation: validation)
       let rows = try PassedRows(plan: plan, files: files)
       (graph, passed) = (try rows.graph(), rows)
     }
     try self.init(
       step, layout: layout, graph: graph, passed: passed, origin: bound, policies: policies, now: now,
-      validation: validation, extras: extras)
+      seed: seed, validation: validation, extras: extras)
   }
 
   /// Plans a step that reads a graph. What the store has beyond its model is for a step with `extras`.
   private init(
     _ step: MigrationStep, layout: StoreLayout, graph: SourceGraph, passed: PassedRows?, origin: StoreBinding,
-    policies: PolicyRegistry, now: Double, validation: ValidationMode, extras: ExtrasOptions? = nil
+    policies: PolicyRegistry, now: Double, seed: String, validation: ValidationMode, extras: ExtrasOptions? = nil
   ) throws {
     (self.step, self.layout, self.graph, self.passed, self.origin) = (step, layout, graph, passed, origin)
     conversions = step.lines().conversions
@@ -70,7 +69,9 @@ package final class StepPlan {
     lookups = drafts.lookups
     let rules = try StepRules(drafts, validation).byNumber()
     self.rules = rules
-    mappings = try drafts.drafts.map { try MappingCompiler(drafts: drafts, rules: rules, now: now).compile($0) }
+    mappings = try drafts.drafts.map {
+      try MappingCompiler(drafts: drafts, rules: rules, now: now, seed: seed).compile($0)
+    }
     var byEntity: [[Int]] = Array(repeating: [], count: graph.byNumber.count)
     for (index, mapping) in mappings.enumerated() { byEntity[mapping.source.number].append(index) }
     mappingsByEntity = byEntity

@@ -25,6 +25,8 @@ package final class StepRunner {
   private let isResumed: Bool
   private let indexes: StepIndexes
   private let progress: StepProgress
+  /// Who works while rows pass; nil where all is done on one thread.
+  private let crew: Crew?
   /// Takes entries of the indexes from the records as they are written.
   private var collector: EntryCollector?
 
@@ -41,7 +43,7 @@ package final class StepRunner {
     let restoring = restart != nil && needsLogs
     lookups = try LookupTable(
       needsLogs ? plan.lookups : [], model: plan.layout.model, files: job.files,
-      restoring: restoring ? state.lookups : nil)
+      restoring: restoring ? state.lookups : nil, readsAll: job.rehearsal == nil)
     secondsOfRunsBefore = lookups.secondsOfRuns
     patches = try PatchLog(
       path: job.files.path(needsLogs ? "patches" : "patches.closed"), fileSystem: job.files.fileSystem,
@@ -59,7 +61,7 @@ package final class StepRunner {
       path: state.workingPath(job.path), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
       keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart,
       watcher: job.watcher)
-    clock = CheckpointClock(job.monitor.interval)
+    (clock, crew) = (CheckpointClock(job.monitor.interval), try job.isSmall ? nil : Crew(helpers: IndexEntries.helpers))
     indexes = StepIndexes(job)
     progress = StepProgress(job, indexes)
   }
@@ -106,9 +108,9 @@ package final class StepRunner {
   /// Runs the units that are left. Returns the entries of indexes that were collected on the way.
   private func runUnits() throws -> IndexEntries? {
     if job.indexBuilding == .engine, !isWrittenAgain {
-      collector = try EntryCollector(
+      collector = EntryCollector(
         indexes.indexes, tableNames: plan.tableNames, isEmpty: output.isEmpty, files: job.files,
-        source: job.reader.snapshot, used: records, usesThreads: !job.isSmall)
+        source: job.reader.snapshot, used: records, crew: crew)
     }
     while transformer.state.unit < plan.units.count {
       try run(plan.units[transformer.state.unit])
@@ -146,36 +148,35 @@ package final class StepRunner {
       return transformer.manager.output.reset()
     }
     progress.show(unit, in: transformer.state)
-    let (scan, number, rehearsal) = (try scan(origin), transformer.state.unit, job.rehearsal)
-    rehearsal?.begin(unit: number, transformer.standing, rows: output.rowCounts)
-    let (monitor, pages, records, output, publish) = (job.monitor, pages, records, OutputBox(output), job.publish)
-    let collector = collector
-    try Pipeline<ScannedPage, Parcel>.run(
-      usesThreads: !job.isSmall,
-      read: {
-        let page = pages.tryPop() ?? RowPage()
-        guard try !monitor.isStopRequested && scan.next(into: page) else { return nil }
-        return ScannedPage(rows: page, bytesRead: scan.bytesRead)
-      },
-      transform: { [self] scanned in
-        try transformer.transform(scanned.rows, of: unit)
-        let outsideBytes = scanned.rows.outsideBytes
-        try pages.push(scanned.rows)
-        rehearsal?.transformed(transformer.standing)
-        return try parcel(bytesRead: scanned.bytesRead, outsideBytes: outsideBytes)
-      },
-      write: { parcel in
-        try output.output.take(parcel.records)
-        rehearsal?.written(unit: number, rows: output.output.rowCounts)
-        if let mark = parcel.mark { try mark.finish(output.output, publish) }
-        if let collector { return try collector.push(parcel.records) }
-        parcel.records.reset()
-        try records.push(parcel.records)
-      })
+    let (scan, number) = (try scan(origin), transformer.state.unit)
+    job.rehearsal?.begin(unit: number, transformer.standing, rows: output.rowCounts)
+    let writer = ParcelWriter(output, unit: number, job: job, collector: collector, used: records)
+    try pass(unit, scan: scan, to: writer)
     work.finish(unit: transformer.state.unit)
     if job.monitor.isStopRequested {
       try checkpoint()
       try job.monitor.throwIfStopRequested()
+    }
+  }
+
+  private func pass(_ unit: StepUnit, scan: UnitScan, to writer: ParcelWriter) throws {
+    let (monitor, pages, rehearsal) = (job.monitor, pages, job.rehearsal)
+    let read = { @Sendable () throws -> ScannedPage? in
+      let page = pages.tryPop() ?? RowPage()
+      guard try !monitor.isStopRequested && scan.next(into: page) else { return nil }
+      return ScannedPage(rows: page, bytesRead: scan.bytesRead)
+    }
+    let transform = { (scanned: ScannedPage) throws -> Parcel in
+      try self.transformer.transform(scanned.rows, of: unit)
+      let outsideBytes = scanned.rows.outsideBytes
+      try pages.push(scanned.rows)
+      rehearsal?.transformed(self.transformer.standing)
+      return try self.parcel(bytesRead: scanned.bytesRead, outsideBytes: outsideBytes)
+    }
+    if let crew {
+      try Pipeline<ScannedPage, Parcel>.run(crew, read: read, transform: transform, into: writer.stage(of: crew))
+    } else {
+      while let page = try read() { try writer.take(transform(page)) }
     }
   }
 
@@ -232,22 +233,4 @@ package final class StepRunner {
 
   /// Publishes where the step stands; no pipeline is running.
   private func checkpoint() throws { try mark().finish(output, job.publish) }
-}
-
-/// A page of rows, with the bytes that the scan had read by then.
-private struct ScannedPage: Sendable {
-  let rows: RowPage
-  let bytesRead: UInt64
-}
-
-/// Finished records of one page of rows, with the mark of a checkpoint after them.
-private struct Parcel: Sendable {
-  let records: RecordPage
-  let mark: CheckpointMark?
-}
-
-// Used by one thread at a time: the writing one while the pipeline runs.
-private final class OutputBox: @unchecked Sendable {
-  let output: StepOutput
-  init(_ output: StepOutput) { self.output = output }
 }

@@ -77,7 +77,9 @@ final class TablePass {
   }
 
   /// Looks at a page whose rows are migrated next.
-  func foresee(_ page: RowPage) throws { for recipe in ruleRecipes { try recipe.foresee(page) } }
+  func foresee(_ page: RowPage) throws {
+    for recipe in ruleRecipes { try recipe.foresee(page, entityPosition: entityPosition) }
+  }
 
   /// Finds the columns of the row, and migrates it where it needs no object; else nothing is done but that.
   @inline(__always)

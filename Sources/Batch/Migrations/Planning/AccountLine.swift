@@ -31,6 +31,8 @@ public struct AccountLine: Sendable, Hashable, Codable {
   /// What decides of every object.
   public enum Rule: String, Sendable, Codable {
     case filter, policy
+    /// What a mapping file says to remove.
+    case removal
   }
 
   /// What it is.
@@ -55,6 +57,8 @@ public struct AccountLine: Sendable, Hashable, Codable {
   public var leftOut: UInt64?
   /// What may leave objects of the entity out; nil if a mapping takes all.
   public var leftOutBy: Rule?
+  /// Why the objects of an entity, or some of them, are removed, as a mapping file says.
+  public var reason: String?
 
   init(_ kind: Kind, entity: String, name: String? = nil, fate: Fate, to: [String] = [], by: String? = nil) {
     (self.kind, self.entity, self.name, self.fate, self.to, self.by) = (kind, entity, name, fate, to, by)
@@ -89,7 +93,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
       case .relationship: "link"
       case .attribute, .index, .constraint, .trigger: "value"
       }
-    return "\(count.grouped) \(count == 1 ? unit : unit + "s") of \(path)"
+    return "\(count.counted(unit)) of \(path)"
   }
 }
 
@@ -112,7 +116,8 @@ public struct VersionAccount: Sendable, Hashable, Codable {
     }
     let gone = lines.filter(\.isGone).toldWithEntities.filter { $0.holdsData && $0.count != 0 }
     return [
-      list(gone.filter { $0.fate == .dropped }, \.amount).map { "\(pair) drops \($0)" },
+      list(gone.filter { $0.fate == .dropped }) { $0.amount + ($0.reason.map { " (\($0))" } ?? "") }
+        .map { "\(pair) drops \($0)" },
       list(gone.filter { $0.fate == .lost }, \.amount).map { "\(pair) loses \($0)" },
       list(gone.filter { $0.fate == .replaced }, \.amount).map { "\(pair) replaces \($0)" },
       list(lines.filter { $0.fate == .policy && $0.count != 0 && $0.countedAs == nil }, \.amount)

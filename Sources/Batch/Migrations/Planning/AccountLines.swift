@@ -5,8 +5,8 @@ import MappingModels
 struct AccountLines {
   private let step: MigrationStep
   let all: [EntityMapping]
-  /// Source entities that a mapping model says to remove.
-  private let removed: Set<String>
+  /// Source entities that a mapping model says to remove, and why.
+  private let removed: [String: String?]
   /// By source entity, the mappings that make objects of its objects.
   private let takers: [String: [EntityMapping]]
   /// Types of stored attributes by path, by entity of the two versions.
@@ -17,7 +17,7 @@ struct AccountLines {
     self.step = step
     let mappings = step.mappingModels.flatMap(\.entityMappings)
     all = mappings.filter { $0.sourceEntity != nil && $0.destinationEntity != nil }
-    removed = step.isInferred ? [] : Set(mappings.filter { $0.destinationEntity == nil }.compactMap(\.sourceEntity))
+    removed = step.isInferred ? [:] : mappings.removed
     takers = Dictionary(grouping: all) { $0.sourceEntity ?? "" }
     types = (
       Self.types(all.map(\.sourceEntity), in: step.source),
@@ -51,7 +51,9 @@ struct AccountLines {
         .entity, entity: name, name: nil, fate: step.destination.entity(name) == nil ? .dropped : .carried)
     }
     guard let taken = takers[name] else {
-      return AccountLine(.entity, entity: name, name: nil, fate: fate(ofEntity: name))
+      var line = AccountLine(.entity, entity: name, name: nil, fate: fate(ofEntity: name))
+      line.reason = removed[name] ?? nil
+      return line
     }
     let to = taken.compactMap(\.destinationEntity)
     let skipped = taken.allSatisfy(\.isSkipped)
@@ -59,20 +61,15 @@ struct AccountLines {
     var line = AccountLine(
       .entity, entity: name, name: nil, fate: fate, to: to.uniqued,
       by: skipped ? "a part that was skipped" : names(taken))
-    line.leftOutBy = skipped ? nil : rule(taken)
+    line.leftOutBy = skipped ? nil : taken.leavingOut
+    line.reason = line.leftOutBy == .removal ? taken.removalReasons : nil
     return line
-  }
-
-  private func rule(_ taken: [EntityMapping]) -> AccountLine.Rule? {
-    let hasPolicy = taken.map { $0.policyClassName != nil && $0.rules == nil }
-    guard zip(taken, hasPolicy).allSatisfy({ $0.isSkipped || $0.filterPredicate != nil || $1 }) else { return nil }
-    return hasPolicy.contains(true) ? .policy : .filter
   }
 
   /// Of an entity without a mapping: objects that the next version has an entity for are lost.
   private func fate(ofEntity name: String) -> AccountLine.Fate {
     // A mapping model that says so has said so.
-    if removed.contains(name) { return .dropped }
+    if removed[name] != nil { return .dropped }
     guard step.isHistory else { return .lost }
     return step.isInferred || step.destination.entity(name).map(\.isAbstract) != false ? .dropped : .lost
   }

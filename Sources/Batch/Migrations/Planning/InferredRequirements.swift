@@ -23,7 +23,7 @@ struct InferredRequirements {
     var remedy = "give the attribute a value in a mapping file (--mappings)"
 
     func refusal(_ count: UInt64, path: String) -> BatchError {
-      let objects = count == 1 ? "1 object" : "\(count) objects"
+      let objects = count.counted("object")
       guard let place else {
         return BatchError(
           .refused, "the required attribute \(name) of \(version) would have no value in \(objects)",

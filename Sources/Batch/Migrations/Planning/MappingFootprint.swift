@@ -85,7 +85,8 @@ struct FootprintReader {
   private func declare(_ footprint: inout MappingFootprint) throws {
     let mapping = footprint.mapping
     guard let policy = try policies.policy(for: mapping) else { return }
-    footprint.reads = Set(policy.lookups(for: mapping).map(\.entity) + policy.reads(for: mapping))
+    let lookups = policy.lookups(for: mapping).filter { !$0.isWish || $0.fits(model) }
+    footprint.reads = Set(lookups.map(\.entity) + policy.reads(for: mapping))
     let writes = policy.declaredWrites(for: mapping)
     for entity in footprint.reads.union(writes ?? []).sorted() where model.entity(entity) == nil {
       throw BatchError(

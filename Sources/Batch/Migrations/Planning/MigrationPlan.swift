@@ -49,7 +49,11 @@ public struct MigrationPlan: Sendable {
   package var now: Double = 0
   /// Where inference past versions and version by version give other values; the notes say it, too.
   public var differences: [InferenceDifference] = []
-  /// The server that a mapping file which leads to the target version names for the result.
+  /// Seconds that counting rows took, which a run does not do.
+  package var countingSeconds = 0.0
+  /// Seconds that the rest of the plan took when it was made: a run in a new process takes them once more.
+  package var planningSeconds = 0.0
+  /// The database that a mapping file which leads to the target version names for the result.
   public var destination: LoadDestination?
 
   /// True when the store already has the target version.
@@ -151,7 +155,9 @@ public struct MigrationPlanner: Sendable {
     try prepared.constraints?.check(reader, binding)
     let known = parts.isAll ? prepared.splits : nil
     let splits = try known ?? steps.map { try MappingSplit($0, policies: policies) }
+    let begin = ContinuousClock.now
     let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
+    let counting = countsRows ? (ContinuousClock.now - begin) / .seconds(1) : 0
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
       try assumption + chosen.notes + values + prepared.notes
@@ -162,7 +168,7 @@ public struct MigrationPlanner: Sendable {
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
       path: path, looks: key == nil || renews || !parts.isAll ? nil : prepared.looks, binding: binding,
-      differences: chosen.differences, destination: try namedDestination(for: destination))
+      differences: chosen.differences, countingSeconds: counting, destination: try namedDestination(for: destination))
   }
 
   /// A version that no store can have is found now, not when its turn comes. Throws `badModel`.

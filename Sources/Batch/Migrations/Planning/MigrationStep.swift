@@ -51,8 +51,9 @@ public struct MigrationStep: Sendable, Equatable {
 extension MigrationStep {
   /// The step that mapping models make up together; nil with what stands against it.
   static func mapped(
-    _ partial: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel
+    _ given: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel
   ) -> (step: MigrationStep?, problems: [String]) {
+    let partial = MappingModel.expanded(given, source: source, destination: destination)
     let models = MappingCompletion(models: partial, source: source, destination: destination).completed()
     let problems =
       partial.flatMap { MappingCheck(model: $0, source: source, destination: destination).problems() }
@@ -120,7 +121,9 @@ enum StepCoverage {
     }
     if !gaps.isEmpty {
       let names = mappingModels.map(\.name).joined(separator: ", ")
-      problems.append("\(names) leave out \(gaps.map(\.name).joined(separator: ", "))")
+      let subject = mappingModels.count == 1 ? "the mapping model \(names) does" : "the mapping models \(names) do"
+      let missing = gaps.map(\.name).joined(separator: ", ")
+      problems.append("\(subject) not name \(missing); to drop it, add to a mapping file: remove: [\(missing)]")
     }
     return problems
   }

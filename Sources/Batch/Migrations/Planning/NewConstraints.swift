@@ -91,7 +91,7 @@ struct NewConstraints {
   ) -> BatchError {
     let pairs = equal.pairs.map { "\($0.later) as \($0.earlier)" }.joined(separator: ", ")
     let more = equal.count > UInt64(equal.pairs.count) ? ", …" : ""
-    let verb = equal.count == 1 ? "1 object has" : "\(equal.count) objects have"
+    let verb = equal.count.counted("object has", "objects have")
     let list = check.query.map { ". `\(ShellWords.line(["sqlite3", reader.path, $0]))` lists all of them" } ?? ""
     // A store's own model is called "of" and the store.
     let owner = constraint.version.hasPrefix("of ") ? constraint.version : "of \(constraint.version)"

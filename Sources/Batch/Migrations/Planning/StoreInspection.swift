@@ -99,6 +99,8 @@ public struct StoreInspection: Sendable, Codable {
   public var entities: [Entity]
   /// All other tables.
   public var tables: [Table]
+  /// Tables of objects and links by their schema, if no model says more; nil if one does.
+  public var rawTables: [RawTable]?
   /// Number of indexes.
   public var indexes: Int
   /// Names of triggers.

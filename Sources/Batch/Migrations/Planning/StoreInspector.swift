@@ -29,8 +29,8 @@ struct StoreInspector {
     if let problem = reader.metadataProblem { problems.append(problem.message) }
     inspection.journalBytes = try fileSystem.status(reader.path + "-journal")?.size ?? 0
     findModel()
-    inspection.entities = entities()
-    inspection.tables = tables()
+    (inspection.entities, inspection.tables) = (entities(), tables())
+    if inspection.modelSource == nil { inspection.rawTables = RawSchema(reader).tables.map { .init($0) } }
     inspection.unknownColumns = binding?.extras.columns.map { "\($0.table).\($0.column)" } ?? []
     inspection.skipsExternalData = !counts && binding.map(ExternalDataSurvey.hasValues) == true
     if let binding, counts {
@@ -263,7 +263,7 @@ private struct StoreTraps {
       texts.append("columns that the model does not know: \(inspection.unknownColumns.joined(separator: ", "))")
     }
     if inspection.modelSource == nil {
-      texts.append("no model is known, so links and properties are not shown: give --models")
+      texts.append("no model is known, so names are those of columns: give --models, or use export --raw")
     }
     if inspection.skipsExternalData { texts.append("values outside the store were not looked for: give --count") }
     return texts + (inspection.externalData?.notes ?? [])

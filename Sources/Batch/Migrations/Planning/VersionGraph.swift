@@ -196,7 +196,10 @@ package struct VersionGraph {
       return entities.isEmpty
         ? nil : "no version has its \(side) entities with these hashes: \(entities.joined(separator: ", "))"
     }
-    guard let place = versions.firstIndex(where: { $0.name == name }) else { return "\(name) is not known" }
+    guard let place = versions.firstIndex(where: { $0.name == name }) else {
+      let question = NearName.question(name, in: versions.map(\.name)).dropFirst(2)
+      return question.isEmpty ? "\(name) is not known" : "\(name) is not known (\(question))"
+    }
     let entities = known.filter { hashes[place][$0.key] != $0.value }.keys.sorted()
     return entities.isEmpty ? nil : "\(name) has other hashes for \(entities.joined(separator: ", "))"
   }

@@ -2,6 +2,12 @@ import CoreDataModel
 import CoreDataStore
 import Streams
 
+/// Computes a column's value of a row alone.
+protocol ColumnRule {
+  /// The value as it is stored.
+  func value(_ row: RecordDecoder, key: Int64) throws -> Value
+}
+
 /// Where one column of a destination row comes from.
 enum ColumnSource {
   /// The same value for every row.
@@ -22,6 +28,8 @@ enum ColumnSource {
   case carried(Int, CarriedTargets, CarriedPart)
   /// What an expression gives: it is set in the object.
   case expression
+  /// What a rule of a mapping file computes of the row alone.
+  case rule(any ColumnRule)
   /// What only the policy can set: the source's value has another type, and nothing converts it.
   case unfit(Int, String)
 }
@@ -53,7 +61,7 @@ extension ColumnSource {
       map.entityPosition.map {
         .number(key: position, of: $0, numbers: map.byNumber.map { $0.map { Int64($0.number) } })
       }
-    case .filled, .order, .carried, .expression, .unfit: nil
+    case .filled, .order, .carried, .expression, .rule, .unfit: nil
     }
   }
 }

@@ -4,7 +4,7 @@ import Streams
 
 /// Comparisons of predicates, as NSPredicate has them: NULL equals NULL alone, and is neither less nor more than
 /// anything.
-enum Comparing {
+package enum Comparing {
   /// Letters without case, accents or differences of form, by NSComparisonPredicateOptions.
   static func folded(_ text: String, options: Int64) -> String {
     var folding: String.CompareOptions = []
@@ -14,7 +14,7 @@ enum Comparing {
   }
 
   /// Negative, zero or positive. Throws for values that have no order.
-  static func order(_ left: Value, _ right: Value, options: Int64 = 0) throws -> Int {
+  package static func order(_ left: Value, _ right: Value, options: Int64 = 0) throws -> Int {
     switch (left, right) {
     case (.integer(let left), .integer(let right)): return left < right ? -1 : left > right ? 1 : 0
     case (.text(let left), .text(let right)):
@@ -37,7 +37,7 @@ enum Comparing {
     return folded(left, options: options).unicodeScalars.elementsEqual(folded(right, options: options).unicodeScalars)
   }
 
-  static func holds(
+  package static func holds(
     _ comparison: CoreDataModel.Predicate.Comparison, left: ExpressionValue, right: ExpressionValue, options: Int64
   )
     throws -> Bool

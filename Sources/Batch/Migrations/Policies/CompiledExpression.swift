@@ -12,7 +12,7 @@ indirect enum CompiledExpression {
   /// An attribute of the open destination object that was set before.
   case column(Int, AttributeType)
   /// `FUNCTION($entityPolicy, "name:", …)`.
-  case policy(name: String, arguments: [CompiledExpression])
+  case policy(name: String, arguments: [PolicyArgument])
   /// A function by its full name.
   case function(name: String, arguments: [CompiledExpression])
   case list([CompiledExpression])
@@ -24,4 +24,11 @@ indirect enum CompiledExpression {
   case destinations(mapping: String?, of: CompiledExpression)
   /// The source objects of what an entity mapping made.
   case sources(mapping: String, of: CompiledExpression)
+}
+
+/// An argument of a policy's function.
+enum PolicyArgument {
+  case expression(CompiledExpression)
+  /// What only methods of Core Data's policies take.
+  case word(PolicyWord)
 }

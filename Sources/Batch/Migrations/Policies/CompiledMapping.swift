@@ -178,12 +178,12 @@ package final class CompiledMapping: @unchecked Sendable {
     case .carried(let position, let targets, let part):
       return try carried(position, targets: targets, part: part, row: row, rowid: rowid)
     case .expression: return .null
+    case .rule(let rule): return try rule.value(row, key: rowid)
     case .unfit(let position, let message):
       guard position < row.columnCount, try row.value(position) != .null else { return .null }
       throw BatchError(
         .policyFailed, "\(message), and the policy does not set it", hint: "Set it in the policy",
-        entity: destination.name,
-        key: rowid)
+        entity: destination.name, key: rowid)
     }
   }
 

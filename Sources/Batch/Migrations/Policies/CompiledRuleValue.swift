@@ -1,11 +1,12 @@
+import Codecs
 import MappingModels
 import Streams
 
 /// A value of a rule with names resolved; evaluated once a row.
 indirect enum CompiledRuleValue {
   case constant(Value)
-  case attribute(StoredAttribute, ofItem: Bool)
-  case expression(CompiledExpression, usesItem: Bool)
+  case attribute(StoredAttribute, RuleOrigin)
+  case expression(CompiledExpression, [RuleOrigin])
   case date(CompiledRuleValue, DatePattern)
   case cast(CompiledRuleValue, RuleType)
   case sum([CompiledRuleValue])
@@ -13,25 +14,40 @@ indirect enum CompiledRuleValue {
   case split(CompiledRuleValue, separator: String, part: Int)
   case prefix(CompiledRuleValue, Int)
   case lookup(CompiledRuleValue, MappingTable)
-  case choice(CompiledPredicate, CompiledRuleValue, else: CompiledRuleValue)
+  case choice(CompiledCondition, CompiledRuleValue, else: CompiledRuleValue)
   case fallback(CompiledRuleValue, CompiledRuleValue)
   /// A UUID that follows from texts and the keys of the row.
   case uuid([String])
+  /// A UUID of version 5, of a namespace and the name of the row.
+  case named(UUIDName)
+  /// The text of a UUID.
+  case uuidText(CompiledRuleValue)
+  case scaled(CompiledRuleValue, DateScale)
+  case number(CompiledRuleValue, DateScale, isWhole: Bool)
+  case formatted(CompiledRuleValue, DatePattern)
+  case distance([CompiledRuleValue])
+  case fold(CompiledFold)
+  case became(CompiledRuleTarget, attribute: String)
   /// A moment, in seconds since 2001, and a microsecond later with each key of the row.
   case moment(Double)
 
   /// The value for a row. Throws `policyFailed` with entity and key of the source object; never with the value.
-  func evaluate(_ row: RuleRow) throws -> Value {
+  func evaluate(_ row: some RuleScope) throws -> Value {
     switch self {
     case .constant(let value): return value
-    case .attribute(let attribute, let ofItem): return try row.origin(ofItem).value(attribute)
-    case .expression(let expression, let usesItem):
-      return try row.evaluating(usesItem) { try expression.evaluate($0).single() }
-    case .sum(let values): return try sum(values, row)
-    case .uuid(let parts): return DerivedUUID.value(parts, keys: [row.source.key] + (row.item.map { [$0.key] } ?? []))
-    case .moment(let now): return .real(now + Double((row.item ?? row.source).key) / 1_000_000)
+    case .attribute(let attribute, let origin): return try row.value(attribute, origin)
+    case .expression(let expression, let origins): return try row.evaluate(expression, origins)
+    case .sum(let values):
+      let operands = try values.map { try $0.evaluate(row) }
+      return operands.contains(.null) ? .null : try RuleType.total(operands, row)
+    case .distance(let values): return try distance(values, row)
+    case .fold(let fold): return try row.fold(fold)
+    case .became(let target, let attribute): return try row.became(target, attribute: attribute)
+    case .uuid(let parts): return DerivedUUID.value(parts, keys: row.keys)
+    case .named(let name): return .blob(name.value(row.keys))
+    case .moment(let now): return .real(now + Double(row.keys[row.keys.count - 1]) / 1_000_000)
     case .join(let values, let separator):
-      let texts = try values.compactMap { try Self.text($0.evaluate(row)) }
+      let texts = try values.compactMap { try RuleType.text($0.evaluate(row)) }
       return texts.isEmpty ? .null : .text(texts.joined(separator: separator))
     case .choice(let condition, let value, let other):
       return try row.holds(condition) ? value.evaluate(row) : other.evaluate(row)
@@ -39,20 +55,46 @@ indirect enum CompiledRuleValue {
       let found = try value.evaluate(row)
       return found == .null ? try other.evaluate(row) : found
     case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
-      .lookup(let value, _):
+      .lookup(let value, _), .uuidText(let value), .scaled(let value, _), .number(let value, _, _),
+      .formatted(let value, _):
       let operand = try value.evaluate(row)
       return operand == .null ? .null : try changed(operand, row)
     }
   }
 
   /// What becomes of the one operand of a form, which is not NULL.
-  private func changed(_ operand: Value, _ row: RuleRow) throws -> Value {
-    if case .cast(_, let type) = self {
+  private func changed(_ operand: Value, _ row: some RuleScope) throws -> Value {
+    switch self {
+    case .cast(_, let type):
       if let found = type.cast(operand) { return found }
       throw row.failure(
         "a value cannot be cast to \(type)", "It is no \(type); give such rows a value with if, or mend them")
+    case .scaled, .number, .formatted: return try dated(operand, row)
+    case .uuidText:
+      if case .blob(let bytes) = operand, let text = UUIDText.text(bytes) { return .text(text) }
+      throw row.failure("bytes are no UUID", "Give such rows a value with if, or mend them")
+    default: return try changedText(operand, row)
     }
-    guard let text = Self.text(operand) else { throw row.failure("bytes are no text") }
+  }
+
+  /// A number as a date, or a date as a number or a text.
+  private func dated(_ operand: Value, _ row: some RuleScope) throws -> Value {
+    guard let number = RuleType.number(operand) else {
+      throw row.failure("a value that is to be a date is no number", "Give such rows a value with if, or mend them")
+    }
+    let found: Value? =
+      switch self {
+      case .scaled(_, let scale): scale.seconds(number).map { .real($0) }
+      case .number(_, let scale, let isWhole): scale.number(RuleType.double(number), isWhole: isWhole)
+      case .formatted(_, let pattern): pattern.string(RuleType.double(number)).map { .text($0) }
+      default: nil
+      }
+    if let found { return found }
+    throw row.failure("a date is too far away for this form", "Give such rows a value with if, or mend them")
+  }
+
+  private func changedText(_ operand: Value, _ row: some RuleScope) throws -> Value {
+    guard let text = RuleType.text(operand) else { throw row.failure("bytes are no text") }
     switch self {
     case .date(_, let pattern):
       if let seconds = pattern.seconds(text) { return .real(seconds) }
@@ -68,82 +110,39 @@ indirect enum CompiledRuleValue {
     }
   }
 
-  private func sum(_ values: [CompiledRuleValue], _ row: RuleRow) throws -> Value {
-    var total = Value.integer(0)
-    for value in values {
-      let operand = try value.evaluate(row)
-      guard operand != .null else { return .null }
-      guard let number = RuleType.number(operand) else {
-        throw row.failure("a value that is added up is no number", "Give such rows a value with if, or mend them")
-      }
-      switch (total, number) {
-      case (.integer(let left), .integer(let right)):
-        let (sum, overflow) = left.addingReportingOverflow(right)
-        guard !overflow else { throw row.failure("a sum exceeds 64 bits") }
-        total = .integer(sum)
-      default: total = .real(RuleType.double(total) + RuleType.double(number))
-      }
+  private func distance(_ values: [CompiledRuleValue], _ row: some RuleScope) throws -> Value {
+    let operands = try values.map { try $0.evaluate(row) }
+    if operands.contains(.null) { return .null }
+    let numbers = operands.compactMap { RuleType.number($0).map(RuleType.double) }
+    guard numbers.count == 4 else {
+      throw row.failure("a degree of a distance is no number", "Give such rows a value with if, or mend them")
     }
-    return total
+    return .real(EarthDistance.metres((numbers[0], numbers[1]), (numbers[2], numbers[3])))
   }
 
-  /// A text, or a number as text; nil for NULL and bytes.
-  fileprivate static func text(_ value: Value) -> String? {
-    switch value {
-    case .text(let text): text
-    case .integer(let integer): String(integer)
-    case .real(let double): Int64(exactly: double).map { String($0) } ?? String(double)
-    case .null, .blob: nil
-    }
-  }
-}
-
-extension RuleType {
-  /// Nil if the value is none of this type.
-  fileprivate func cast(_ value: Value) -> Value? {
+  /// Whether it follows from the row alone: no expression is evaluated, and no other row is read.
+  var isPlain: Bool {
     switch self {
-    case .text: CompiledRuleValue.text(value).map { .text($0) }
-    case .double: Self.number(value).map { .real(Self.double($0)) }
-    case .integer:
-      switch Self.number(value) {
-      case .integer(let integer)?: .integer(integer)
-      case .real(let double)?: Int64(exactly: double.rounded(.towardZero)).map { .integer($0) }
-      default: nil
-      }
-    case .boolean:
-      if case .text(let text) = value, let word = Self.words[text.lowercased()] {
-        .integer(word)
-      } else {
-        Self.number(value).map { .integer(Self.double($0) == 0 ? 0 : 1) }
-      }
+    case .constant, .uuid, .named, .moment: true
+    case .attribute(_, let origin): origin == .source
+    case .expression, .choice, .fold, .became: false
+    case .sum(let values), .join(let values, _), .distance(let values): values.allSatisfy(\.isPlain)
+    case .fallback(let value, let other): value.isPlain && other.isPlain
+    case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),
+      .lookup(let value, _), .uuidText(let value), .scaled(let value, _), .number(let value, _, _),
+      .formatted(let value, _):
+      value.isPlain
     }
   }
 
-  private static let words: [String: Int64] = ["true": 1, "yes": 1, "false": 0, "no": 0]
-
-  /// A number, or a text that is written as one; nil for everything else.
-  fileprivate static func number(_ value: Value) -> Value? {
-    guard case .text(let text) = value else { return value.isNumber ? value : nil }
-    if let integer = Int64(text) { return .integer(integer) }
-    // Double reads more than numbers: names, and hexadecimal digits.
-    let isPlain = text.utf8.allSatisfy { ($0 >= 48 && $0 < 58) || [43, 45, 46, 69, 101].contains($0) }
-    return isPlain ? Double(text).flatMap { $0.isFinite ? .real($0) : nil } : nil
-  }
-
-  fileprivate static func double(_ value: Value) -> Double {
-    switch value {
-    case .integer(let integer): Double(integer)
-    case .real(let double): double
-    default: 0
-    }
-  }
-}
-
-extension Value {
-  fileprivate var isNumber: Bool {
+  /// The same with constants as a column holds them whose data may lie outside of the store.
+  var inExternalStorage: CompiledRuleValue {
     switch self {
-    case .integer, .real: true
-    default: false
+    case .constant(let value): .constant(StoredAttribute.inExternalStorage(value))
+    case .choice(let condition, let value, let other):
+      .choice(condition, value.inExternalStorage, else: other.inExternalStorage)
+    case .fallback(let value, let other): .fallback(value.inExternalStorage, other.inExternalStorage)
+    default: self
     }
   }
 }

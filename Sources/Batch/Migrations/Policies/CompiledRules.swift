@@ -4,30 +4,6 @@ import MappingModels
 import RunSupport
 import Streams
 
-/// The objects that rules work on: the source's row, the related object at hand, and the mapping's own object.
-struct RuleRow {
-  let source: SourceObject
-  var item: SourceObject?
-  let object: DestinationObject
-  let manager: StepObjects
-
-  func origin(_ ofItem: Bool) -> SourceObject { ofItem ? item ?? source : source }
-
-  /// Evaluates an expression; what does not fit in it is an error of the row.
-  func evaluating<Result>(_ usesItem: Bool, _ body: (ExpressionScope) throws -> Result) throws -> Result {
-    var scope = ExpressionScope(source: source)
-    if usesItem, let item { scope.bound = [.source(item)] }
-    (scope.destination, scope.manager) = (object, manager)
-    do { return try body(scope) } catch let damage as ExpressionDamage { throw failure("an expression \(damage)") }
-  }
-
-  func holds(_ condition: CompiledPredicate) throws -> Bool { try evaluating(false) { try condition.holds($0) } }
-
-  func failure(_ message: String, _ hint: String? = nil) -> BatchError {
-    BatchError(.policyFailed, message, hint: hint, entity: source.entityName, key: source.key)
-  }
-}
-
 /// Rules with their names resolved.
 final class CompiledRules: @unchecked Sendable {
   // Sendable: nothing changes after init.
@@ -41,12 +17,16 @@ final class CompiledRules: @unchecked Sendable {
     (self.attributes, self.relationships, self.objects) = (attributes, relationships, objects)
   }
 
+  /// Whether there is nothing to do.
+  var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty && objects.isEmpty }
+
   /// Does for one source object what the rules say; `object` is the mapping's own one.
   func run(_ source: SourceObject, object: DestinationObject, manager: StepObjects) throws {
-    let row = RuleRow(source: source, item: nil, object: object, manager: manager)
+    var row = RuleRow(source: source, object: object, manager: manager)
     for attribute in attributes { try attribute.set(in: object, row) }
     for relationship in relationships { try relationship.set(in: object, row) }
-    for rule in objects { try rule.run(row) }
+    if objects.contains(where: \.isNamed) { row.made = Array(repeating: [], count: objects.count) }
+    for (place, rule) in objects.enumerated() { try rule.run(&row, place: place) }
   }
 }
 
@@ -55,10 +35,13 @@ struct CompiledRuleAttribute {
   let name: String
   let stored: StoredAttribute
   let value: CompiledRuleValue
+  /// If it does not hold, the attribute is as if there was no rule for it.
+  var condition: CompiledCondition?
 
   func set(in object: DestinationObject, _ row: RuleRow) throws {
-    if case .attribute(let origin, let ofItem) = value, origin.type == stored.type,
-      try object.set(stored, from: row.origin(ofItem), origin)
+    if let condition, try !row.holds(condition) { return }
+    if case .attribute(let attribute, let origin) = value, attribute.type == stored.type,
+      let source = row.sourceObject(origin), try object.set(stored, from: source, attribute)
     {
       return
     }
@@ -66,7 +49,7 @@ struct CompiledRuleAttribute {
   }
 
   /// The value in the attribute's type.
-  func fitting(_ row: RuleRow) throws -> Value {
+  func fitting(_ row: some RuleScope) throws -> Value {
     let value = try value.evaluate(row)
     guard let fitting = stored.type.fitting(value) else {
       throw row.failure(
@@ -92,49 +75,64 @@ struct CompiledRuleRelationship {
 }
 
 /// Objects that a rule means.
-enum CompiledRuleTarget {
+indirect enum CompiledRuleTarget {
   case known(RuleTarget)
   case found(entity: String, CompiledRuleAttribute)
+  /// What the rule at a place has made for the row; `ofItem` for the item at hand alone.
+  case made(Int, ofItem: Bool)
+  case when(CompiledCondition, CompiledRuleTarget)
 
   func objects(_ row: RuleRow) throws -> [DestinationObject] {
     switch self {
     case .known(.destination): return [row.object]
-    case .known(.item): return try row.item.flatMap { try row.manager.destination(of: $0) }.map { [$0] } ?? []
+    case .known(.item):
+      return try row.sourceObject(.item).flatMap { try row.manager.destination(of: $0) }.map { [$0] } ?? []
     case .known(.related(let name, let ofItem)):
       return try row.manager.destinationInstances(
-        forSourceRelationshipNamed: name, sourceInstances: [row.origin(ofItem)])
-    case .known(.found): return []
+        forSourceRelationshipNamed: name,
+        sourceInstances: [row.sourceObject(ofItem ? .item : .source)].compactMap { $0 })
+    case .known: return []
     case .found(let entity, let key):
       return try row.manager.find(entity, attribute: key.name, value: key.fitting(row)).map { [$0] } ?? []
+    case .made(let place, let ofItem):
+      return row.made[place].filter { !ofItem || $0.item == row.item?.key }.map(\.object)
+    case .when(let condition, let target): return try row.holds(condition) ? target.objects(row) : []
     }
   }
 }
 
-/// A further object, made or found for each row or for each object of a relationship.
+/// A further object, made or found for each row or for each thing that is gone through.
 struct CompiledObjectRule {
   var kind: ObjectRule.Kind
   var entity: String
   var table: Int
-  var forEach: String?
-  var condition: CompiledPredicate?
+  var forEach: RuleCollection?
+  var condition: CompiledCondition?
   var key: CompiledRuleAttribute?
   var attributes: [CompiledRuleAttribute]
   var relationships: [CompiledRuleRelationship]
   var link: (name: String, isToMany: Bool)?
+  /// Whether later rules may mean its object.
+  var isNamed: Bool
 
-  func run(_ row: RuleRow) throws {
-    if let condition, try !row.holds(condition) { return }
-    guard let forEach else { return try make(row) }
-    var row = row
-    for item in try row.source.objects(forEach) {
+  /// `place` is that of the rule among those of the mapping.
+  func run(_ row: inout RuleRow, place: Int) throws {
+    // A condition of the source object alone is asked once.
+    let asksItems = condition?.origins.isEmpty == false
+    if let condition, !asksItems, try !row.holds(condition) { return }
+    guard let forEach else { return try make(&row, place) }
+    for item in try row.items(forEach) {
       row.item = item
-      try make(row)
+      if asksItems, let condition, try !row.holds(condition) { continue }
+      try make(&row, place)
     }
+    row.item = nil
   }
 
-  private func make(_ row: RuleRow) throws {
+  private func make(_ row: inout RuleRow, _ place: Int) throws {
     let first = row.manager.nextKeys[table]
     guard let object = try object(row) else { return }
+    if isNamed { row.made[place].append((row.item?.key, object)) }
     if row.manager.nextKeys[table] != first {
       for attribute in attributes { try attribute.set(in: object, row) }
       for relationship in relationships { try relationship.set(in: object, row) }
@@ -146,9 +144,11 @@ struct CompiledObjectRule {
   /// Nil if nothing is found, or if the value that it is found by is NULL.
   private func object(_ row: RuleRow) throws -> DestinationObject? {
     guard let key else { return try row.manager.insert(entity: entity) }
-    if kind == .findOrCreate, case .attribute(let origin, let ofItem) = key.value, origin.type == key.stored.type {
+    if kind == .findOrCreate, case .attribute(let attribute, let origin) = key.value, attribute.type == key.stored.type,
+      let source = row.sourceObject(origin)
+    {
       return try row.manager.findOrCreate(
-        entity, attribute: key.name, own: key.stored, from: row.origin(ofItem), other: origin)
+        entity, attribute: key.name, own: key.stored, from: source, other: attribute)
     }
     let value = try key.fitting(row)
     guard value != .null else { return nil }

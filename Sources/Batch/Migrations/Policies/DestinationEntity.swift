@@ -7,18 +7,18 @@ import Streams
 package final class DestinationEntity: @unchecked Sendable {
   // Sendable: nothing changes after init.
   package let name: String
-  let number: Int
+  package let number: Int
   /// Position in the layout's entity tables, which is also the table's number in the output.
-  let table: Int
+  package let table: Int
   let columnCount: Int
   package let attributes: NameTable<StoredAttribute>
   package let relationships: NameTable<StoredRelationship>
   // The same for rows, without counting references.
   private let attributesForRows: Unmanaged<NameTable<StoredAttribute>>
   private let relationshipsForRows: Unmanaged<NameTable<StoredRelationship>>
-  let isAbstract: Bool
+  package let isAbstract: Bool
   /// The columns of a new object: its entity's number, Z_OPT 1, default values.
-  let template: [Value]
+  package let template: [Value]
   /// The same, as records hold it.
   let defaults: ColumnValues
   /// Z_ENT of the entities that this one descends from.
@@ -58,7 +58,7 @@ package final class DestinationEntity: @unchecked Sendable {
   }
 
   /// Whether the entity is that one, by Z_ENT, or below it.
-  func isKind(of number: Int) -> Bool { self.number == number || ancestors.contains(number) }
+  package func isKind(of number: Int) -> Bool { self.number == number || ancestors.contains(number) }
 
   /// Where the attribute of a name is stored; nil when there is none.
   func attribute(_ name: String) -> UnsafePointer<StoredAttribute>? {

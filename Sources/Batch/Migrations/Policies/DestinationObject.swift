@@ -9,7 +9,7 @@ import Streams
 /// becomes a patch, which is applied in one ordered pass at the end of the step; values of written objects cannot be
 /// read.
 public final class DestinationObject {
-  let entity: DestinationEntity
+  package let entity: DestinationEntity
   // A circle, which StepObjects.forgetObjects() breaks.
   let manager: StepObjects
   /// The mapping that gives the columns which were not set; nil for further objects.

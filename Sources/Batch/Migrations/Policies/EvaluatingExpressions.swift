@@ -51,20 +51,17 @@ extension CompiledExpression {
   }
 
   /// Policies get objects as their keys.
-  private static func policy(_ name: String, arguments: [CompiledExpression], scope: ExpressionScope) throws
+  private static func policy(_ name: String, arguments: [PolicyArgument], scope: ExpressionScope) throws
     -> ExpressionValue
   {
     guard let policy = scope.policy, let manager = scope.manager else {
       throw BatchError(.missingPolicy, "\(name) is called on a mapping without policy")
     }
-    let values = try arguments.map { argument -> Value in
-      switch try argument.evaluate(scope) {
-      case .value(let value): return value
-      case .source(let object): return .integer(object.key)
-      case .destination(let object): return .integer(object.key)
-      case .list: throw ExpressionDamage("gives a collection to \(name), which takes values and objects")
-      }
+    if let typed = policy as? any TypedFunctionPolicy {
+      let arguments = try arguments.map { try $0.typed(scope) }
+      return .value(try typed.value(ofFunction: name, typed: arguments, manager: MigrationManager(manager)))
     }
+    let values = try arguments.map { try $0.value(name, scope) }
     return .value(
       try policy.value(ofFunction: name, arguments: values, source: scope.source, manager: MigrationManager(manager)))
   }

@@ -38,8 +38,8 @@ struct ExpressionCompiler {
     (self.graph, self.mapping, self.source) = (graph, mapping, source)
   }
 
-  /// Gives a name to a source object that is at hand in addition: the first of the scope's bound ones.
-  mutating func bind(_ name: String, _ entity: SourceEntity) { bound.append((name, .source(entity))) }
+  /// Gives a name to an object or a value that is at hand in addition: the next of the scope's bound ones.
+  mutating func bind(_ name: String, _ kind: Kind) { bound.append((name, kind)) }
 
   mutating func compile(_ expression: Expression) throws -> Compiled {
     switch expression {
@@ -199,7 +199,7 @@ struct ExpressionCompiler {
       if name == "now" { return (.constant(.real(now)), .value) }
       return (.function(name: name, arguments: try arguments.map { try compile($0).expression }), .value)
     case .some(.variable("entityPolicy")) where destination != nil:
-      return (.policy(name: name, arguments: try arguments.map { try compile($0).expression }), .value)
+      return (.policy(name: name, arguments: try arguments.map { try argument($0) }), .value)
     case .some(.variable("manager")) where destination != nil: return try manager(name, arguments)
     default: throw ExpressionDamage("calls \(name) of what has no such function")
     }

@@ -2,7 +2,7 @@ import CoreDataModel
 import Streams
 
 /// What an expression gives: a value, an object, or several of them.
-enum ExpressionValue {
+package enum ExpressionValue {
   case value(Value)
   case source(SourceObject)
   case destination(DestinationObject)

@@ -37,7 +37,7 @@ final class FetchedObjects {
 
 extension SourceGraph {
   /// Calls `body` with every object of an entity and of its sub-entities; each is valid until the call returns.
-  func forEach(_ entity: SourceEntity, _ body: (SourceObject) throws -> Void) throws {
+  package func forEach(_ entity: SourceEntity, _ body: (SourceObject) throws -> Void) throws {
     let table = binding.tables[entity.table]
     let row = RecordDecoder(longValues: longValues)
     try forEachPage(table.schema.rootPage, isWithoutRowid: false) { page in

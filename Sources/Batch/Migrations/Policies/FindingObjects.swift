@@ -13,6 +13,16 @@ extension StepObjects {
     return try object(found)
   }
 
+  /// Finds by a look-up that is a wish, and says whether no other object has the value; nil where the model lacks it.
+  func findWished(_ entity: String, attribute: String, value: Value) throws -> (
+    object: DestinationObject?, isOnly: Bool
+  )? {
+    guard let place = lookups.find(entity, attribute) else { return nil }
+    let entry = try lookups.find(entity, attribute: attribute, value: value)
+    let isOnly = lookups.lookups[place].isWish && (entry?.entity ?? 0) & LookupTable.repeated == 0
+    return (try object(entry), isOnly)
+  }
+
   /// A policy asks for the same look-up with every row.
   private func checkRead(_ entity: String, _ attribute: String) throws {
     if let last = lastRead, last.mapping == currentMapping, last.entity == entity, last.attribute == attribute {
@@ -24,7 +34,8 @@ extension StepObjects {
 
   private func object(_ entry: SpillingMap.Entry?) throws -> DestinationObject? {
     guard let entry else { return nil }
-    guard Int(entry.entity) < byNumber.count, let found = byNumber[Int(entry.entity)] else { return nil }
+    let number = Int(entry.entity & ~LookupTable.repeated)
+    guard number < byNumber.count, let found = byNumber[number] else { return nil }
     // An object of this call is still open and can be changed.
     if let open = objects.find(table: found.table, key: entry.key) { return open }
     return reference(to: found, key: entry.key)

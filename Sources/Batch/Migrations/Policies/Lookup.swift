@@ -1,3 +1,5 @@
+import CoreDataModel
+
 /// A look-up of destination objects by the value of one attribute, as a policy declares it.
 ///
 /// The engine fills it while objects of the entity are written, whoever writes them, keeps it on disk within the memory
@@ -24,4 +26,17 @@ public struct Lookup: Sendable, Hashable {
     self.attribute = attribute
     self.choice = choice
   }
+
+  /// A look-up that is left out where the model has no such attribute, and that knows of values that several objects
+  /// have.
+  package init(wish entity: String, by attribute: String) {
+    self.init(entity: entity, attribute: attribute)
+    isWish = true
+  }
+
+  /// Whether it is one of those.
+  private(set) package var isWish = false
+
+  /// Whether a model has what it looks for.
+  func fits(_ model: ManagedObjectModel) -> Bool { model.attribute(attribute, of: entity)?.isTransient == false }
 }

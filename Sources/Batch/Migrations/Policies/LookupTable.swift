@@ -2,29 +2,43 @@ import CoreDataModel
 import RunSupport
 import Streams
 
+/// Knows objects that a look-up no longer has to know.
+protocol LookupStandIn: AnyObject {
+  /// The object that the row at hand looks for by a key; nil if it is to be made.
+  func object(of key: TaggedKey) throws -> SpillingEntry?
+  /// Throws unless a new object of the row at hand got the key that was foreseen.
+  func checkNew(_ key: Int64) throws
+}
+
 /// All look-ups of a step: which exist, what feeds them, and where they are kept.
 final class LookupTable {
   private let model: ManagedObjectModel
-  private let kept: [Lookup]
   private let maps: [SpillingMap]
-  /// Positions in `kept`, by the entity whose objects feed them.
+  /// Positions in `lookups`, by the entity whose objects feed them.
   private let feeding: NameTable<[Int]>
   /// The look-up that was asked last.
   @exclusivity(unchecked) private var asked: (entity: String, attribute: String, position: Int)?
   let lookups: [Lookup]
+  let files: StepFiles
+  /// Whether texts may be numbered instead of looked up: not where only some of the rows are read.
+  let mayNumber: Bool
+  /// What stands for a look-up whose texts are numbered.
+  @exclusivity(unchecked) var numbered: [(any LookupStandIn)?]
   private var searcher: RunSearcher?
   private var secondsOfSearcher = 0.0
   /// Seconds that look-ups beyond memory took in this process, about.
   var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
 
-  /// Makes the look-ups, empty or from the states that a checkpoint names.
-  init(_ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?) throws
-  {
-    self.model = model
-    self.lookups = lookups
+  /// Makes the look-ups, empty or from the states that a checkpoint names. `readsAll` says whether all rows are read.
+  init(
+    _ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?,
+    readsAll: Bool = true
+  ) throws {
+    (self.model, mayNumber) = (model, readsAll)
+    (self.lookups, self.files) = (lookups, files)
+    numbered = lookups.map { _ in nil }
     var feeding: [String: [Int]] = [:]
     let share = files.budget.lookupBytes / max(1, lookups.count)
-    kept = lookups
     maps = try lookups.indices.map { index in
       let path = files.path("lookup.\(index)")
       return try states.map {
@@ -47,7 +61,7 @@ final class LookupTable {
 
   /// The number of a look-up, where it is declared.
   func find(_ entity: String, _ attribute: String) -> Int? {
-    kept.firstIndex { $0.entity == entity && $0.attribute == attribute }
+    lookups.firstIndex { $0.entity == entity && $0.attribute == attribute }
   }
 
   private func position(_ entity: String, _ attribute: String) throws -> Int {
@@ -78,6 +92,9 @@ final class LookupTable {
     case .blob(let bytes): return try bytes.withUnsafeBytes { try body(TaggedKey(tag: 4, body: $0)) }
     }
   }
+
+  /// In an entry's entity: several objects have the value. For look-ups that are wishes.
+  static let repeated: UInt32 = 1 << 31
 
   /// The byte that keys of texts begin with.
   static let text: UInt8 = 3
@@ -110,29 +127,39 @@ final class LookupTable {
     return bits & 0x8080_8080_8080_8080 == 0
   }
 
+  /// Whether this is a text that stays as it is when it is made a value.
+  static func isSound(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    isPlain(bytes) || String(validating: bytes, as: UTF8.self) != nil
+  }
+
   func find(_ entity: String, attribute: String, row: RecordDecoder, position: Int) throws -> SpillingMap.Entry? {
     let place = try self.position(entity, attribute)
-    return try keyed(row, position: position) { try maps[place].find($0) } ?? nil
+    return try keyed(row, position: position) { try find(place, key: $0) } ?? nil
   }
 
   /// Adds an object under a row's value at once.
   func add(_ entity: DestinationEntity, attribute: String, row: RecordDecoder, position: Int, key: Int64) throws {
-    for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
+    for place in feeding[entity.name] ?? [] where lookups[place].attribute == attribute {
       try keyed(row, position: position) {
-        try insert(place, key: $0, entry: SpillingMap.Entry(key: key, entity: UInt32(entity.number)))
+        try insert(place, key: $0, entry: SpillingEntry(key: key, entity: UInt32(entity.number)))
       }
     }
   }
 
   func find(_ entity: String, attribute: String, value: Value) throws -> SpillingMap.Entry? {
     let place = try position(entity, attribute)
-    return try keyed(value) { try maps[place].find($0) } ?? nil
+    return try keyed(value) { try find(place, key: $0) } ?? nil
+  }
+
+  private func find(_ place: Int, key: TaggedKey) throws -> SpillingMap.Entry? {
+    if let names = numbered[place] { return try names.object(of: key) }
+    return try maps[place].find(key)
   }
 
   /// Adds an object under a value at once, for those who look for it in the same call.
   func add(_ entity: DestinationEntity, attribute: String, value: Value, key: Int64) throws {
-    for place in feeding[entity.name] ?? [] where kept[place].attribute == attribute {
-      try keyed(value) { try insert(place, key: $0, entry: SpillingMap.Entry(key: key, entity: UInt32(entity.number))) }
+    for place in feeding[entity.name] ?? [] where lookups[place].attribute == attribute {
+      try keyed(value) { try insert(place, key: $0, entry: SpillingEntry(key: key, entity: UInt32(entity.number))) }
     }
   }
 
@@ -149,9 +176,30 @@ final class LookupTable {
   }
 
   private func insert(_ place: Int, key: TaggedKey, entry: SpillingMap.Entry) throws {
-    if kept[place].choice == .first, try maps[place].find(key) != nil { return }
+    if let names = numbered[place] { return try names.checkNew(entry.key) }
+    if lookups[place].choice == .first, let found = try maps[place].find(key) {
+      guard lookups[place].isWish, found.key != entry.key, found.entity & Self.repeated == 0 else { return }
+      return try maps[place].insert(key, SpillingEntry(key: found.key, entity: found.entity | Self.repeated))
+    }
     try maps[place].insert(key, entry)
   }
+
+  /// Entries of a look-up; nil once some are in runs.
+  func knownCount(at place: Int) -> Int? { maps[place].hasRuns ? nil : maps[place].tableCount }
+
+  /// Whether a look-up will soon be larger than its memory.
+  func isFilling(at place: Int) -> Bool { maps[place].isFilling }
+
+  /// Adds an object under a sound text that nothing is found under yet; false where something is.
+  func addIfNew(at place: Int, _ text: UnsafeRawBufferPointer, _ entry: SpillingMap.Entry) throws -> Bool {
+    let key = TaggedKey(tag: Self.text, body: text)
+    guard try maps[place].find(key) == nil else { return false }
+    try maps[place].insert(key, entry)
+    return true
+  }
+
+  /// Counts seconds that went into something else than rows.
+  func note(seconds: Double) { secondsOfSearcher += seconds }
 
   /// Writes what is pending; the states may be published once the files are synced.
   func checkpoint() throws -> [SpillingMap.Mark] { try maps.map { try $0.checkpoint() } }
@@ -167,7 +215,7 @@ extension LookupTable {
   /// Adds an object under the text in a column of the row that was located; nothing is found under it yet.
   func add(at place: Int, _ row: RecordLocator, _ column: Int, key: Int64, entity: Int) throws {
     let (type, body) = row.column(column)
-    try keyed(type, bytes: body) { try maps[place].insert($0, SpillingMap.Entry(key: key, entity: UInt32(entity))) }
+    try keyed(type, bytes: body) { try maps[place].insert($0, SpillingEntry(key: key, entity: UInt32(entity))) }
   }
 
   /// Looks again for one of the keys that ``foresee(at:_:)`` did not find.
@@ -183,50 +231,5 @@ extension LookupTable {
     let begin = ContinuousClock.now
     try searcher?.search(maps[place], keys)
     secondsOfSearcher += (ContinuousClock.now - begin) / .seconds(1)
-  }
-}
-
-/// A second thread for reading runs.
-private final class RunSearcher {
-  private struct Task: @unchecked Sendable {
-    // Sendable: two threads look for different keys, in a map that nobody changes meanwhile.
-    let map: SpillingMap
-    let keys: ForeseenKeys
-    let open: Range<Int>
-  }
-
-  /// Fewer keys are looked for sooner than a thread wakes up.
-  private static let fewest = 32
-  private let memory = RunMemory()
-  private let tasks = BoundedQueue<Task>(capacity: 1)
-  private let done = BoundedQueue<Bool>(capacity: 1)
-  private let worker: Worker
-
-  init() throws {
-    let (tasks, done) = (tasks, done)
-    worker = try Worker {
-      let memory = RunMemory()
-      do {
-        while let task = try tasks.pop() {
-          try task.map.foresee(task.keys, open: task.open, memory)
-          try done.push(true)
-        }
-      } catch {
-        done.abort(error)
-      }
-    }
-  }
-
-  deinit {
-    tasks.finish()
-    _ = worker.join()
-  }
-
-  func search(_ map: SpillingMap, _ keys: ForeseenKeys) throws {
-    let count = keys.openCount
-    guard count >= Self.fewest else { return try map.foresee(keys, open: 0..<count, memory) }
-    try tasks.push(Task(map: map, keys: keys, open: count / 2..<count))
-    try map.foresee(keys, open: 0..<count / 2, memory)
-    _ = try done.pop()
   }
 }

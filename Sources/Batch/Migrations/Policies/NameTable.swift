@@ -15,7 +15,7 @@ package final class NameTable<Element: Sendable>: @unchecked Sendable {
   /// Positions by name: for tables of many names, and for names in another Unicode form.
   private let positions: [String: Int]
 
-  init(_ named: [String: Element]) {
+  package init(_ named: [String: Element]) {
     let sorted = named.sorted { $0.key < $1.key }
     count = sorted.count
     entries = .allocate(capacity: count)
@@ -38,7 +38,7 @@ package final class NameTable<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Where the element of a name lies, for as long as the table lives; nil when there is none.
-  func find(_ name: String) -> UnsafePointer<Element>? {
+  package func find(_ name: String) -> UnsafePointer<Element>? {
     let length = name.utf8.count
     for index in 0..<min(count, Self.mostLinear) where entries[index].length == length && entries[index].name == name {
       return UnsafePointer(elements + index)

@@ -103,6 +103,13 @@ final class OpenObjects<Object: ReusedObject> {
     order.removeAll(keepingCapacity: true)
   }
 
+  /// Closes the open object of its kind that was made last as if it had not been made.
+  func forget(_ object: Object) {
+    order.removeAll { $0.toOpaque() == Unmanaged.passUnretained(object).toOpaque() }
+    object.close()
+    kinds[object.kind].used -= 1
+  }
+
   private func shrink() {
     for kind in kinds.indices where kinds[kind].objects.count > Self.mostKept {
       kinds[kind].objects.removeSubrange(Self.mostKept...)

@@ -6,6 +6,8 @@ public struct PolicyRegistry: Sendable {
   private let types: [String: any EntityMigrationPolicy.Type]
   /// File and line of policies in the sources of an application, by class name.
   package var places: [String: String] = [:]
+  /// Their paths, by class name.
+  package var files: [String: String] = [:]
 
   /// Registers policy types; of two with one name the later counts.
   public init(_ types: [any EntityMigrationPolicy.Type] = []) {
@@ -38,6 +40,12 @@ public struct PolicyRegistry: Sendable {
     return try type(name, mapping: mapping).version
   }
 
+  /// How to make one of the source of a class.
+  private static func advice(_ path: String) -> String {
+    guard path.hasSuffix(".swift") else { return "" }
+    return ", or make one: godwit policies build \(ShellWords.quoted(path)) --output godwit-policies"
+  }
+
   private func type(_ name: String, mapping: EntityMapping) throws -> any EntityMigrationPolicy.Type {
     // Swift classes stand in mapping models as Module.Class.
     let short = name.split(separator: ".").last.map(String.init) ?? name
@@ -46,6 +54,8 @@ public struct PolicyRegistry: Sendable {
     let place = places[short].map { "; the application has it in \($0)" } ?? ""
     throw BatchError(
       .missingPolicy, "entity mapping \(mapping.name) needs the policy \(name); \(known)\(place)",
-      hint: "Run the program that registers \(short)", effect: .nothingWritten)
+      hint: "Run the program that registers \(short)\(files[short].map(Self.advice) ?? ""). "
+        + "Or write rules in its place: \(ProgramName.current) mapping convert MAPPINGMODEL > RULES.yaml begins a file of them",
+      effect: .nothingWritten)
   }
 }

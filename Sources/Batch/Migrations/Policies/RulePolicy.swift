@@ -15,10 +15,21 @@ struct RulePolicy: EntityMigrationPolicy {
   /// not have.
   func compiled(_ compiler: RuleCompiler) throws -> RulePolicy { RulePolicy(rules, try compiler.compile(rules)) }
 
+  /// The policy without attributes that follow from a row alone, and these; nil for a policy that has nothing left to do.
+  func withoutPlain() -> (policy: RulePolicy?, plain: [CompiledRuleAttribute]) {
+    guard let ready else { return (self, []) }
+    let plain = ready.attributes.filter { $0.condition == nil && $0.value.isPlain }
+    let rest = CompiledRules(
+      attributes: ready.attributes.filter { $0.condition != nil || !$0.value.isPlain },
+      relationships: ready.relationships,
+      objects: ready.objects)
+    return (rest.isEmpty ? nil : RulePolicy(rules, rest), plain)
+  }
+
   func lookups(for mapping: EntityMapping) -> [Lookup] {
     var found: [Lookup] = []
     for relationship in rules.relationships + rules.objects.flatMap(\.relationships) {
-      guard case .found(let entity, let key, let takesLast) = relationship.target else { continue }
+      guard case .found(let entity, let key, let takesLast) = relationship.target.unconditional else { continue }
       found.append(Lookup(entity: entity, attribute: key.name, choice: takesLast ? .last : .first))
     }
     for rule in rules.objects {

@@ -29,6 +29,8 @@ final class RuleRecipe {
     var join: Join?
     /// Keys of the page at hand.
     var foreseen: Unmanaged<ForeseenKeys>?
+    /// What numbers the texts once there are many; nil where it may not.
+    var names: Unmanaged<NumberedNames>?
   }
 
   fileprivate enum Found {
@@ -42,6 +44,7 @@ final class RuleRecipe {
   private let found: UnsafeMutableBufferPointer<Found>
   private let records: [RecordRecipe]
   private let foreseen: [ForeseenKeys]
+  private let names: [NumberedNames?]
   private let own: Unmanaged<RecordRecipe>
   private let table: Int
   private let offset: Int64
@@ -58,10 +61,14 @@ final class RuleRecipe {
     (table, offset) = (mapping.destination.table, mapping.offset)
     self.manager = Unmanaged.passUnretained(manager)
     foreseen = list.map { _ in ForeseenKeys(tag: LookupTable.text) }
+    names = list.map { rule in
+      list.count { $0.counter == rule.counter } == 1 ? NumberedNames(rule, of: mapping, manager: manager) : nil
+    }
     rules = .allocate(capacity: list.count)
     _ = rules.initialize(from: list)
     for place in rules.indices where rules[place].find != nil {
       rules[place].foreseen = Unmanaged.passUnretained(foreseen[place])
+      rules[place].names = names[place].map { Unmanaged.passUnretained($0) }
     }
     found = .allocate(capacity: list.count)
     found.initialize(repeating: .nothing)
@@ -73,10 +80,14 @@ final class RuleRecipe {
   }
 
   /// Looks for the keys of all rows of a page.
-  func foresee(_ page: RowPage) throws {
+  func foresee(_ page: RowPage, entityPosition: Int) throws {
     try manager._withUnsafeGuaranteedRef { manager in
       for place in rules.indices {
         guard let find = rules[place].find else { continue }
+        if let names = names[place], page.count > 0 {
+          try names.begin(before: page.rowid(0), entityPosition: entityPosition)
+          if names.isActive { continue }
+        }
         let keys = foreseen[place]
         keys.removeAll()
         for row in 0..<page.count {
@@ -95,6 +106,7 @@ final class RuleRecipe {
   }
 
   private func migrate(_ key: Int64, row: Int, manager: StepObjects) throws -> Bool {
+    for rule in rules { rule.names?._withUnsafeGuaranteedRef { $0.beginRow() } }
     guard manager.locator.isWhole(), try find(row, manager) else { return false }
     manager.locator.set(rowid: key)
     let mark = manager.output.mark
@@ -105,6 +117,10 @@ final class RuleRecipe {
     noteLinks(key &+ offset, manager)
     for place in rules.indices {
       guard case .new(let key) = found[place], let find = rules[place].find else { continue }
+      if let names = rules[place].active {
+        try names._withUnsafeGuaranteedRef { try $0.checkNew(key) }
+        continue
+      }
       try manager.lookups.add(at: find.lookup, manager.locator, find.column, key: key, entity: rules[place].entity)
     }
     return true
@@ -124,13 +140,23 @@ final class RuleRecipe {
 
   private func find(_ rule: Rule, row: Int, manager: StepObjects) throws -> Found? {
     if let find = rule.find {
-      if let entry = rule.foreseen?._withUnsafeGuaranteedRef({ $0.entry(row) }) { return .old(entry.key) }
+      let names = rule.active
+      if names == nil, let entry = rule.foreseen?._withUnsafeGuaranteedRef({ $0.entry(row) }) { return .old(entry.key) }
       if manager.locator.isNull(find.column) { return .nothing }
       guard manager.locator.isText(find.column) else { return nil }
+      if let names {
+        let text = TaggedKey(tag: LookupTable.text, body: manager.locator.column(find.column).body)
+        if let entry = try names._withUnsafeGuaranteedRef({ try $0.object(of: text) }) { return .old(entry.key) }
+        return .new(takeKey(rule.counter, manager))
+      }
       if let entry = try self.find(find, foreseen: rule.foreseen, row: row, manager: manager) { return .old(entry.key) }
     }
-    manager.nextKeys[rule.counter] += 1
-    return .new(manager.nextKeys[rule.counter] - 1)
+    return .new(takeKey(rule.counter, manager))
+  }
+
+  private func takeKey(_ counter: Int, _ manager: StepObjects) -> Int64 {
+    manager.nextKeys[counter] += 1
+    return manager.nextKeys[counter] - 1
   }
 
   private func find(
@@ -185,6 +211,16 @@ final class RuleRecipe {
   private func forgetKeys(before place: Int, _ manager: StepObjects) {
     for place in 0..<place {
       if case .new = found[place] { manager.nextKeys[rules[place].counter] -= 1 }
+    }
+  }
+}
+
+extension RuleRecipe.Rule {
+  /// What numbers the texts, where it does already.
+  fileprivate var active: Unmanaged<NumberedNames>? {
+    @inline(__always) get {
+      guard let names, names._withUnsafeGuaranteedRef({ $0.isActive }) else { return nil }
+      return names
     }
   }
 }

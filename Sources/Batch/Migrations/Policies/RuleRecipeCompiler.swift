@@ -32,9 +32,9 @@ struct RuleRecipeCompiler {
 
   private mutating func rule(_ rule: CompiledObjectRule) throws -> RuleRecipe.Rule? {
     let entity = try manager.entity(rule.entity)._withUnsafeGuaranteedRef { $0 }
-    guard rule.forEach == nil, rule.condition == nil, !entity.isAbstract, let pieces = pieces(rule, entity) else {
-      return nil
-    }
+    guard rule.forEach == nil, rule.condition == nil, !rule.isNamed, !entity.isAbstract,
+      let pieces = pieces(rule, entity)
+    else { return nil }
     let record = RecordRecipe(pieces, manager.rules(entity.number))
     records.append(record)
     let isSpooled = manager.keys.keepsKeys(table: entity.table)
@@ -86,7 +86,8 @@ struct RuleRecipeCompiler {
   }
 
   private func column(of attribute: CompiledRuleAttribute) -> Int? {
-    guard case .attribute(let origin, false) = attribute.value, origin.type == attribute.stored.type,
+    guard case .attribute(let origin, .source) = attribute.value, attribute.condition == nil,
+      origin.type == attribute.stored.type,
       origin.isExternal == attribute.stored.isExternal
     else { return nil }
     return origin.position
@@ -94,7 +95,9 @@ struct RuleRecipeCompiler {
 
   private func piece(_ attribute: CompiledRuleAttribute) -> RecordRecipe.Piece? {
     if let column = column(of: attribute) { return .columns(from: column, count: 1) }
-    guard case .constant(let value) = attribute.value, let fitting = attribute.stored.type.fitting(value) else {
+    guard attribute.condition == nil, case .constant(let value) = attribute.value,
+      let fitting = attribute.stored.type.fitting(value)
+    else {
       return nil
     }
     return .constant(attribute.stored.type.stored(fitting))

@@ -17,6 +17,8 @@ package final class SourceGraph {
   @exclusivity(unchecked) private var runs: [String: RelationRun] = [:]
   private let scratch: StepFiles
   let rowLimit: Int
+  /// What the step may take in memory.
+  var budget: MemoryBudget { scratch.budget }
   /// Reads what rows of the source refer to. For the transforming thread alone.
   let longValues: LongValueReader
   /// What makes the rows of the reader's store to rows of the version at hand; nil if they are.
@@ -114,6 +116,16 @@ package final class SourceGraph {
     let path = scratch.path("relation.\(file)")
     let scan = try pairScan(relationship.storage, isOrdered: relationship.isOrdered)
     return try RelationRun(path: path, identifier: name, scratch: scratch) { try forEachPair(scan, $0) }
+  }
+
+  /// The run of a name, which `fill` makes where there is none.
+  func valueRun(_ name: String, fill: (_ add: (Int64, Int64, Int64) throws -> Void) throws -> Void) throws
+    -> RelationRun
+  {
+    if let run = runs[name] { return run }
+    let run = try RelationRun(path: scratch.path("relation.\(name)"), identifier: name, scratch: scratch, fill: fill)
+    runs[name] = run
+    return run
   }
 
   /// Calls `body` with owner, order and other of every pair, in the order of the rows that have them.

@@ -42,6 +42,11 @@ final class StepObjects {
     var key: Int64
   }
 
+  /// What an adapter of other policies keeps for the step.
+  var attachment: AnyObject?
+  /// Whether an earlier process has begun the step.
+  var isResumed = false
+
   /// What the call at work has made, where somebody wants to know.
   @exclusivity(unchecked) var watched: [WatchedObject]?
 
@@ -134,13 +139,13 @@ final class StepObjects {
     }
   }
 
-  private func secondInstance(_ source: SourceObject) -> BatchError {
+  func secondInstance(_ source: SourceObject) -> BatchError {
     BatchError(
       .policyFailed, "a source object can be given one destination object of its mapping",
       hint: "Use insert(entity:) for further ones", entity: source.entityName, key: source.key)
   }
 
-  private func create(_ compiled: CompiledMapping, _ source: SourceObject) throws -> DestinationObject {
+  func create(_ compiled: CompiledMapping, _ source: SourceObject) throws -> DestinationObject {
     let kind = byNumber.count + currentMapping
     let object = objects.open(kind, key: source.key &+ compiled.offset) {
       DestinationObject(compiled.destination, mapping: compiled, kind: kind, hasColumns: true, manager: self)
@@ -192,9 +197,6 @@ final class StepObjects {
     // The manager holds it.
     (currentMapping, currentCompiled) = (mapping, Unmanaged.passUnretained(mappings[mapping]))
   }
-
-  /// The name of the mapping whose calls these are.
-  var mappingName: String? { currentCompiled?._withUnsafeGuaranteedRef { $0.mapping.name } }
 
   /// Runs a policy's call for one source row and writes what it made. Returns whether the row has its own object.
   func migrate(_ key: Int64, by mapping: CompiledMapping, index: Int, body: (SourceObject) throws -> Void) throws
@@ -264,16 +266,9 @@ final class StepObjects {
     object.close()
   }
 
-  /// Writes an object as its mapping alone decides, by the recipe; false where it needs the other way.
-  private func appendUnchanged(_ object: DestinationObject) -> Bool {
-    guard isLocated, object.isUnchanged, let recipe = object.recipe else { return false }
-    return recipe._withUnsafeGuaranteedRef {
-      $0.append(locator, to: output, table: object.entity.table, rowid: object.key)
-    }
-  }
-
   /// Releases all objects, which hold on to the manager. No call may follow.
   func forgetObjects() {
+    attachment = nil
     objects.removeAll()
     sources.update(repeating: nil)
     graph.forgetObjects()

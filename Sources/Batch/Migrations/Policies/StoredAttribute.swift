@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import Streams
 
 /// An attribute as it lies in a table.
 package struct StoredAttribute: Sendable {
@@ -7,7 +8,12 @@ package struct StoredAttribute: Sendable {
   package var position: Int
   package var type: AttributeType
   /// Whether values may lie in files beside the store. Then each begins with a byte that says so.
-  var isExternal: Bool
+  package var isExternal: Bool
+
+  /// A constant as a column of external storage holds it: the first byte says that the bytes are in the row (B.4).
+  static func inExternalStorage(_ value: Value) -> Value {
+    if case .blob(let bytes) = value { .blob([1] + bytes) } else { value }
+  }
 }
 
 /// A relationship as it is stored.
@@ -16,7 +22,7 @@ package struct StoredRelationship: Sendable {
   package var destination: String
   /// The destination's Z_ENT.
   package var destinationNumber: Int
-  var inverse: String?
+  package var inverse: String?
   /// Whether the other side holds a key as well.
   var hasToOneInverse: Bool
   package var isOrdered: Bool

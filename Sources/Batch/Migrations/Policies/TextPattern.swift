@@ -3,11 +3,11 @@ import Foundation
 import Streams
 
 /// A regular expression that a whole text has to match.
-struct TextPattern {
+package struct TextPattern {
   private let expression: NSRegularExpression
 
   /// Throws ``ExpressionDamage`` for what is no regular expression.
-  init(_ pattern: String, _ options: Int64) throws {
+  package init(_ pattern: String, _ options: Int64) throws {
     let options: NSRegularExpression.Options = options & 1 == 0 ? [] : [.caseInsensitive]
     guard let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options) else {
       throw ExpressionDamage("has a regular expression that is none")
@@ -16,7 +16,7 @@ struct TextPattern {
   }
 
   /// NULL matches nothing; a value that is no text is damage.
-  func matches(_ value: Value) throws -> Bool {
+  package func matches(_ value: Value) throws -> Bool {
     if value == .null { return false }
     guard case .text(let text) = value else { throw ExpressionDamage("compares as text what is no text") }
     return expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil

@@ -6,7 +6,7 @@ import Streams
 
 /// What the values of an attribute must be like by its model: bounds of numbers and dates, length and pattern of texts.
 /// NULL is always allowed.
-struct ValueRule {
+package struct ValueRule {
   private let isText: Bool
   private let isDate: Bool
   private let minimum: Double?
@@ -14,7 +14,7 @@ struct ValueRule {
   private let pattern: NSRegularExpression?
 
   /// Nil if the model demands nothing. Throws `badModel` for a pattern that cannot be read.
-  init?(_ attribute: AttributeDescription, of entity: String) throws {
+  package init?(_ attribute: AttributeDescription, of entity: String) throws {
     (isText, isDate) = ([.string, .uri].contains(attribute.type), attribute.type == .date)
     guard isText || isDate || attribute.type.isNumeric else { return nil }
     (minimum, maximum) = (
@@ -44,7 +44,7 @@ struct ValueRule {
   }
 
   /// What is wrong with a value, without the value; nil if nothing is.
-  func problem(_ value: Value) -> String? {
+  package func problem(_ value: Value) -> String? {
     switch value {
     case .text(let text) where isText: problem(text)
     case .integer(let integer) where !isText: problem(Double(integer))

@@ -1,7 +1,7 @@
 import RunSupport
 
 /// Reads a text of Swift, if the program was built to.
-enum SourceParser {
+package enum SourceParser {
   /// Whether it was.
   static var isThere: Bool {
     #if SwiftData
@@ -9,6 +9,11 @@ enum SourceParser {
     #else
       false
     #endif
+  }
+
+  /// Throws ``BatchError`` (`badModel`) for a text that would lead the parser deeper than its stack.
+  package static func checkNesting(_ bytes: [UInt8], path: String) throws {
+    try NestingScan.check(SourceText(path: path, bytes: bytes))
   }
 
   static func contents(of text: SourceText, flags: Set<String>) throws -> SourceContents {

@@ -118,10 +118,11 @@ extension RunHistory.Tally {
 }
 
 extension RunHistory.Proof {
-  init?(_ report: VerificationReport?, mode: VerificationMode) {
+  init?(_ report: VerificationReport?, mode: VerificationMode, isCompared: Bool) {
     guard let report else { return nil }
     self.mode = mode.rawValue
-    (tables, rows) = (report.tables.count, report.tables.reduce(0) { $0 &+ $1.rows })
+    let compared = isCompared ? report.tables : []
+    (tables, rows) = (compared.count, compared.reduce(0) { $0 &+ $1.rows })
     external = report.external.flatMap { $0.references > 0 ? $0.text : nil }
     (warnings, warningCount) = (report.warnings.prefix(20).map(\.description), report.warnings.count)
     seconds = (report.seconds * 1000).rounded() / 1000

@@ -153,9 +153,9 @@ public struct RunHistory: Sendable, Equatable {
 
   /// What was proved before the store got its name.
   public struct Proof: Sendable, Codable, Equatable {
-    /// How: `fast` or `full`.
+    /// How: `fast`, `full` or `sqlite`.
     public var mode: String
-    /// Tables whose rows were compared with what was written.
+    /// Tables whose rows were compared with what was written; 0 for a run that an earlier version of the program began.
     public var tables: Int
     /// Their rows.
     public var rows: UInt64
@@ -175,6 +175,8 @@ public struct RunHistory: Sendable, Equatable {
     public var backup: String?
     /// Bytes of the new store.
     public var bytes: UInt64
+    /// The most resident bytes of the process that finished it; nil in records of earlier versions.
+    public var peakMemory: UInt64?
     /// Its entities.
     public var entities: [Size]
     /// Step by step.

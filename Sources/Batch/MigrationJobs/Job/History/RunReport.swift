@@ -89,6 +89,8 @@ public struct RunReport: Sendable, Codable, Equatable {
     public var path: String
     /// The first of them.
     public var first: [Reject]
+    /// All of them by rule, the largest group first.
+    public var groups: [RejectGroup]?
     /// The command that migrates the old store again, after a fix; nil if the run is not finished, was not begun by a
     /// command, or the old store is gone.
     public var replay: String?
@@ -184,6 +186,7 @@ extension RunReport {
     (ended, done) = (Self.text(end.at), 1)
     (backup, bytesAfter, proof) = (finished.backup, finished.bytes, finished.proof)
     (steps, notes) = (finished.tallies, finished.notes)
+    peakMemory = max(peakMemory, finished.peakMemory ?? 0)
   }
 
   private static func text(_ time: Double) -> String? {

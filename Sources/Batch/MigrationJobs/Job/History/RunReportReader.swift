@@ -50,6 +50,7 @@ extension MigrationJob {
       report.outcome = .doneWithRejects
       report.rejects = RunReport.Rejects(
         count: rejects.count, path: rejects.path, first: firstRejects(rejects.path),
+        groups: RejectGroups.groups(rejects.path),
         replay: rejects.replay(
           source: report.source ?? job.destination, backup: report.backup, destination: job.destination))
     }
@@ -110,7 +111,8 @@ extension MigrationJob {
     report.takeEntities(history, read: RunHistory.Tally.read(position?.accounts.first))
     if let rejects = position?.rejects, rejects.total > 0 {
       let path = job.working("step-rejects.jsonl")
-      report.rejects = RunReport.Rejects(count: rejects.total, path: path, first: firstRejects(path))
+      report.rejects = RunReport.Rejects(
+        count: rejects.total, path: path, first: firstRejects(path), groups: RejectGroups.groups(path))
     }
   }
 

@@ -1,0 +1,80 @@
+import Glibc
+import MigrationJobs
+import RunSupport
+import Streams
+
+/// A folder for a load while it is under way, with a job directory of its own. Who has its lease may write there.
+package struct ScratchFolder: Sendable {
+  package let path: String
+  /// The lease, and what a running load says of itself.
+  package let job: JobDirectory
+  private let fileSystem: any FileSystem
+
+  /// Names the folder; `subject` is what the load is about. Nothing is made.
+  package init(_ path: String, of subject: String, _ fileSystem: any FileSystem) {
+    (self.path, self.fileSystem) = (path, fileSystem)
+    job = JobDirectory(named: "load", in: path, of: subject)
+  }
+
+  /// Whether the folder is there. Throws `refused` for something that is not this user's folder.
+  package func isThere() throws -> Bool {
+    guard let status = try fileSystem.statusOfName(path) else { return false }
+    guard status.isDirectory, status.owner == geteuid() else {
+      throw BatchError(
+        .refused, "something that is not this user's folder is in the place of the load's",
+        hint: "Look at it, and remove it", path: path)
+    }
+    return true
+  }
+
+  /// Makes the folder and takes its lease. Throws `leaseHeld`.
+  package func begin() throws -> Lease {
+    var attempt = 0
+    while true {
+      do {
+        try fileSystem.makeDirectory(path)
+        try fileSystem.makeDirectory(job.path)
+        return try Lease.take(in: job, fileSystem)
+      } catch let error as StreamsError where error.code == .inputOutput && attempt < 20 {
+        // Another process that gives its load up takes the folders along.
+        attempt += 1
+        usleep(10_000)
+      }
+    }
+  }
+
+  /// Removes what another load left.
+  package func empty() throws { try empty(path, depth: 6, but: job.path) }
+
+  /// Removes the folder.
+  package func remove() throws {
+    try empty()
+    try empty(job.path, depth: 6, but: job.lease)
+    // Behind the lease another process may begin a load, and keeps the folders.
+    try fileSystem.remove(job.lease)
+    for folder in [job.path, path] { try removeIfEmpty(folder) }
+    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+  }
+
+  private func removeIfEmpty(_ folder: String) throws {
+    do { try fileSystem.removeDirectory(folder) } catch let error as StreamsError {
+      guard try !fileSystem.list(folder).isEmpty else { throw error }
+    }
+  }
+
+  private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {
+    guard depth > 0 else {
+      throw BatchError(.refused, "folders are nested deeper than any load makes them", path: folder)
+    }
+    for name in try fileSystem.list(folder) {
+      let inner = FilePaths.join(folder, name)
+      guard inner != kept else { continue }
+      if try fileSystem.statusOfName(inner)?.isDirectory == true {
+        try empty(inner, depth: depth - 1)
+      } else {
+        try fileSystem.remove(inner)
+      }
+    }
+    if kept == nil { try fileSystem.removeDirectory(folder) }
+  }
+}

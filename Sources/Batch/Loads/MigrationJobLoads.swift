@@ -1,0 +1,39 @@
+import MappingModels
+import MigrationJobs
+import Migrations
+import PlainLoads
+import PostgresLoads
+import RunSupport
+
+// Which destination a result goes to.
+extension MigrationJob {
+  /// Migrates a store, if its version is not the target's, and loads the result into a database. The store itself stays
+  /// as it is.
+  ///
+  /// On return all rows, keys and indexes are durable and, except for ``VerificationMode/none``, read back and compared;
+  /// the report's path names the place. What is interrupted on its way to a server is finished by
+  /// ``resumeLoad(_:server:memory:takeOver:rejects:consent:history:monitor:)``; a file is begun anew.
+  ///
+  /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; `refused` for a server that cannot be reached or has
+  ///   such tables and for a file that exists, before anything is done; and `badCheckpoint` where the store was written
+  ///   since its load began.
+  public func load(
+    _ request: Request, to destination: LoadDestination, monitor: (RunMonitor.Interval) -> RunMonitor
+  ) throws -> Report {
+    switch destination {
+    case .postgres(let postgres): try loadPostgres(request, to: postgres, monitor: monitor)
+    case .plain(let plain): try loadPlain(request, to: plain, monitor: monitor)
+    }
+  }
+
+  /// The tables that a plan's result would get, as SQL, and what of the model has no counterpart. Nothing is written,
+  /// and no server is asked.
+  ///
+  /// - Throws: ``BatchError``: `refused` for names that a server would not take.
+  public func script(_ plan: MigrationPlan, for destination: LoadDestination) throws -> (sql: String, notes: [String]) {
+    switch destination {
+    case .postgres(let postgres): try postgresScript(plan, postgres)
+    case .plain(let plain): try plainScript(plan, plain)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/// What became of an object, or of a link, from one state of a store to a later one.
+public struct ContentsChange: Sendable {
+  /// What became of it.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// It is in the later state alone.
+    case added
+    /// It is in the earlier state alone.
+    case removed
+    /// It is in both, and they differ.
+    case changed
+  }
+
+  /// A value of it.
+  public struct Value: Sendable {
+    /// The attribute or relationship, or the column without a model.
+    public var name: String
+    /// The earlier value as JSON; nil for what was added.
+    public var old: String?
+    /// The later value as JSON; nil for what was removed.
+    public var new: String?
+
+    /// Makes a value.
+    public init(name: String, old: String?, new: String?) { (self.name, self.old, self.new) = (name, old, new) }
+  }
+
+  /// What became of it.
+  public var kind: Kind
+  /// The entity, or the join table.
+  public var entity: String
+  /// Z_PK in the earlier state; nil for what was added, and for links.
+  public var oldKey: Int64?
+  /// Z_PK in the later state; nil for what was removed, and for links.
+  public var newKey: Int64?
+  /// What differs; of an object that was added or removed all that is not NULL.
+  public var values: [Value]
+}
+
+/// How many changes there are.
+public struct ContentsCount: Sendable, Equatable, Encodable {
+  /// Objects of the later state alone.
+  public var added: UInt64 = 0
+  /// Objects of the earlier state alone.
+  public var removed: UInt64 = 0
+  /// Objects with other values.
+  public var changed: UInt64 = 0
+  /// Objects that were saved again, with the same values.
+  public var saved: UInt64 = 0
+  /// Objects without any difference.
+  public var same: UInt64 = 0
+
+  /// No objects.
+  public init() {}
+
+  /// Whether nothing differs.
+  public var isEqual: Bool { added == 0 && removed == 0 && changed == 0 }
+}

@@ -1,0 +1,121 @@
+import CoreDataStore
+import Glibc
+import RunSupport
+import Streams
+
+/// Two states of a table with objects, and what differs between two of their rows.
+final class ContentsPair {
+  let old: ContentsSide?
+  let new: ContentsSide?
+  /// Names of columns that both have, in order.
+  private let shared: [String]
+  /// Whether rows of equal bytes are equal objects.
+  private let hasOneShape: Bool
+  private let (oldRow, newRow) = (RecordDecoder(), RecordDecoder())
+  private(set) var counts: [String: ContentsCount] = [:]
+
+  init(old: ContentsSide?, new: ContentsSide?) {
+    (self.old, self.new) = (old, new)
+    shared = (old?.columns.keys.filter { new?.columns[$0] != nil } ?? []).sorted(by: NameOrder.codeUnits)
+    hasOneShape = old?.schema.columns == new?.schema.columns && old?.entities == new?.entities
+  }
+
+  /// Columns of one state alone.
+  var unshared: [String] {
+    guard let old, let new else { return [] }
+    let (left, right) = (Set(old.columns.keys), Set(new.columns.keys))
+    return left.symmetricDifference(right).sorted(by: NameOrder.codeUnits)
+  }
+
+  /// The change from a row to another, or from and to none; nil for what is equal.
+  func change(
+    _ oldRecord: (key: Int64, bytes: UnsafeRawBufferPointer)?, _ newRecord: (key: Int64, bytes: UnsafeRawBufferPointer)?
+  ) throws -> ContentsChange? {
+    if let oldRecord, let newRecord { return try compare(oldRecord, newRecord) }
+    if let newRecord, let new {
+      return try whole(.added, newRecord, of: new, by: newRow) { .init(name: $0, old: nil, new: $1) }
+    }
+    if let oldRecord, let old {
+      return try whole(.removed, oldRecord, of: old, by: oldRow) { .init(name: $0, old: $1, new: nil) }
+    }
+    return nil
+  }
+
+  private func decode(
+    _ row: RecordDecoder, _ record: (key: Int64, bytes: UnsafeRawBufferPointer), of side: ContentsSide
+  ) throws {
+    guard row.decode(record.bytes) else {
+      throw BatchError(
+        .badStore, "a row of \(side.schema.name) is damaged", path: side.reader.path, key: record.key)
+    }
+  }
+
+  private func whole(
+    _ kind: ContentsChange.Kind, _ record: (key: Int64, bytes: UnsafeRawBufferPointer), of side: ContentsSide,
+    by row: RecordDecoder, value: (String, String) -> ContentsChange.Value
+  ) throws -> ContentsChange {
+    try decode(row, record, of: side)
+    let names = side.columns.keys.sorted(by: NameOrder.codeUnits)
+    let values = try names.compactMap { name -> ContentsChange.Value? in
+      guard let column = side.columns[name], try side.value(column, row) != .null else { return nil }
+      return value(name, side.json(column, row))
+    }
+    let entity = side.entity(row)
+    let isNew = kind == .added
+    if isNew { counts[entity, default: .init()].added += 1 } else { counts[entity, default: .init()].removed += 1 }
+    return ContentsChange(
+      kind: kind, entity: entity, oldKey: isNew ? nil : record.key, newKey: isNew ? record.key : nil, values: values)
+  }
+
+  private func compare(
+    _ oldRecord: (key: Int64, bytes: UnsafeRawBufferPointer), _ newRecord: (key: Int64, bytes: UnsafeRawBufferPointer)
+  ) throws -> ContentsChange? {
+    guard let old, let new else { return nil }
+    try decode(newRow, newRecord, of: new)
+    let entity = new.entity(newRow)
+    if hasOneShape, Self.haveEqualBytes(oldRecord.bytes, newRecord.bytes) {
+      counts[entity, default: .init()].same += 1
+      return nil
+    }
+    try decode(oldRow, oldRecord, of: old)
+    var values: [ContentsChange.Value] = []
+    let earlier = old.entity(oldRow)
+    if earlier != entity { values.append(.init(name: "@entity", old: quoted(earlier), new: quoted(entity))) }
+    for name in shared {
+      guard let left = old.columns[name], let right = new.columns[name],
+        try !Self.areEqual(old.value(left, oldRow), new.value(right, newRow))
+      else { continue }
+      var texts = (old.json(left, oldRow), new.json(right, newRow))
+      // Dates are shown with microseconds, and may differ by less.
+      if texts.0 == texts.1 { texts = (old.json(left, oldRow, isExact: true), new.json(right, newRow, isExact: true)) }
+      values.append(.init(name: name, old: texts.0, new: texts.1))
+    }
+    guard values.isEmpty else {
+      counts[entity, default: .init()].changed += 1
+      return ContentsChange(
+        kind: .changed, entity: entity, oldKey: oldRecord.key, newKey: newRecord.key, values: values)
+    }
+    // Z_OPT grows with every save.
+    let isSaved = old.lock.flatMap { oldRow.integer($0) } != new.lock.flatMap { newRow.integer($0) }
+    if isSaved { counts[entity, default: .init()].saved += 1 } else { counts[entity, default: .init()].same += 1 }
+    return nil
+  }
+
+  private func quoted(_ name: String) -> String {
+    String(decoding: ExportText.prepared(name, .jsonLines), as: UTF8.self)
+  }
+
+  private static func haveEqualBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress else { return false }
+    return memcmp(first, second, left.count) == 0
+  }
+
+  /// A whole double may be stored as an integer.
+  private static func areEqual(_ left: Value, _ right: Value) -> Bool {
+    switch (left, right) {
+    case (.integer(let integer), .real(let double)), (.real(let double), .integer(let integer)):
+      Double(integer) == double
+    default: left == right
+    }
+  }
+}

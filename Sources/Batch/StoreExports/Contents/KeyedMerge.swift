@@ -1,0 +1,110 @@
+import Codecs
+import CoreDataStore
+import Foundation
+import RunSupport
+import Streams
+
+/// Pairs the rows of two states by the values of a column, as a UUID: both are sorted by it, in temporary files if they
+/// are many, and the rows of a pair are looked up.
+struct KeyedMerge {
+  private enum State: UInt8 {
+    case old = 0
+    case new = 1
+  }
+
+  /// Longer values are compared by their hash.
+  private static let mostBytes = 64
+
+  let pair: ContentsPair
+  let key: String
+  let memory: MemoryBudget
+  let fileSystem: any FileSystem
+
+  func run(
+    from old: ContentsSide, to new: ContentsSide, _ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void
+  ) throws {
+    let path = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-contents-\(UUID().uuidString)")
+    let sorter = ExternalSorter(memoryBytes: memory.sortBytes, path: path, fileSystem: fileSystem)
+    try add(old, .old, to: sorter)
+    try add(new, .new, to: sorter)
+    let (left, right) = (lookup(old), lookup(new))
+    var (group, value, done): ([Int64], [UInt8], UInt64) = ([], [], 0)
+    func change(_ oldKey: Int64?, _ newKey: Int64?) throws {
+      done += 1
+      if done & 0xFFF == 0 { progress(done) }
+      let found = try withRow(left, oldKey) { first in
+        try withRow(right, newKey) { second in try pair.change(first, second) }
+      }
+      if let found { try body(found) }
+    }
+    // Keys that stand there twice are paired in their order.
+    func leave() throws {
+      for key in group { try change(key, nil) }
+      group.removeAll()
+    }
+    try sorter.drain { bytes in
+      let end = bytes.count - 9
+      let rowid = Self.rowid(bytes)
+      if !value.elementsEqual(bytes[..<end]) {
+        try leave()
+        value = Array(bytes[..<end])
+      }
+      if bytes[end] == State.old.rawValue { return group.append(rowid) }
+      if group.isEmpty { try change(nil, rowid) } else { try change(group.removeFirst(), rowid) }
+    }
+    try leave()
+  }
+
+  private func lookup(_ side: ContentsSide) -> RowLookup {
+    RowLookup(
+      snapshot: side.reader.snapshot, root: side.schema.rootPage, cacheBytes: memory.lookupCacheBytes,
+      rowLimit: memory.rowLimit / 2)
+  }
+
+  private static func rowid(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+    Int64(
+      bitPattern: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)) ^ 1 << 63)
+  }
+
+  private func withRow(
+    _ lookup: RowLookup, _ key: Int64?,
+    _ body: ((key: Int64, bytes: UnsafeRawBufferPointer)?) throws -> ContentsChange?
+  ) throws -> ContentsChange? {
+    guard let key else { return try body(nil) }
+    return try lookup.withRecord(key) { try body((key, $0)) } ?? nil
+  }
+
+  private func add(_ side: ContentsSide, _ state: State, to sorter: ExternalSorter) throws {
+    guard let column = side.find(key) else { return }
+    let cursor = RowCursor(side, rowLimit: memory.rowLimit / 2)
+    let row = RecordDecoder()
+    while let (rowid, record) = try cursor.current() {
+      guard row.decode(record) else {
+        throw BatchError(.badStore, "a row of \(side.schema.name) is damaged", path: side.reader.path, key: rowid)
+      }
+      var bytes = Self.bytes(try side.value(column, row), rowid)
+      bytes.append(state.rawValue)
+      withUnsafeBytes(of: (UInt64(bitPattern: rowid) ^ 1 << 63).bigEndian) { bytes.append(contentsOf: $0) }
+      try bytes.withUnsafeBytes { try sorter.add($0) }
+      cursor.advance()
+    }
+  }
+
+  /// What makes two keys the same. Rows without one are the same by Z_PK.
+  private static func bytes(_ value: Value, _ rowid: Int64) -> [UInt8] {
+    func number(_ tag: UInt8, _ word: UInt64) -> [UInt8] { [tag] + withUnsafeBytes(of: word.bigEndian) { Array($0) } }
+    // No value may be the beginning of another one and its state: those that could be are known by their hash.
+    func long(_ tag: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+      bytes.count <= mostBytes && !bytes.contains { $0 <= State.new.rawValue }
+        ? [tag] + bytes : [tag + 2] + SHA256.hash(bytes)
+    }
+    return switch value {
+    case .null: number(0, UInt64(bitPattern: rowid))
+    case .integer(let integer): number(1, UInt64(bitPattern: integer))
+    case .real(let double):
+      Int64(exactly: double).map { number(1, UInt64(bitPattern: $0)) } ?? number(2, double.bitPattern)
+    case .text(let text): long(3, Array(text.utf8))
+    case .blob(let bytes): long(4, bytes)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import CoreDataStore
+import RunSupport
+import Streams
+
+/// Writes the rows of one table.
+protocol ExportRowWriter: AnyObject {
+  /// Objects written by entity.
+  var counts: [String: UInt64] { get }
+  /// Writes rows until `limit` are written; returns how many were.
+  func write(_ page: RowPage, limit: UInt64) throws -> UInt64
+}
+
+/// One export under way: a thread reads pages of rows ahead, the caller's writes them.
+struct ExportRun {
+  private final class Scan: @unchecked Sendable {
+    // Sendable by discipline: only the reading thread uses it.
+    let scan: RowScan
+    init(_ scan: RowScan) { self.scan = scan }
+  }
+
+  private struct Page: Sendable {
+    var rows: RowPage
+    var bytesRead: UInt64
+  }
+
+  /// Ends the pipeline where the limit is reached.
+  private struct Enough: Error {}
+
+  let options: ExportOptions
+  let externalSize: (String) -> UInt64?
+  /// Pages of all tables.
+  var pages: UInt64 = 0
+  var repairedTexts: UInt64 = 0
+  var notes: [String] = []
+  private var rows: [String: UInt64] = [:]
+  private var written: UInt64 = 0
+  private var bytesRead: UInt64 = 0
+  let blobs: BlobReader
+  private let free = BoundedQueue<RowPage>(capacity: 16)
+
+  init(options: ExportOptions, externalSize: @escaping (String) -> UInt64?) {
+    self.options = options
+    self.externalSize = externalSize
+    blobs = BlobReader(decodings: options.decodings)
+  }
+
+  var summary: ExportSummary {
+    .init(rows: rows, repairedTexts: repairedTexts, unreadBytes: blobs.unread.count, notes: notes)
+  }
+
+  func values(_ text: ExportText) -> ExportValueWriter {
+    ExportValueWriter(text: text, externalSize: externalSize, blobs: blobs)
+  }
+
+  /// Pages of tables.
+  static func pages(_ snapshot: DatabaseSnapshot, _ roots: [UInt32]) throws -> UInt64 {
+    try roots.reduce(0) { try $0 + TablePages.count(snapshot, root: $1) }
+  }
+
+  mutating func write(
+    _ writer: any ExportRowWriter, root: UInt32, isWithoutRowid: Bool = false, of snapshot: DatabaseSnapshot,
+    progress: (UInt64, Double) -> Void
+  ) throws {
+    let limit = options.limit ?? .max
+    guard written < limit else { return }
+    let total = Double(max(1, pages) * UInt64(snapshot.geometry.pageSize))
+    let scan = Scan(
+      try RowScan(
+        snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: options.memory.rowLimit))
+    let free = free
+    var (done, before) = (written, bytesRead)
+    do {
+      try Pipeline<Page, Void>.run(
+        read: {
+          let page = free.tryPop() ?? RowPage()
+          return try scan.scan.next(into: page) ? Page(rows: page, bytesRead: scan.scan.bytesRead) : nil
+        },
+        transform: { [bytesRead] page in
+          done += try writer.write(page.rows, limit: limit - done)
+          before = bytesRead + page.bytesRead
+          progress(done, min(1, Double(before) / total))
+          guard done < limit else { throw Enough() }
+          try free.push(page.rows)
+        }, write: { _ in })
+    } catch is Enough {}
+    (written, bytesRead) = (done, before)
+    rows.merge(writer.counts, uniquingKeysWith: +)
+  }
+}

@@ -1,0 +1,149 @@
+import CoreDataModel
+import CoreDataStore
+import RunSupport
+import Streams
+
+/// The relationships of an import: to which objects they lead, and where each link is stored.
+final class ImportLinks {
+  private let plan: ImportPlan
+  private let spool: ImportSpool
+  private let references: ImportReferences
+  /// Attributes by whose values objects may be found: root entity and path, by entity and path.
+  private var unique: [String: [String: String]] = [:]
+
+  /// `unique` are attributes, as `User.userId`, beside those that the model keeps unique alone.
+  init(_ plan: ImportPlan, spool: ImportSpool, references: ImportReferences, unique: [String]) throws {
+    (self.plan, self.spool, self.references) = (plan, spool, references)
+    try find(unique)
+  }
+
+  private func find(_ named: [String]) throws {
+    let model = plan.layout.model
+    var found: [(entity: String, path: String)] = []
+    for entity in model.entities {
+      found += entity.uniquenessConstraints.filter { $0.count == 1 }.map { (entity.name, $0[0]) }
+    }
+    for name in named {
+      let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+      guard parts.count == 2, plan.entities[parts[0]]?.attributes[parts[1]] != nil else {
+        throw BatchError(
+          .refused, "the model has no attribute \(name)", hint: "Write it as Entity.attribute",
+          effect: .nothingWritten)
+      }
+      found.append((parts[0], parts[1]))
+    }
+    for (entity, path) in found {
+      for name in plan.layout.entityNames where model.isKind(name, of: entity) {
+        unique[name, default: [:]][path] = "\(model.root(of: name)).\(path)"
+      }
+    }
+  }
+
+  static func unknown(_ name: String, _ entity: ImportPlan.Entity, in plan: ImportPlan) -> ImportProblem {
+    let names = Array(entity.attributes.keys) + Array(entity.relationships.keys)
+    return ImportProblem(
+      "\(entity.name) of \(plan.layout.model.name) has no property \(name)\(NearName.question(name, in: names.sorted()))"
+    )
+  }
+
+  /// The objects to which a line's relationship leads. Throws ``ImportProblem``.
+  func targets(
+    _ member: ImportValue.Member, of entity: ImportPlan.Entity
+  ) throws -> (ImportPlan.Relationship, [ImportTarget]) {
+    let parts = member.name.split(separator: ".", maxSplits: 1).map(String.init)
+    guard let relationship = entity.relationships[parts.first ?? ""] else {
+      throw Self.unknown(member.name, entity, in: plan)
+    }
+    let path = parts.count > 1 ? parts[1] : nil
+    let found = try ImportTarget.read(member.value, attribute: path, of: relationship, plan)
+    for case .value(let attribute, _) in found where unique[relationship.destination]?[attribute] == nil {
+      let name = "\(relationship.destination).\(attribute)"
+      throw ImportProblem("\(name) is not unique in the model; name it by --unique \(name)")
+    }
+    if case .object(nil, _)? = found.first, !relationship.isToMany, plan.hasFamily(relationship.destination) {
+      throw ImportProblem("\(relationship.name) may lead to sub-entities: name the entity, too")
+    }
+    return (relationship, found)
+  }
+
+  /// Notes the values by which an object may be found.
+  func define(_ value: (Int) -> Value, of entity: ImportPlan.Entity, at address: ImportAddress) throws {
+    guard !unique.isEmpty else { return }
+    for (path, attribute) in unique[entity.name] ?? [:] {
+      guard let column = entity.attributes[path]?.column, value(column) != .null else { continue }
+      try references.define(attribute, value(column), entity: entity.number, at: address)
+    }
+  }
+
+  /// Answers references by values, when all objects are known.
+  func answer() throws {
+    guard !references.isEmpty else { return }
+    try references.answer { question, entity, target in
+      guard let owner = plan.byNumber[question.entity], let found = plan.byNumber[entity],
+        let relationship = owner.relationships[question.relationship]
+      else { return }
+      try link(
+        relationship, question.owner, of: owner, to: target, table: found.table, entity: entity, place: question.place,
+        line: question.line)
+    }
+  }
+
+  /// Notes the links of an object.
+  func add(
+    _ targets: [ImportTarget], _ relationship: ImportPlan.Relationship, of entity: ImportPlan.Entity,
+    at address: ImportAddress, line: Int
+  ) throws {
+    if targets.isEmpty, relationship.back != nil, case .ownKey(_, let column, _, _) = relationship.storage {
+      try spool.add(.none(column, line: line), to: entity.table, address)
+    }
+    for (place, target) in targets.enumerated() {
+      switch target {
+      case .object(let found, let key):
+        guard let other = plan.entities[found ?? relationship.destination] else { continue }
+        try link(
+          relationship, address, of: entity, to: ImportAddress(key: key), table: other.table,
+          entity: found == nil && plan.hasFamily(relationship.destination) ? 0 : other.number, place: place, line: line)
+      case .value(let attribute, let value):
+        guard let kind = unique[relationship.destination]?[attribute] else { continue }
+        try references.ask(
+          kind, value,
+          for: .init(
+            table: entity.table, owner: address, entity: entity.number, relationship: relationship.name, place: place,
+            line: line))
+      }
+    }
+  }
+
+  /// Notes where a link is stored: in the owner's row, in the other one, or in a join table.
+  func link(
+    _ relationship: ImportPlan.Relationship, _ owner: ImportAddress, of entity: ImportPlan.Entity,
+    to target: ImportAddress, table: Int, entity number: Int, place: Int, line: Int
+  ) throws {
+    let order = Int64(place + 1) * 1024
+    func own(_ column: Int, _ entityColumn: Int?, order orderColumn: Int?) -> ImportSpool.Patch {
+      .init(
+        column: column, entityColumn: entityColumn, orderColumn: orderColumn, table: table, target: target,
+        entity: number, line: line)
+    }
+    func mirrored(_ column: Int, _ orderColumn: Int?, isWeak: Bool = false) -> ImportSpool.Patch {
+      let helper = plan.entityColumn(beside: column, in: table)
+      return .init(
+        column: column, entityColumn: helper, orderColumn: orderColumn, order: order, table: entity.table,
+        target: owner, entity: entity.number, isWeak: isWeak, line: line)
+    }
+    switch relationship.storage {
+    case .ownKey(_, let column, let entityColumn, let orderColumn):
+      try spool.add(own(column, entityColumn, order: orderColumn), to: entity.table, owner)
+      if case .ownKey(_, let back, _, _)? = relationship.back {
+        try spool.add(mirrored(back, nil, isWeak: true), to: table, target)
+      }
+    case .inverseKey(_, let column, let orderColumn), .ownerKey(_, let column, let orderColumn):
+      try spool.add(mirrored(column, orderColumn), to: table, target)
+    case .join(let join, let ownerIsSource):
+      try spool.add(
+        .init(
+          source: ownerIsSource ? owner : target, destination: ownerIsSource ? target : owner, order: order,
+          isBySource: ownerIsSource), to: join)
+    }
+  }
+}

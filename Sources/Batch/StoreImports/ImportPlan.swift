@@ -1,0 +1,111 @@
+import CoreDataModel
+import CoreDataStore
+import Migrations
+import RunSupport
+import Streams
+
+/// What an import knows of a model: for each entity where its properties are stored, and what a new row holds.
+struct ImportPlan {
+  /// An entity.
+  struct Entity {
+    let name: String
+    let number: Int
+    /// The position of its table in the layout.
+    let table: Int
+    let isAbstract: Bool
+    /// A row with Z_ENT, Z_OPT and the defaults.
+    let template: [Value]
+    let attributes: [String: ImportAttribute]
+    let relationships: [String: Relationship]
+    /// Columns that must have a value, with the properties' names.
+    let required: [(column: Int, name: String)]
+  }
+
+  /// A relationship.
+  struct Relationship {
+    let name: String
+    let destination: String
+    let isToMany: Bool
+    let isOrdered: Bool
+    let storage: RelationshipStorage
+    /// The to-one at the other end, if it holds a key as well.
+    let back: RelationshipStorage?
+  }
+
+  let layout: StoreLayout
+  let validation: ValidationMode
+  private(set) var entities: [String: Entity] = [:]
+  /// By Z_ENT, from 1.
+  private(set) var byNumber: [Entity?] = [nil]
+
+  init(_ model: ManagedObjectModel, validation: ValidationMode) throws {
+    try model.validate()
+    layout = try StoreLayout(model: model)
+    self.validation = validation
+    for name in layout.entityNames {
+      let entity = try makeEntity(name)
+      entities[name] = entity
+      byNumber.append(entity)
+    }
+  }
+
+  /// Whether an entity has sub-entities.
+  func hasFamily(_ name: String) -> Bool { layout.model.entities.contains { $0.superentity == name } }
+
+  /// The column with the Z_ENT of the object to which a column's key leads; nil if there is none.
+  func entityColumn(beside column: Int, in table: Int) -> Int? {
+    let columns = layout.entityTables[table].columns
+    guard case .toOne(let entity, let name) = columns[column].role else { return nil }
+    return columns.firstIndex { $0.role == .toOneEntity(entity: entity, name: name) }
+  }
+
+  private func makeEntity(_ name: String) throws -> Entity {
+    guard let number = layout.entityNumbers[name], let table = layout.tablePosition(ofEntity: name) else {
+      throw BatchError(.badModel, "the model has no entity of that name", entity: name)
+    }
+    let columns = layout.entityTables[table].columns
+    var template = [Value](repeating: .null, count: columns.count)
+    if let place = columns.firstIndex(where: { $0.role == .entity }) { template[place] = .integer(Int64(number)) }
+    if let place = columns.firstIndex(where: { $0.role == .optimisticLock }) { template[place] = .integer(1) }
+    var attributes: [String: ImportAttribute] = [:]
+    var required: [(column: Int, name: String)] = []
+    for (path, attribute) in layout.model.storedAttributes(of: name) {
+      guard let column = columns.firstIndex(where: { $0 == layout.column(forAttribute: path, ofEntity: name) }) else {
+        continue
+      }
+      attributes[path] = ImportAttribute(
+        column: column, path: path, attribute: attribute,
+        rule: validation == .all ? try ValueRule(attribute, of: name) : nil)
+      if let value = attribute.defaultValue { template[column] = attribute.type.stored(value) }
+      let isRequired = !attribute.isOptional && attribute.derivationExpression == nil
+      if isRequired, !path.contains(".") { required.append((column, path)) }
+    }
+    let relationships = self.relationships(name)
+    for relationship in layout.model.relationships(of: name) where !relationship.isOptional {
+      guard case .ownKey(_, let column, _, _)? = relationships[relationship.name]?.storage else { continue }
+      required.append((column, relationship.name))
+    }
+    return Entity(
+      name: name, number: number, table: table, isAbstract: layout.model.entity(name)?.isAbstract ?? false,
+      template: template, attributes: attributes, relationships: relationships,
+      required: validation == .none ? [] : required)
+  }
+
+  private func relationships(_ entity: String) -> [String: Relationship] {
+    let shape = RelationshipShape(model: layout.model)
+    var found: [String: Relationship] = [:]
+    for relationship in layout.model.relationships(of: entity) {
+      guard let storage = layout.storage(of: relationship.name, entity: entity) else { continue }
+      var back: RelationshipStorage?
+      if let (inverse, description) = shape.mutualInverse(of: relationship), !description.isToMany,
+        !relationship.isToMany
+      {
+        back = layout.storage(of: inverse.name, entity: relationship.destinationEntity)
+      }
+      found[relationship.name] = Relationship(
+        name: relationship.name, destination: relationship.destinationEntity, isToMany: relationship.isToMany,
+        isOrdered: relationship.isOrdered, storage: storage, back: back)
+    }
+    return found
+  }
+}

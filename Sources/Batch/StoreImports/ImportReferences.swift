@@ -1,0 +1,108 @@
+import CoreDataStore
+import RunSupport
+import Streams
+
+/// References by the value of an attribute: who has which value, and who asks for it, sorted together on disk.
+final class ImportReferences {
+  /// What becomes of an answer.
+  struct Question {
+    /// The row whose relationship it is.
+    var table: Int
+    var owner: ImportAddress
+    var entity: Int
+    var relationship: String
+    /// Its place in a list.
+    var place: Int
+    var line: Int
+  }
+
+  private let sorter: ExternalSorter
+  private var questions = 0
+
+  init(files: StepFiles) {
+    sorter = ExternalSorter(
+      memoryBytes: files.budget.sortBytes / 2, path: files.path("references"), fileSystem: files.fileSystem)
+  }
+
+  var isEmpty: Bool { questions == 0 }
+
+  /// `attribute` is a root entity's number and a path.
+  private static func head(_ attribute: String, _ value: Value) throws -> [UInt8] {
+    var bytes = Array(attribute.utf8) + [0]
+    switch value {
+    case .null: throw ImportProblem("a reference by an attribute needs a value")
+    case .integer(let integer):
+      bytes.append(1)
+      bytes.append(biased: integer)
+    case .real(let double):
+      bytes.append(2)
+      bytes.append(biased: Int64(bitPattern: double.bitPattern))
+    case .text(let text): append(3, Array(text.utf8), to: &bytes)
+    case .blob(let blob): append(4, blob, to: &bytes)
+    }
+    guard bytes.count <= 1 << 14 else { throw ImportProblem("a value of more than 16 KiB cannot be referred to") }
+    return bytes
+  }
+
+  /// No value may be the beginning of another: 00 is 00 FF, and 00 00 ends it.
+  private static func append(_ tag: UInt8, _ value: [UInt8], to bytes: inout [UInt8]) {
+    bytes.append(tag)
+    for byte in value { bytes += byte == 0 ? [0, 0xFF] : [byte] }
+    bytes += [0, 0]
+  }
+
+  /// Says that an object has a value.
+  func define(_ attribute: String, _ value: Value, entity: Int, at address: ImportAddress) throws {
+    var bytes = try Self.head(attribute, value)
+    let length = bytes.count
+    bytes.append(0)
+    address.write(to: &bytes)
+    bytes.append(short: entity)
+    bytes.append(short: length)
+    try bytes.withUnsafeBytes { try sorter.add($0) }
+  }
+
+  /// Asks for the object that has a value.
+  func ask(_ attribute: String, _ value: Value, for question: Question) throws {
+    questions += 1
+    var bytes = try Self.head(attribute, value)
+    let length = bytes.count
+    bytes.append(1)
+    bytes.append(biased: Int64(question.line))
+    question.owner.write(to: &bytes)
+    bytes.append(short: question.table)
+    bytes.append(short: question.entity)
+    bytes.append(biased: Int64(question.place))
+    bytes += Array(question.relationship.utf8)
+    bytes.append(short: length)
+    try bytes.withUnsafeBytes { try sorter.add($0) }
+  }
+
+  /// Calls `body` with each question and its answer: Z_ENT and address. Throws ``ImportProblem`` with the line if no
+  /// object has the value, or several have.
+  func answer(_ body: (Question, Int, ImportAddress) throws -> Void) throws {
+    var (head, found): ([UInt8], [(entity: Int, address: ImportAddress)]) = ([], [])
+    try sorter.drain { bytes in
+      let length = bytes.short(at: bytes.count - 2)
+      if !head.elementsEqual(bytes[..<length]) { (head, found) = (Array(bytes[..<length]), []) }
+      guard bytes[length] == 1 else {
+        // Two are enough to know that the value is not unique.
+        if found.count < 2 {
+          found.append((bytes.short(at: length + 10), ImportAddress(bytes, at: length + 1)))
+        }
+        return
+      }
+      let question = Question(
+        table: bytes.short(at: length + 18), owner: ImportAddress(bytes, at: length + 9),
+        entity: bytes.short(at: length + 20),
+        relationship: String(decoding: bytes[(length + 30)..<(bytes.count - 2)], as: UTF8.self),
+        place: Int(bytes.biased(at: length + 22)), line: Int(bytes.biased(at: length + 1)))
+      guard let only = found.first, found.count == 1 else {
+        throw ImportProblem(
+          "line \(question.line): \(question.relationship) refers to an object by a value that "
+            + (found.isEmpty ? "no object has" : "several objects have"))
+      }
+      try body(question, only.entity, only.address)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import CoreDataModel
+
+/// The shape of a line that many lines have: what stays the same, and where values stand. Lines of the same shape are
+/// read straight into a row.
+///
+/// Made of a line that was read as a whole, so a line that fits has no other faults than those of its values.
+final class ImportShape {
+  enum Slot {
+    case key
+    /// The URI, which says nothing but entity and key.
+    case uri
+    case attribute(column: Int, AttributeType)
+    /// The relationship, by its place in ``toOnes``.
+    case toOne(Int)
+    /// A field of CSV that must be this entity's name.
+    case entity
+    /// A field of CSV with the entity of a to-one before it.
+    case target
+  }
+
+  static let null = Array("null".utf8)
+  private static let yes = Array("true".utf8)
+  private static let no = Array("false".utf8)
+
+  let entity: ImportPlan.Entity
+  let row: ImportRow
+  private let name: [UInt8]
+  private let slots: [Slot]
+  private let toOnes: [ImportToOne]
+  /// What stands before each slot, and after the last one; empty for CSV.
+  private let literals: [[UInt8]]
+  private let hasURI: Bool
+  private let required: [Int]
+  /// The key of the line at hand; nil if it has none.
+  private(set) var key: Int64?
+
+  init(_ entity: ImportPlan.Entity, slots: [Slot], toOnes: [ImportToOne], literals: [[UInt8]]) {
+    (self.entity, self.slots, self.toOnes, self.literals) = (entity, slots, toOnes, literals)
+    name = Array(entity.name.utf8)
+    row = ImportRow(entity.template)
+    hasURI = slots.contains { if case .uri = $0 { true } else { false } }
+    required = entity.required.filter { entity.attributes[$0.name] != nil }.map(\.column)
+  }
+
+  /// Reads a line into the row. False if it has another shape, or an unusual value; `wantsURI` if that of an object is
+  /// looked for.
+  func reads(_ line: UnsafeRawBufferPointer, wantsURI: Bool) -> Bool {
+    guard !(wantsURI && hasURI) else { return false }
+    row.begin()
+    key = nil
+    var scanner = ImportScanner(line)
+    guard literals.isEmpty ? readsFields(&scanner) : readsObject(&scanner), scanner.isAtEnd, key ?? 1 > 0 else {
+      return false
+    }
+    return required.allSatisfy { !row.isNull($0) }
+  }
+
+  private func readsObject(_ scanner: inout ImportScanner) -> Bool {
+    for place in slots.indices {
+      guard scanner.passes(literals[place]), reads(slots[place], &scanner) else { return false }
+    }
+    return scanner.passes(literals[literals.count - 1])
+  }
+
+  private func reads(_ slot: Slot, _ scanner: inout ImportScanner) -> Bool {
+    switch slot {
+    case .key:
+      key = scanner.integer()
+      return key != nil
+    case .uri: return scanner.passes(0x22) && scanner.text() != nil
+    case .attribute(let column, let type):
+      guard let cell = cell(of: type, &scanner) else { return false }
+      row.set(column, cell)
+      return true
+    case .toOne(let place): return toOnes[place].read(&scanner, into: row, own: key)
+    case .entity, .target: return false
+    }
+  }
+
+  private func cell(of type: AttributeType, _ scanner: inout ImportScanner) -> ImportCell? {
+    switch scanner.next {
+    case 0x22:
+      scanner.place += 1
+      return scanner.text().flatMap { type.cell(text: $0) }
+    case 0x6E: return scanner.passes(Self.null) ? .null : nil
+    case 0x74: return type == .boolean && scanner.passes(Self.yes) ? .integer(1) : nil
+    case 0x66: return type == .boolean && scanner.passes(Self.no) ? .integer(0) : nil
+    default: return scanner.number().flatMap { type.cell(number: $0) }
+    }
+  }
+}
+
+// Fields of CSV.
+extension ImportShape {
+  private func readsFields(_ scanner: inout ImportScanner) -> Bool {
+    var open: (relationship: ImportToOne, key: Int64)?
+    for (place, slot) in slots.enumerated() {
+      guard place == 0 || scanner.passes(0x2C), let field = scanner.field() else { return false }
+      if case .target = slot {
+        guard let found = open else { return field.text.isEmpty }
+        guard found.relationship.set(found.key, of: field.text.isEmpty ? nil : field.text, in: row, own: key) else {
+          return false
+        }
+        open = nil
+        continue
+      }
+      guard !field.text.isEmpty else {
+        if field.isQuoted { return false }
+        if case .attribute(let column, _) = slot { row.set(column, .null) }
+        continue
+      }
+      guard reads(slot, field.text, open: &open, isLast: !isTarget(place + 1)) else { return false }
+    }
+    return open == nil
+  }
+
+  private func isTarget(_ place: Int) -> Bool {
+    guard place < slots.count, case .target = slots[place] else { return false }
+    return true
+  }
+
+  private func reads(
+    _ slot: Slot, _ text: UnsafeRawBufferPointer, open: inout (relationship: ImportToOne, key: Int64)?, isLast: Bool
+  ) -> Bool {
+    var scanner = ImportScanner(text)
+    switch slot {
+    case .key:
+      key = scanner.integer()
+      return key != nil && scanner.isAtEnd
+    case .uri: return true
+    case .entity: return name.elementsEqual(text)
+    case .target: return false
+    case .toOne(let place):
+      guard let key = scanner.integer(), scanner.isAtEnd else { return false }
+      if isLast { return toOnes[place].set(key, of: nil, in: row, own: self.key) }
+      open = (toOnes[place], key)
+      return true
+    case .attribute(let column, let type):
+      guard let cell = cell(of: type, field: &scanner) else { return false }
+      row.set(column, cell)
+      return true
+    }
+  }
+
+  private func cell(of type: AttributeType, field scanner: inout ImportScanner) -> ImportCell? {
+    if type == .boolean, scanner.passes(Self.yes) || scanner.passes(Self.no) {
+      return scanner.isAtEnd ? .integer(scanner.bytes.count == Self.yes.count ? 1 : 0) : nil
+    }
+    if let cell = type.cell(text: scanner.bytes) { return cell }
+    return scanner.number().flatMap { scanner.isAtEnd ? type.cell(number: $0) : nil }
+  }
+}

@@ -1,0 +1,212 @@
+import CoreDataModel
+import CoreDataStore
+import Migrations
+import RunSupport
+import Streams
+
+/// Builds the tables of an import, one after the other, from what a spool hands out in order.
+final class ImportTables {
+  private static let rowsPerReport: UInt64 = 1 << 14
+
+  private let plan: ImportPlan
+  private let spool: ImportSpool
+  private let database: DatabaseBuilder
+  private let total: Double
+  private let report: (Double) -> Void
+  /// Tables that are finished, of entities and then of joins; the next one is at hand.
+  private var next = 0
+  private var builder: TableBuilder?
+  /// A row whose patches may follow.
+  private var open: (table: Int, address: ImportAddress, line: Int)?
+  private var openRecord: [UInt8] = []
+  private var patches: [ImportSpool.Patch] = []
+  private var openLink: ImportSpool.Link?
+  private var orders: (source: Int64?, destination: Int64?) = (nil, nil)
+  private var linkRow: Int64 = 0
+  /// Objects by Z_ENT.
+  private var counts: [UInt64]
+  /// The position of Z_ENT by table.
+  private let entityColumns: [Int]
+  private var links: UInt64 = 0
+  private var rows: UInt64 = 0
+  private let decoder = RecordDecoder()
+  private let encoder = RecordEncoder()
+  private var bytes = [UInt8](repeating: 0, count: 4096)
+
+  init(
+    plan: ImportPlan, spool: ImportSpool, database: DatabaseBuilder, total: UInt64, report: @escaping (Double) -> Void
+  ) {
+    (self.plan, self.spool, self.database, self.report) = (plan, spool, database, report)
+    self.total = Double(max(1, total))
+    counts = Array(repeating: 0, count: plan.byNumber.count)
+    entityColumns = plan.layout.entityTables.map { $0.columns.firstIndex { $0.role == .entity } ?? 1 }
+  }
+
+  /// Takes a row.
+  func row(_ table: Int, _ address: ImportAddress, line: Int, record: UnsafeRawBufferPointer) throws {
+    if let before = open, before.table == table, before.address == address {
+      throw refusal("lines \(before.line) and \(line): two objects have the key \(address.number)", table)
+    }
+    try close()
+    open = (table, address, line)
+    openRecord.removeAll(keepingCapacity: true)
+    openRecord.append(contentsOf: record)
+  }
+
+  /// Takes what another object sets in the row before.
+  func patch(_ table: Int, _ address: ImportAddress, set patch: ImportSpool.Patch) throws {
+    guard let row = open, row.table == table, row.address == address else {
+      throw refusal(
+        "line \(patch.line): there is no object with the key \(address.key(after: spool.largestKeys[table]))", table)
+    }
+    patches.append(patch)
+  }
+
+  /// Takes a link of a join table. That of the other side follows.
+  func link(_ join: Int, _ link: ImportSpool.Link) throws {
+    try close()
+    let table = plan.layout.entityTables.count + join
+    if next != table || builder == nil { try closeLink() }
+    try advance(to: table)
+    if let before = openLink, before.source != link.source || before.destination != link.destination { try closeLink() }
+    openLink = link
+    if link.isBySource { orders.destination = link.order } else { orders.source = link.order }
+  }
+
+  /// Finishes all tables. Returns objects by entity, and the number of links.
+  func finish() throws -> (rows: [String: UInt64], links: UInt64) {
+    try close()
+    try closeLink()
+    try advance(to: plan.layout.entityTables.count + plan.layout.joinTables.count)
+    var named: [String: UInt64] = [:]
+    for (number, count) in counts.enumerated() where count > 0 { named[plan.byNumber[number]?.name ?? ""] = count }
+    return (named, links)
+  }
+
+  private func refusal(_ what: String, _ table: Int) -> BatchError {
+    BatchError(
+      .refused, what, hint: "Correct the file", effect: .nothingWritten,
+      entity: plan.layout.entityTables[table].rootEntity)
+  }
+
+  private func name(_ table: Int) -> String {
+    let entities = plan.layout.entityTables
+    return table < entities.count ? entities[table].name : plan.layout.joinTables[table - entities.count].name
+  }
+
+  /// Finishes tables, those without rows as well, up to one, which is begun.
+  private func advance(to table: Int) throws {
+    let count = plan.layout.entityTables.count + plan.layout.joinTables.count
+    while next < table {
+      let done = try builder ?? makeBuilder(next)
+      try done.finish()
+      builder = nil
+      next += 1
+      linkRow = 0
+    }
+    if builder == nil, next < count { builder = try makeBuilder(next) }
+  }
+
+  private func makeBuilder(_ table: Int) throws -> TableBuilder {
+    guard let root = database.root(of: name(table)) else {
+      throw BatchError(.failed, "the schema lacks \(name(table))")
+    }
+    return TableBuilder(root: root, writer: database.writer)
+  }
+
+  // MARK: Rows
+
+  private func close() throws {
+    guard let row = open else { return }
+    open = nil
+    defer { if !patches.isEmpty { patches.removeAll(keepingCapacity: true) } }
+    try advance(to: row.table)
+    let key = row.address.key(after: spool.largestKeys[row.table])
+    try openRecord.withUnsafeBytes { record in
+      guard decoder.decode(record) else { throw BatchError(.failed, "a row of the import is damaged") }
+      let number = Int(decoder.integer(entityColumns[row.table]) ?? 0)
+      counts[number] += 1
+      let required = plan.byNumber[number]?.required ?? []
+      guard !patches.isEmpty else {
+        let missing = required.first { decoder.type($0.column) == SerialType.null }
+        if let missing { throw self.missing(missing.name, row.table, line: row.line) }
+        return try append(key, record)
+      }
+      let values = try patched(row.table, key)
+      for (column, name) in required where values[column] == .null { throw missing(name, row.table, line: row.line) }
+      encoder.reset()
+      for value in values { encoder.append(value) }
+      try append(key)
+    }
+    rows += 1
+    if rows % Self.rowsPerReport == 0 { report(min(1, Double(rows) / total)) }
+  }
+
+  private func patched(_ table: Int, _ key: Int64) throws -> [Value] {
+    var values = try (0..<decoder.columnCount).map { try decoder.value($0) }
+    let nowhere = Set(patches.filter(\.isNone).map(\.column))
+    for patch in patches where !patch.isNone && !(patch.isWeak && nowhere.contains(patch.column)) {
+      try apply(patch, to: &values, table: table, key: key)
+    }
+    return values
+  }
+
+  private func missing(_ name: String, _ table: Int, line: Int) -> BatchError {
+    refusal(
+      "line \(line): \(name) is required and has no value; --validate none writes such objects as they are", table)
+  }
+
+  /// Sets a key. Both sides of a relationship may say the same, and must not say different things.
+  private func apply(
+    _ patch: ImportSpool.Patch, to values: inout [Value], table: Int, key row: Int64
+  ) throws {
+    let key = patch.target.key(after: spool.largestKeys[patch.table])
+    if values[patch.column] != .null, values[patch.column] != .integer(key) {
+      let column = plan.layout.entityTables[table].columns[patch.column].name
+      throw refusal("line \(patch.line): the two sides of a relationship (\(column)) lead to different objects", table)
+    }
+    values[patch.column] = .integer(key)
+    if let column = patch.entityColumn, patch.entity > 0 { values[column] = .integer(Int64(patch.entity)) }
+    guard let column = patch.orderColumn else { return }
+    // Where nobody said the order, it is that of the keys.
+    if let order = patch.order { values[column] = .integer(order) }
+    if values[column] == .null { values[column] = .integer(row &* 1024) }
+  }
+
+  private func append(_ key: Int64) throws {
+    let length = encoder.length
+    if bytes.count < length { bytes = [UInt8](repeating: 0, count: length * 2) }
+    bytes.withUnsafeMutableBytes { encoder.write(to: $0.baseAddress!) }
+    try bytes.withUnsafeBytes { try append(key, UnsafeRawBufferPointer(rebasing: $0[..<length])) }
+  }
+
+  private func append(_ key: Int64, _ record: UnsafeRawBufferPointer) throws {
+    try builder?.append(rowid: key, record: record)
+  }
+
+  // MARK: Links
+
+  private func closeLink() throws {
+    guard let link = openLink else { return }
+    openLink = nil
+    defer { orders = (nil, nil) }
+    let join = plan.layout.joinTables[next - plan.layout.entityTables.count]
+    linkRow += 1
+    encoder.reset()
+    for column in join.columns {
+      switch column {
+      case join.sourceColumn: encoder.append(key(link.source, of: join.relationship.entity))
+      case join.destinationColumn: encoder.append(key(link.destination, of: join.inverse.entity))
+      case join.sourceOrderColumn: encoder.append(orders.source ?? linkRow * 1024)
+      default: encoder.append(orders.destination ?? linkRow * 1024)
+      }
+    }
+    try append(linkRow)
+    links += 1
+  }
+
+  private func key(_ address: ImportAddress, of entity: String) -> Int64 {
+    let table = plan.layout.tablePosition(ofEntity: entity) ?? 0
+    return address.key(after: spool.largestKeys[table])
+  }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Batch
+import Streams
+
+struct ImportCommand: StoreCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Creates a store of a model from JSON lines or CSV: the inverse of export.",
+    discussion: """
+      Files are what export writes: a file that ends with .csv is CSV, any other one JSON lines; a folder stands for its .csv and \
+      .jsonl files. An object that does not name its entity has that of its file's name. Attributes that a line leaves out get the \
+      model's defaults. An object without a key gets one above all that are given.
+
+      A relationship leads to an object by its key (7), by {"entity", "key"}, by its URI, or by the value of a unique attribute: \
+      {"isbn": "123"}, or in CSV a column book.isbn. A to-many is a list, in CSV separated by blanks. One side of a relationship is \
+      enough; if both are there, they must agree.
+
+      The store has all indexes and is verified before it gets its name. The same files give the same bytes. A wrong line ends the \
+      import with its number, unless --max-rejects lets it be left out.
+      """)
+
+  @Argument(help: .models, completion: .models) var model: String
+  @Argument(
+    help: ArgumentHelp("Files with objects, or folders of them.", valueName: "path"),
+    completion: .file(extensions: ["jsonl", "csv"]))
+  var inputs: [String]
+  @Option(
+    name: .long, help: ArgumentHelp("The version. Default: the model's current version.", valueName: "version"),
+    completion: .versions)
+  var version: String?
+  @OptionGroup var swift: SwiftOptions
+  @Option(
+    name: .long, help: ArgumentHelp("The store to create; it must not exist.", valueName: "path"), completion: .store)
+  var output: String
+  @Option(
+    name: .customLong("validate"),
+    help: ArgumentHelp(
+      "Which rules of the model objects must keep: none, required (no value is missing), or all.", valueName: "mode"))
+  var validation = ValidationMode.required
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Attributes by whose values relationships may name objects, as User.userId. Those that the model keeps unique need not be named.",
+      valueName: "attribute"))
+  var unique: [String] = []
+  @Option(
+    name: .long, help: ArgumentHelp("Leave at most this many wrong lines out.", valueName: "count")) var maxRejects:
+    UInt64 = 0
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Write file, line and reason of each line that is left out to this file, as CSV.", valueName: "path"),
+    completion: .file(extensions: ["csv"]))
+  var rejects: String?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The folder with the files of external data, which are copied beside the store.", valueName: "path"),
+    completion: .directory)
+  var external: String?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The store's UUID. Default: that of the first object's URI, or one that follows from the files.",
+      valueName: "value"))
+  var uuid: String?
+  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Flag(name: .long, help: .quiet) var quiet = false
+
+  var changed: String? { nil }
+
+  func validate() throws {
+    guard rejects == nil || maxRejects > 0 else { throw ValidationError("--rejects needs --max-rejects") }
+    if let uuid, ExportUUID.bytes(uuid) == nil { throw ValidationError("--uuid is no UUID") }
+  }
+
+  func run() throws {
+    try OutputPath("--output", output).checkCompanion()
+    if let rejects { try OutputPath("--rejects", rejects).check([output]) }
+    let version = try ModelLibrary(paths: [model]).target(named: version)
+    var options = StoreImport.Options()
+    (options.validation, options.mostRejects, options.unique) = (validation, maxRejects, unique)
+    (options.external, options.uuid) = (external, uuid?.uppercased())
+    options.memory = MemoryBudget(total: Int(clamping: memory.bytes))
+    let list = try rejects.map(ImportRejectList.init)
+    let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
+    defer { display.end() }
+    let summary = try StoreImport(model: version, options: options).run(
+      inputs, to: output, fileSystem: LocalFileSystem(),
+      reject: { reject in
+        if let list {
+          try list.add(reject)
+        } else {
+          Console.error("left out: \(reject.path): line \(reject.line): \(reject.reason)")
+        }
+      },
+      progress: { rows, fraction in
+        display.show(MigrationProgress(fraction: fraction, rows: rows, seconds: display.seconds))
+      })
+    display.end()
+    if !quiet { Console.print(text(summary, seconds: display.seconds)) }
+  }
+
+  private func text(_ summary: StoreImport.Summary, seconds: Double) -> String {
+    let total = summary.rows.values.reduce(0, +)
+    let rate = seconds > 0 ? UInt64(Double(total) / seconds) : 0
+    var lines = ["\(output): \(Console.count(total)) objects, \(Console.count(rate)) a second"]
+    lines += summary.rows.keys.sorted().map { "  \($0): \(Console.count(summary.rows[$0] ?? 0))" }
+    if summary.links > 0 { lines.append("  links: \(Console.count(summary.links))") }
+    lines.append("  UUID: \(summary.uuid)")
+    if summary.rejects > 0 { lines.append("  left out: \(Console.count(summary.rejects)) lines") }
+    if summary.externalFiles > 0 { lines.append("  external files: \(Console.count(summary.externalFiles)) copied") }
+    if summary.missingFiles > 0 {
+      lines.append(
+        "note: \(Console.count(summary.missingFiles)) external files are named and were not found; "
+          + (external == nil ? "--external FOLDER copies them" : "the folder does not have them"))
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// The file with what an import left out.
+private final class ImportRejectList {
+  private let file: any File
+  private var end: UInt64 = 0
+
+  init(_ path: String) throws {
+    file = try LocalFileSystem().open(path, .create)
+    try write("file,line,reason\r\n")
+  }
+
+  deinit { file.close() }
+
+  func add(_ reject: StoreImport.Reject) throws {
+    let fields = [reject.path, "\(reject.line)", reject.reason].map {
+      "\"" + $0.replacing("\"", with: "\"\"") + "\""
+    }
+    try write(fields.joined(separator: ",") + "\r\n")
+  }
+
+  private func write(_ text: String) throws {
+    var text = text
+    try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0), at: end) }
+    end += UInt64(text.utf8.count)
+  }
+}

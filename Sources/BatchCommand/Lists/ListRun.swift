@@ -1,0 +1,146 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Streams
+import Synchronization
+
+/// Runs a command on many stores, some at a time, by processes of their own: one that fails takes nothing with it.
+final class ListRun: Sendable {
+  private struct State {
+    var next = 0
+    var results: [Int: ListResult] = [:]
+  }
+
+  let list: Manifest
+  private let words: ListWords
+  private let jobs: Int
+  private let isQuiet: Bool
+  private let isJSON: Bool
+  private let takesOutput: Bool
+  private let deadline: Date?
+  private let workers = StoreWorkers()
+  private let state = Mutex(State())
+  private let orders: ListOrders
+  private let stateOf: @Sendable (StoreOutcome) -> ListState
+  private let codeOf: @Sendable ([ListResult]) -> Int32
+
+  /// `options` are those of a migration; nil for a command that only looks, or is over at once.
+  init<Command: ListedCommand>(_ command: Command, _ list: Manifest, options: OperatingOptions? = nil) throws {
+    self.list = list
+    (jobs, takesOutput) = (command.list.jobs, Command.takesOutput)
+    words = ListWords(verb: Command.configuration.commandName ?? "", line: CommandLineWords.line)
+    (isQuiet, isJSON, deadline) = (options?.quiet ?? true, command.json, options?.end)
+    (stateOf, codeOf) = ({ Command.state(of: $0) }, { Command.code(of: $0) })
+    orders = ListOrders(list)
+  }
+
+  private var isMigration: Bool { ["migrate", "resume"].contains(words.verb[0]) }
+  private var done: Int { state.withLock { $0.results.count } }
+
+  /// Runs it for all, says what became of them, and ends with the worst exit code.
+  /// `isJudged`: the exit code says something of the stores.
+  func run(_ outlets: OutletOptions? = nil, isJudged: Bool = true) throws {
+    let outlet = try outlets.map { try ListOutlets($0, self) }
+    let summary = try summary()
+    if isJSON {
+      Console.print(try JSONOutput.text(summary))
+    } else if !isQuiet || !isMigration {
+      Console.print(ListText(summary).text)
+    } else if let failures = ListText(summary).failures {
+      Console.error(failures)
+    }
+    outlet?.end(summary)
+    if isJudged, summary.exitCode != 0 { throw ExitCode(summary.exitCode) }
+  }
+
+  /// Runs it for all. A line says what became of each store, if somebody waits for it.
+  func summary() throws -> ListSummary {
+    let started = ContinuousClock.now
+    let stop: @Sendable () -> Void = { [workers, orders] in
+      workers.stop()
+      orders.end()
+    }
+    if isMigration { orders.begin(stop) }
+    defer { orders.end() }
+    try ProcessSignals.whenAskedToStop(stop) {
+      let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, list.entries.count)))
+      for worker in workers { _ = worker.join() }
+    }
+    let results = self.results
+    return ListSummary(
+      list, words: words, results: results, exitCode: codeOf(results),
+      seconds: (ContinuousClock.now - started) / .seconds(1))
+  }
+
+  /// What is known of all stores by now.
+  var results: [ListResult] {
+    state.withLock { state in list.entries.indices.map { state.results[$0] ?? ListResult(list.entries[$0]) } }
+  }
+
+  /// Places of the stores that are at work.
+  var running: [Int] {
+    state.withLock { state in (0..<min(state.next, list.entries.count)).filter { state.results[$0] == nil } }
+  }
+
+  private func work() {
+    while let place = next() {
+      orders.begins(list.entries[place].target, place)
+      let result = run(list.entries[place], place)
+      orders.ends(place)
+      let count = state.withLock { state in
+        state.results[place] = result
+        return state.results.count
+      }
+      guard isMigration, !isQuiet, !isJSON else { continue }
+      let time = result.tone == .done && result.seconds >= 1 ? " in \(Console.duration(result.seconds))" : ""
+      Console.error("[\(count)/\(list.entries.count)] \(result.store): \(result.state)\(time)")
+    }
+  }
+
+  private func next() -> Int? {
+    orders.waitWhilePaused(until: deadline)
+    return state.withLock { state in
+      guard state.next < list.entries.count else { return nil }
+      defer { state.next += 1 }
+      return state.next
+    }
+  }
+
+  private func run(_ entry: Manifest.Entry, _ place: Int) -> ListResult {
+    let started = ContinuousClock.now
+    var result = ListResult(entry)
+    let command = StoreCommandWords(
+      store: entry.store, output: entry.output, options: orders.adding(to: words.options), deadline: deadline)
+    do {
+      let status = isMigration ? try? MigrationJob(policies: Program.policies).status(entry.target) : nil
+      if status?.state == JobStatus.State.none, words.verb == ["resume"] {
+        (result.exitCode, result.state, result.tone) = (0, "nothing to resume", .nothing)
+        return result
+      }
+      result.isResumed = status.map { [.interrupted, .failed, .cutOver, .finished].contains($0.state) }
+      let line = command.command(words.verb, takesOutput: takesOutput, isRun: isMigration)
+      let outcome = StoreOutcome(try workers.run(line, place, deadline: deadline))
+      result.take(outcome, stateOf(outcome), isMigration: isMigration)
+    } catch {
+      let told = BatchError(wrapping: error)
+      (result.exitCode, result.error, result.hint) = (told.exitCode, told.message, told.hint)
+      if told.code != .stopped { (result.state, result.tone) = (ExitCodes.name(told.exitCode), .failed) }
+    }
+    result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
+    return result
+  }
+}
+
+extension StoreOutcome {
+  /// Of a command that was run with `--json`. One that fails after it has printed its result says both, one after the
+  /// other.
+  fileprivate init(_ outcome: StoreProcesses.Outcome) {
+    (code, said) = (outcome.code, outcome.error)
+    let text = String(decoding: outcome.output, as: UTF8.self)
+    let documents = text.components(separatedBy: "\n}\n").filter { !$0.isEmpty }.map { Data(($0 + "\n}").utf8) }
+    let isWhole = text.hasSuffix("}\n")
+    failure = documents.last.flatMap { try? JSONDecoder().decode(FailureDocument.self, from: $0) }?.error
+    let first = isWhole ? documents.first.flatMap { try? JSONDecoder().decode(JSONValue.self, from: $0) } : nil
+    document = first?["error"]?["exitCode"] == nil ? first : nil
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+
+/// A command on a store that takes a list of stores, too: it is run for each of them.
+protocol ListedCommand: StoreCommand, SendableMetatype {
+  /// Nil with a list.
+  var store: String? { get set }
+  var list: ListArguments { get }
+
+  /// What is under a store's own path in this command: the output, where the list names one, or the source.
+  static var takesOutput: Bool { get }
+
+  /// The state that a store's outcome stands for.
+  static func state(of outcome: StoreOutcome) -> ListState
+
+  /// What a list ends with.
+  static func code(of results: [ListResult]) -> Int32
+}
+
+extension ListedCommand {
+  static var takesOutput: Bool { true }
+
+  static func code(of results: [ListResult]) -> Int32 {
+    ExitCodes.worst(results.filter { $0.tone != .nothing }.map(\.exitCode))
+  }
+}
+
+/// What a command on one store of a list ended with.
+struct StoreOutcome {
+  var code: Int32
+  /// What it printed with `--json`; nil if it failed.
+  var document: JSONValue?
+  var failure: FailureDocument.Body?
+  /// What it said on standard error.
+  var said: String
+}
+
+/// What is said of a store in a list.
+struct ListState: Equatable {
+  /// From what needs a look to what does not.
+  enum Tone: Int, Sendable, CaseIterable { case failed, waiting, running, done, nothing }
+
+  var name: String
+  var tone: Tone
+  var detail: String?
+
+  /// How a command that failed ended.
+  init(failed outcome: StoreOutcome) {
+    self.init(ExitCodes.name(outcome.code), outcome.code == ExitCodes.stopped ? .waiting : .failed)
+  }
+
+  init(_ name: String, _ tone: Tone, detail: String? = nil) {
+    (self.name, self.tone, self.detail) = (name, tone, detail)
+  }
+}

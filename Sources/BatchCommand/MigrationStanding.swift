@@ -1,0 +1,99 @@
+import Batch
+import Streams
+
+/// How the last migration of a store stands, in one word: what a job of cron asks.
+enum MigrationStanding: String, Encodable {
+  case running, resumable, failed, done, none
+  case rejects = "done-with-rejects"
+
+  /// Of a status; what is over has left a report.
+  init(_ status: JobStatus, of store: String, by job: MigrationJob) {
+    switch status.state {
+    case .running: self = .running
+    case .interrupted, .cutOver, .finished: self = .resumable
+    case .failed: self = .failed
+    case .none:
+      let report = try? job.report(store)
+      switch report?.outcome {
+      case .done where report?.present?.isGone != true: self = .done
+      case .doneWithRejects where report?.present?.isGone != true: self = .rejects
+      default: self = .none
+      }
+    }
+  }
+
+  /// The exit code of `status --check`.
+  var code: Int32 {
+    switch self {
+    case .done: 0
+    case .rejects: ExitCodes.rejects
+    case .running: ExitCodes.leaseHeld
+    case .resumable: ExitCodes.stopped
+    case .failed: 1
+    case .none: ExitCodes.nothingToDo
+    }
+  }
+}
+
+/// What `status` says of a store.
+struct StandingDocument: Encodable {
+  let status: JobStatus
+  let standing: MigrationStanding
+  /// How an interrupted run ended, as `report` calls it.
+  let ended: String?
+
+  init(_ status: JobStatus, of store: String, by job: MigrationJob) {
+    self.status = status
+    standing = MigrationStanding(status, of: store, by: job)
+    let outcome = status.state == .interrupted ? (try? job.report(store))?.outcome : nil
+    ended = outcome == .interrupted ? "killed" : outcome.map(ReportWords.name)
+  }
+
+  private enum Key: String, CodingKey { case standing, ended }
+
+  func encode(to encoder: any Encoder) throws {
+    try status.encode(to: encoder)
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(standing, forKey: .standing)
+    try container.encodeIfPresent(ended, forKey: .ended)
+  }
+
+  func text(_ store: String) -> String {
+    switch standing {
+    case .done: "\(store): no migration is under way; the last one is done"
+    case .rejects: "\(store): no migration is under way; the last one is done, with rejects"
+    case .running, .resumable, .failed, .none: lines(store)
+    }
+  }
+
+  private func lines(_ store: String) -> String {
+    guard status.state != .none else { return "\(store): no migration is under way" }
+    var lines = [
+      "\(status.destination ?? store): \(status.state.rawValue)\(ended.map { " (\($0))" } ?? "")\(status.progress?.paused == true ? ", paused" : "")"
+    ]
+    func add(_ name: String, _ value: String?) {
+      if let value { lines.append("  " + name.padding(toLength: 13, withPad: " ", startingAt: 0) + value) }
+    }
+    func ago(_ seconds: Double?) -> String { seconds.map { ", \(Console.duration($0)) ago" } ?? "" }
+    add("source", status.source)
+    add("target", status.target)
+    add(
+      "owner",
+      status.owner.map {
+        $0 + (status.secondsSinceSign.map { ", last sign of life \(Console.duration($0)) ago" } ?? "")
+      }
+    )
+    let phase = status.phase.map { ", \($0)" } ?? ""
+    add("step", status.step.map { "\($0), \(Console.count(status.rowsRead ?? 0)) rows read in it\(phase)" })
+    add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
+    add("progress", status.progress.map { ProgressText($0).line })
+    lines += status.problems.map { "  problem: \($0)" }
+    return (lines + [status.advice].compactMap { $0 }).joined(separator: "\n")
+  }
+
+  /// The exit code; that of a missing file if there is neither a migration nor a store.
+  func code(_ store: String) throws -> Int32? {
+    guard standing == .none, try LocalFileSystem().status(store) == nil else { return standing.code }
+    throw NearName.noSuchFile(store, "store")
+  }
+}

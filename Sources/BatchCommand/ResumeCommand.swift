@@ -1,0 +1,97 @@
+import ArgumentParser
+import Batch
+import Streams
+
+struct ResumeCommand: ListedCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "resume", abstract: "Finishes an interrupted migration.",
+    discussion: """
+      Name the source or the destination. Models and settings are those of the run, and so are mapping models without --mappings. With \
+      corrected ones the run goes on if the steps that are finished do not depend on what changed; else it is refused.
+      """)
+
+  @Argument(help: .run, completion: .store) var store: String?
+  @OptionGroup var list: ListArguments
+  @Option(
+    name: .long, help: ArgumentHelp("Peak memory, for example 256M. Default: that of the run.", valueName: "size"))
+  var memory: ByteCount?
+  @Flag(
+    name: .long,
+    help:
+      "Replace the process that has the run, if it gives no sign of life for five seconds. On this machine it is killed."
+  )
+  var takeOver = false
+  @Option(name: .long, parsing: .upToNextOption, help: .mappings, completion: .mappings) var mappings: [String] = []
+  @OptionGroup var rejects: RejectArguments
+  @OptionGroup var consent: ConsentArguments
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Persistent history: keep or empty it. If you change the choice of the run, it starts again with the first row.",
+      valueName: "mode"))
+  var history: ExtrasOptions.History?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "For a load into PostgreSQL: the server again, if its password is not in PGPASSWORD or ~/.pgpass.",
+      valueName: "url"))
+  var toPostgres: String?
+  @OptionGroup var operating: OperatingOptions
+  @OptionGroup var outlets: OutletOptions
+
+  var changed: String? { store }
+  var json: Bool { operating.json }
+
+  func validate() throws {
+    try list.check(store)
+    guard mappings.isEmpty || toPostgres == nil else {
+      throw ValidationError("--mappings does not go with --to-postgres: start over with migrate --restart")
+    }
+    guard toPostgres?.isEmpty != true else {
+      throw ValidationError("--to-postgres takes the address of a server and its database")
+    }
+  }
+
+  static let takesOutput = false
+
+  static func state(of outcome: StoreOutcome) -> ListState { MigrateCommand.state(of: outcome) }
+
+  func run() throws {
+    guard let store else {
+      let stores = try Manifest(path: list.manifest ?? "")
+      try outlets.checkPaths(stores.entries.flatMap { [$0.store, $0.output].compactMap { $0 } })
+      return try ListRun(self, stores, options: operating).run(outlets)
+    }
+    let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
+    try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
+    do { try XMLSource.tidying(status?.destination) { try resume(store) } } catch let error as BatchError
+      where error.code == .refused && status?.state == JobStatus.State.none
+    {
+      throw Self.withoutStateDirectory(error)
+    }
+  }
+
+  /// A source leads to its run through the state directory alone.
+  private static func withoutStateDirectory(_ error: BatchError) -> BatchError {
+    guard JobRegistry(LocalFileSystem()).directory == nil else { return error }
+    var error = error
+    error.message += "; there is no state directory, so a migration to another path must be named by its output"
+    error.hint = "Name the output, or set GODWIT_STATE to a folder before a migration begins"
+    return error
+  }
+
+  private func resume(_ store: String) throws {
+    try RunSession(store, options: operating, outlets: outlets).run { job, monitor in
+      let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
+      let server = toPostgres.map { PostgresServer(url: $0) }
+      let load = try job.resumeLoad(
+        store, server: server, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent,
+        history: history, monitor: monitor)
+      if let load { return MigrateCommand.done(load) }
+      return MigrateCommand.done(
+        try job.resume(
+          store, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent, history: history,
+          mappings: mappings, monitor: monitor))
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import Batch
+import Foundation
+import Streams
+
+/// An XML store that a command works on: an SQLite store is made of it first, of which the command knows nothing.
+struct XMLSource {
+  private let store: XMLStore
+  private var path: String { store.path }
+
+  /// Nil if the file is none.
+  init?(_ path: String) throws {
+    guard try XMLStore.isOne(path) else { return nil }
+    store = XMLStore(path)
+  }
+
+  private func converted(
+    to output: String, _ library: ModelLibrary, _ memory: ByteCount, quiet: Bool, display: ProgressDisplay
+  ) throws {
+    let made = try store.convert(
+      to: output, models: library, memory: MemoryBudget(total: Int(clamping: memory.bytes))
+    ) { display.show(MigrationProgress(fraction: $1, rows: $0, seconds: display.seconds)) }
+    display.end()
+    let objects = made.rows.values.reduce(0, +)
+    if !quiet {
+      Console.note("\(path) is an XML store: its \(Console.count(objects)) objects were read as \(made.version)")
+    }
+  }
+
+  // MARK: Looking
+
+  /// Calls `body` with an SQLite store that is gone afterwards.
+  func reading(_ library: ModelLibrary?, memory: ByteCount, quiet: Bool, _ body: (String) throws -> Void) throws {
+    guard let library else {
+      throw BatchError(
+        .noModel, "the XML store's model is not known: such a store carries none",
+        hint: "Give --models with the version that wrote the store, or list what it holds: \(inspection)", path: path)
+    }
+    let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-xml-\(UUID().uuidString)")
+    let files = LocalFileSystem()
+    try files.makeDirectory(folder)
+    defer {
+      for name in (try? files.list(folder)) ?? [] { try? files.remove(FilePaths.join(folder, name)) }
+      try? files.removeDirectory(folder)
+    }
+    let copy = FilePaths.join(folder, FilePaths.name(of: path))
+    let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
+    defer { display.end() }
+    try converted(to: copy, library, memory, quiet: quiet, display: display)
+    try body(copy)
+  }
+
+  private var inspection: AdvisedCommand { ProgramName.command(["inspect", path]) }
+
+  /// What an XML store does not have.
+  func refuse(_ option: String, _ what: String) -> BatchError {
+    BatchError(
+      .refused, "\(option) reads \(what), which an XML store does not have",
+      hint: "Leave it out, or list what the store holds: \(inspection)", effect: .nothingWritten, path: path)
+  }
+}
+
+extension XMLSource {
+  // MARK: Migrating
+
+  /// The store that is made beside an output, hidden, for as long as its migration goes on: a run that is interrupted
+  /// resumes from it.
+  static func copy(for output: String) -> String {
+    FilePaths.join(FilePaths.directory(of: output), "." + FilePaths.name(of: output) + ".from-xml")
+  }
+
+  /// The store that is migrated in place of this one; one that is there already is made anew if a run is given up.
+  func migrated(
+    to output: String, models: ModelArguments, memory: ByteCount, operating: OperatingOptions, restarts: Bool
+  ) throws -> String {
+    let (copy, files) = (Self.copy(for: output), LocalFileSystem())
+    if try files.statusOfName(copy) != nil {
+      // A run goes on from what it began with.
+      if !restarts, Self.isUnderWay(output) { return copy }
+      try files.remove(copy)
+    }
+    if try files.statusOfName(output) != nil, !Self.isUnderWay(output) {
+      throw BatchError(
+        .refused, "the output exists already", hint: "Choose another path, or remove the file", effect: .nothingWritten,
+        path: output)
+    }
+    try models.demand()
+    guard let library = try models.library() else { return copy }
+    let display = ProgressDisplay(operating.quiet ? .none : operating.progressMode)
+    defer { display.end() }
+    try converted(
+      to: copy, library, memory, quiet: operating.quiet || operating.json, display: display)
+    return copy
+  }
+
+  /// What a migration is told that names no output, or a server.
+  func outputIsMissing(_ models: ModelOptions, isLoad: Bool) -> BatchError {
+    let stem = FilePaths.name(of: path).split(separator: ".").first.map(String.init) ?? "Store"
+    let outputs = [".sqlite", ".new.sqlite"].map { FilePaths.join(FilePaths.directory(of: path), stem + $0) }
+    let output = outputs.first { (try? LocalFileSystem().statusOfName($0)) ?? nil == nil } ?? outputs[1]
+    let whole = ProgramName.command(["migrate", path] + models.arguments + ["--output", output])
+    return BatchError(
+      .refused, "an XML store is not \(isLoad ? "loaded" : "replaced"): its objects go to an SQLite store",
+      hint: isLoad ? "Make that with \(whole), and load it" : "Name that one: \(whole)", effect: .nothingWritten,
+      path: path)
+  }
+
+  private static func isUnderWay(_ output: String) -> Bool {
+    // What cannot be looked at may be a run.
+    (try? JobDirectory(destination: output).exists(LocalFileSystem())) ?? true
+  }
+
+  /// Runs a migration to an output, and removes the store that was made for it, unless somebody goes on from that: a run
+  /// that waits to be resumed, or the replay of objects that were rejected.
+  static func tidying(_ output: String?, _ body: () throws -> Void) throws {
+    var isReplayed = false
+    defer { if let output, !isReplayed { tidy(output) } }
+    do { try body() } catch let code as ExitCode {
+      isReplayed = code.rawValue == ExitCodes.rejects
+      throw code
+    }
+  }
+
+  private static func tidy(_ output: String) {
+    let copy = copy(for: output)
+    guard (try? LocalFileSystem().statusOfName(copy)) ?? nil != nil, !isUnderWay(output) else { return }
+    try? LocalFileSystem().remove(copy)
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import BatchCommand
+@testable import MigrationJobs
+@testable import RunSupport
+
+@Suite("On the way of a run: commands, a held cut-over, corrected mapping models", .serialized)
+struct PhaseTests {
+  private let folder: CommandFolder
+  private let store: String
+
+  init() throws {
+    folder = try CommandFolder()
+    store = try folder.sample(rows: 2000)
+  }
+
+  private func value(_ key: String, _ words: [String]) throws -> JSONValue? {
+    let outcome = try folder.run("book-migration", words + ["--json"])
+    return try JSONDecoder().decode(JSONValue.self, from: Data(outcome.output.utf8))[key]
+  }
+
+  @Test("A command is run at each phase, in order; one that fails stops the run, which can be resumed")
+  func phases() throws {
+    let calls = folder.newPath("calls")
+    let hook = "sh -c 'echo $GODWIT_PHASE $GODWIT_STORE >> \(calls); [ $GODWIT_PHASE != before-cut-over ]'"
+    let stopped = try folder.run("book-migration", ["migrate", store, "--on-phase", hook] + CommandFolder.models)
+    #expect(stopped.code == 75 && stopped.error.contains("before-cut-over"), "\(stopped)")
+    let status = try folder.run("book-migration", ["status", store]).output
+    #expect(status.contains("interrupted (stopped)") && status.contains("resume"), "\(status)")
+    let resumed = try folder.run(
+      "book-migration", ["resume", store, "--on-phase", "sh -c 'echo $GODWIT_PHASE >> \(calls)'"])
+    #expect(resumed.code == 0, "\(resumed)")
+    let called = try String(contentsOfFile: calls, encoding: .utf8).split(separator: "\n").map(String.init)
+    let phases = RunPhase.allCases.map(\.rawValue)
+    #expect(called.prefix(4) == phases.prefix(4).map { "\($0) \(store)" }[...], "\(called)")
+    #expect(Array(called.dropFirst(4)) == Array(phases.dropFirst()), "\(called)")
+    #expect(try folder.run("godwit", ["migrate", store, "--models", "x", "--on-phase", "'"]).code == 64)
+  }
+
+  @Test("The cut-over is held as long as the file is there; what others write is refused, and the copy is current")
+  func postponed() throws {
+    let hold = folder.newPath("hold")
+    try Data().write(to: URL(fileURLWithPath: hold))
+    let before = try CommandFolder.bytes(store)
+    let words = ["migrate", store, "--postpone-cut-over", hold, "--quiet"] + CommandFolder.models
+    let process = try CommandProcess("book-migration", words, in: folder)
+    var activity: String?
+    for _ in 0..<300 where activity != "waiting for the cut-over" && process.isRunning {
+      usleep(100_000)
+      activity = try value("progress", ["status", store])?["activity"]?.text
+    }
+    #expect(activity == "waiting for the cut-over")
+    #expect(try CommandFolder.bytes(store) == before)
+    #expect(throws: DatabaseError.self) {
+      try DatabaseQueue(path: store).write { try $0.execute(sql: "UPDATE ZUSER SET ZNAME = 'x'") }
+    }
+    process.send(SIGTERM)
+    #expect(try process.wait().code == 75)
+    let again = try CommandProcess("book-migration", ["resume", store, "--postpone-cut-over", hold], in: folder)
+    usleep(1_500_000)
+    #expect(again.isRunning)
+    #expect(try CommandFolder.bytes(store) == before)
+    try FileManager.default.removeItem(atPath: hold)
+    #expect(try again.wait().code == 0)
+    #expect(try folder.run("book-migration", ["status", "--check", store]).code == 0)
+  }
+
+  /// The mapping files of the example, with the second one changed.
+  private func mappings(_ name: String, _ file: Int, _ old: String, _ new: String) throws -> String {
+    let path = folder.newPath(name)
+    try FileManager.default.copyItem(atPath: ExampleFolder.root + "/Examples/Mappings/Library", toPath: path)
+    let changed = "\(path)/Library\(file)_to_Library\(file + 1).yaml"
+    let text = try String(contentsOfFile: changed, encoding: .utf8)
+    try text.replacing(old, with: new).write(toFile: changed, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  @Test(
+    "resume --mappings goes on where the finished steps are the same, and is refused with a whole command otherwise")
+  func corrected() throws {
+    let first = try mappings("first", 2, "", "")
+    let models = ["--models", ExampleFolder.models]
+    let words = ["migrate", store, "--throttle", "3krows/s", "--checkpoint-every", "20kB", "--mappings", first]
+    let process = try CommandProcess("godwit", words + models, in: folder)
+    while process.isRunning, try value("step", ["status", store])?.count != 2 { usleep(20_000) }
+    process.send(SIGKILL)
+    #expect(try process.wait().code == 128 + SIGKILL)
+    let other = try mappings("other", 1, "authorName }", "title }")
+    let refused = try folder.run("godwit", ["resume", store, "--mappings", other])
+    #expect(refused.code == 20 && refused.error.contains("the step Library 1 to Library 2 is finished"), "\(refused)")
+    #expect(refused.error.contains("--mappings \(other) --restart"), "\(refused)")
+    let corrected = try mappings("corrected", 2, "fileURL: $source.fileURL", "fileURL: $source.title")
+    let log = folder.newPath("log")
+    let done = try folder.run("godwit", ["resume", store, "--mappings", corrected, "--log-file", log])
+    #expect(done.code == 0, "\(done)")
+    #expect(try String(contentsOfFile: log, encoding: .utf8).contains("resumed in step 2"))
+    let wrong = try DatabaseQueue(path: store).read {
+      try Int.fetchOne(
+        $0, sql: "SELECT count(*) FROM ZFILE JOIN ZBOOK ON ZBOOK = ZBOOK.Z_PK WHERE ZFILEURL IS NOT ZTITLE")
+    }
+    #expect(wrong == 0)
+    #expect(try folder.run("godwit", ["verify", store] + models).code == 0)
+    let report = try value("path", ["report", store])?.elements ?? []
+    #expect(report.count == 2)
+  }
+
+  @Test(
+    "resume --max-rejects takes a share, and the next resume keeps it; rejects are grouped, and the replay is there")
+  func share() throws {
+    let (plain, output) = (folder.file("Plain.sqlite"), folder.file("Output.sqlite"))
+    let model = ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"
+    let sample = ["sample", model, "--version", "Plain 2", "--rows", "1000", "--output", plain]
+    #expect(try folder.run("godwit", sample).code == 0)
+    let migrate = ["migrate", plain, "--models", model, "--versions", "Plain 2,Plain 1", "--output", output]
+    #expect(try folder.run("godwit", migrate).code == 1)
+    let stopped = try folder.run(
+      "godwit", ["resume", output, "--max-rejects", "50%", "--on-phase", "sh -c '[ $GODWIT_PHASE != copied ]'"])
+    #expect(stopped.code == 75, "\(stopped)")
+    let done = try folder.run("godwit", ["resume", output, "--json"])
+    let summary = try JSONDecoder().decode(JSONValue.self, from: Data(done.output.utf8))
+    #expect(done.code == 10 && summary["replay"]?.text?.contains("--output \(output).replayed") == true, "\(done)")
+    let report = try folder.run("godwit", ["report", output, "--json"])
+    let rejects = try JSONDecoder().decode(JSONValue.self, from: Data(report.output.utf8))
+    #expect(rejects["rejects"]?["replay"] == summary["replay"] && rejects["peakMemory"] == summary["peakMemory"])
+    let groups = rejects["rejects"]?["groups"]?.elements ?? []
+    #expect(groups.reduce(0) { $0 + ($1["count"]?.count ?? 0) } == rejects["rejects"]?["count"]?.count)
+    #expect(!groups.isEmpty && groups.count < 20)
+    let path = try #require(rejects["rejects"]?["path"]?.text)
+    let reasons = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { line in
+      try JSONDecoder().decode(RunReport.Reject.self, from: Data(line.utf8)).reason
+    }
+    let runs = zip(reasons, reasons.dropFirst()).count { $0 != $1 } + 1
+    #expect(runs == Set(reasons).count, "lines with one reason stand together")
+    let text = try folder.run("godwit", ["report", output]).output
+    #expect(text.contains(" × step 1, ") && !text.contains("No action is needed"), "\(text)")
+  }
+}

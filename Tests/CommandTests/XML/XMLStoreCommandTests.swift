@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+@Suite("XML stores")
+struct XMLStoreCommandTests {
+  @Test("An export of an XML store is that of the SQLite store with the same objects: types, inheritance, order, keys")
+  func export() throws {
+    let store = try XMLStoreFolder(rows: 700)
+    let wanted = try store.export(store.sqlite)
+    #expect(wanted.split(separator: "\n").count == 700 && wanted.contains(store.writer.uuid))
+    let before = try store.folder.tree()
+    expectSame(try store.export(store.xml), wanted)
+    let circles = ["Circle", "--format", "csv", "--where", "radius > 0"]
+    expectSame(try store.export(store.xml, circles), try store.export(store.sqlite, circles))
+    #expect(try store.folder.tree() == before)
+  }
+
+  @Test("A migration over a version gives the same store from XML as from SQLite, and leaves nothing else behind")
+  func migrate() throws {
+    let store = try XMLStoreFolder(rows: 900, seed: 3)
+    let before = try CommandFolder.bytes(store.xml)
+    let outputs = try [store.sqlite, store.xml].map { source in
+      let output = store.folder.file("New \(source.hasSuffix("xml")).sqlite")
+      let outcome = try store.folder.run("godwit", ["migrate", source, "--output", output] + store.arguments)
+      #expect(outcome.code == 0 && outcome.output.contains("version Shapes 2"), "\(outcome)")
+      #expect(outcome.error.contains("is an XML store: its 900 objects were read") == (source == store.xml))
+      return output
+    }
+    let difference = try store.godwit(["diff", "--contents"] + outputs + store.arguments)
+    #expect(difference.contains("no difference"), "\(difference)")
+    expectSame(try store.export(outputs[1]), try store.export(outputs[0]))
+    let metadata = try store.godwit(["inspect", outputs[1]] + store.arguments)
+    #expect(metadata.contains("metadata     Owner") && metadata.contains("framework    754"), "\(metadata)")
+    #expect(try CommandFolder.bytes(store.xml) == before)
+    let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+    #expect(!names.contains { $0.contains("from-xml") }, "\(names)")
+  }
+
+  @Test("A store at the version already becomes an SQLite store all the same, whose objects and keys are its own")
+  func sameVersion() throws {
+    let store = try XMLStoreFolder(rows: 200)
+    let output = store.folder.file("New.sqlite")
+    _ = try store.godwit(["migrate", store.xml, "--to", "Shapes 1", "--output", output] + store.arguments)
+    expectSame(try store.export(output), try store.export(store.sqlite))
+    _ = try store.godwit(["verify", output, "--verify", "full"] + store.arguments)
+    let again = try store.folder.run("godwit", ["migrate", store.xml, "--output", output] + store.arguments)
+    #expect(again.code == 20 && again.error.contains("exists"), "\(again)")
+  }
+
+  @Test("Without --output nothing is written, and the command of the message does it; what is refused leaves nothing")
+  func inPlace() throws {
+    let store = try XMLStoreFolder(rows: 60)
+    let before = try store.folder.tree()
+    let outcome = try store.folder.run("godwit", ["migrate", store.xml] + store.arguments)
+    #expect(outcome.code == 20 && outcome.error.contains("an XML store is not replaced"), "\(outcome)")
+    #expect(try store.folder.tree() == before)
+    _ = try store.godwit(try advised(outcome.error))
+    #expect(FileManager.default.fileExists(atPath: store.folder.file("Shapes.sqlite")))
+    let lost = try store.folder.run(
+      "godwit",
+      ["migrate", store.xml, "--to", "Nothing", "--output", store.folder.file("Lost.sqlite")] + store.arguments)
+    let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+    #expect(lost.code == 20 && !names.contains { $0.contains("Lost") }, "\(lost) \(names)")
+    let load = try store.folder.run(
+      "godwit", ["migrate", store.xml, "--to-postgres", "postgres://localhost/x"] + store.arguments)
+    #expect(load.code == 20 && load.error.contains("Make that with `godwit migrate"), "\(load)")
+    let other = try store.folder.run("godwit", ["verify", store.xml] + store.arguments)
+    #expect(other.code == 30 && other.error.contains("--output NEW.sqlite"), "\(other)")
+  }
+
+  /// The words of the first command between backticks.
+  private func advised(_ error: String) throws -> [String] {
+    let line = try #require(error.split(separator: "`").dropFirst().first)
+    return line.split(separator: " ").dropFirst().map(String.init)
+  }
+
+  @Test("inspect says that it is an XML store, its version, and how many objects it has; without models, too")
+  func inspect() throws {
+    let store = try XMLStoreFolder(rows: 300)
+    let before = try store.folder.tree()
+    let text = try store.godwit(["inspect", store.xml] + store.arguments)
+    for line in [
+      "store        XML store", "version      Shapes 1", "UUID         \(store.writer.uuid)", "metadata     Owner",
+    ] {
+      #expect(text.contains(line), "\(text)")
+    }
+    let plain = try document(try store.godwit(["inspect", store.xml, "--json"]))
+    let entities = try #require(plain["entities"] as? [[String: Any]])
+    #expect(plain["storeType"] as? String == "xml" && (plain["problems"] as? [String])?.isEmpty == true)
+    #expect(
+      entities.map { $0["name"] as? String ?? "" }.sorted() == [
+        "Circle", "Drawing", "Frame", "RoundThing", "Shape", "Tag",
+      ])
+    #expect(entities.compactMap { $0["objects"] as? Int }.reduce(0, +) == 300)
+    #expect(try store.folder.tree() == before)
+  }
+
+  @Test("What needs tables or a model is refused with what leads on")
+  func refused() throws {
+    let store = try XMLStoreFolder(rows: 20)
+    for (words, said) in [
+      (["--raw"], "--raw reads tables"), (["--history"], "--history reads persistent history"), ([], "--models"),
+    ] {
+      let outcome = try store.folder.run("godwit", ["export", store.xml] + words)
+      #expect(outcome.code == 20 && outcome.error.contains(said), "\(outcome)")
+      #expect(try store.godwit(try advised(outcome.error)).contains("XML store"))
+    }
+  }
+
+  @Test("A migration that was killed resumes from what it had read, and leaves nothing behind")
+  func resumed() throws {
+    let store = try XMLStoreFolder(rows: 6000)
+    let output = store.folder.file("New.sqlite")
+    let words = ["migrate", store.xml, "--output", output, "--checkpoint-every", "20kB"] + store.arguments
+    let process = try CommandProcess("godwit", words, in: store.folder)
+    let job = store.folder.file(".New.sqlite.godwit")
+    while process.isRunning, CommandFolder.checkpoints(job).count < 2 { usleep(1000) }
+    process.send(SIGKILL)
+    #expect(try process.wait().code == 128 + SIGKILL)
+    let again = try store.folder.run("godwit", words)
+    #expect(again.code == 20 && again.error.contains("resume"), "\(again)")
+    _ = try store.godwit(["resume", output])
+    let names = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+    #expect(!names.contains { $0.contains("from-xml") }, "\(names)")
+    _ = try store.godwit(["migrate", store.sqlite, "--output", store.folder.file("Other.sqlite")] + store.arguments)
+    expectSame(try store.export(output), try store.export(store.folder.file("Other.sqlite")))
+  }
+
+  /// Shows the first line that differs.
+  private func expectSame(_ found: String, _ wanted: String) {
+    let lines = zip(found.split(separator: "\n"), wanted.split(separator: "\n"))
+    let first = lines.first { $0 != $1 }
+    #expect(found == wanted, "\(first?.0 ?? "") instead of \(first?.1 ?? "")")
+  }
+}
