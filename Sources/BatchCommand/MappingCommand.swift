@@ -12,7 +12,11 @@ struct MappingCommand: ParsableCommand {
 struct MappingInitCommand: ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "init", abstract: "Prints a first draft of a mapping file.",
-    discussion: "The draft maps what can be inferred from the two versions. Comments mark what you have to decide.")
+    discussion: """
+      The draft maps what can be inferred from the two versions; comments say what is lost and what is to do. Where only you know \
+      the value it says undecided: 'mapping check' takes the file and lists those places, and no migration begins until each has \
+      a value.
+      """)
 
   @Argument(help: .sourceSide, completion: .side) var source: String
   @Argument(help: .destinationSide, completion: .side) var destination: String
@@ -86,6 +90,7 @@ struct MappingCheckCommand: ModelCommand {
       let steps =
         found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
       Console.print("\(mapping.name): \(count.counted("entity mapping")), \(steps)")
+      Self.tell(mapping.undecided)
     }
     guard problems.isEmpty else {
       let path = paths.count == 1 ? paths[0] : nil
@@ -94,6 +99,12 @@ struct MappingCheckCommand: ModelCommand {
   }
 
   private static let hint = "Correct the mapping model"
+
+  private static func tell(_ undecided: [String]) {
+    guard !undecided.isEmpty else { return }
+    Console.print("  \(undecided.count.counted("value")) to decide before a store can be migrated:")
+    for text in undecided { Console.print("    \(text)") }
+  }
 
   /// What is wrong with a file is said by this command: it does not send to itself.
   private static func read(_ path: String) throws -> [MappingModel] {

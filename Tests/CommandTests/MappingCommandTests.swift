@@ -75,6 +75,26 @@ struct MappingCommandTests {
     #expect(try folder.run("godwit", ["mapping", "check", mapping, "--models"] + stores).code == 0)
   }
 
+  @Test("A value that only the author knows is undecided: check lists it, a migration is refused until it is there")
+  func undecided() throws {
+    let head = "from: Library 1\nto: Library 2\nothers: true\nentities:\n"
+    func text(_ value: String) -> String { head + "  - from: Book\n    attributes: { title: \(value) }\n" }
+    let store = try folder.sample(rows: 20)
+    let mapping = try write(text("{ undecided: which of the two titles }"), "Open.yaml")
+    let models = ["--models", ExampleFolder.models]
+    let checked = try folder.run("godwit", ["mapping", "check", mapping] + models)
+    let told = "  1 value to decide before a store can be migrated:\n    Book.title: which of the two titles\n"
+    #expect(checked.code == 0 && checked.output.hasSuffix(told), "\(checked)")
+    let arguments = [store, "--mappings", mapping, "--to", "Library 2"] + models
+    for verb in ["plan", "migrate"] {
+      let refused = try folder.run("godwit", [verb] + arguments)
+      #expect(refused.code == 20, "\(refused)")
+      #expect(refused.error.contains("BookToBook.title is still to be decided: which of the two titles"), "\(refused)")
+    }
+    _ = try write(text("$source.title"), "Open.yaml")
+    #expect(try folder.run("godwit", ["migrate"] + arguments).code == 0)
+  }
+
   @Test("A version that is nearly one is asked about, and a text of several words gets the form of a constant")
   func nearly() throws {
     for (text, said) in [

@@ -20,6 +20,20 @@ public struct MappingRules: Sendable, Equatable {
   public var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty && objects.isEmpty }
 }
 
+extension MappingModel {
+  /// Attributes whose values are still to be decided, a sentence each.
+  public var undecided: [String] {
+    entityMappings.flatMap { mapping in
+      let own = (mapping.rules?.attributes ?? []).map { (mapping.destinationEntity ?? mapping.name, $0) }
+      let made = (mapping.rules?.objects ?? []).flatMap { rule in rule.attributes.map { (rule.entity, $0) } }
+      return (own + made).compactMap { entity, attribute -> String? in
+        guard case .undecided(let reason) = attribute.value else { return nil }
+        return "\(entity).\(attribute.name): \(reason)"
+      }
+    }
+  }
+}
+
 /// An object that is made or found for each source object, or for each object that a relationship of it leads to.
 public struct ObjectRule: Sendable, Equatable {
   /// Where the object comes from.

@@ -91,7 +91,7 @@ extension RuleValue {
     case .fallback(let value, _), .when(_, let value): value.measure(expression)
     case .fold(let fold): fold.measure(expression)
     case .distance: .number
-    case .cast, .join, .split, .prefix, .lookup, .perRow, .formatted, .became: .other
+    case .cast, .join, .split, .prefix, .lookup, .perRow, .formatted, .became, .undecided: .other
     }
   }
 }

@@ -41,6 +41,8 @@ public indirect enum RuleValue: Sendable, Equatable {
   case fold(RuleFold)
   /// An attribute that a destination object has: what became of a source object, or what an earlier rule made.
   case became(RuleTarget, attribute: String)
+  /// Nothing yet, and why: the author has to decide. Checks take it, and no migration does. A whole attribute's alone.
+  case undecided(String)
 }
 
 /// One value of the objects of a relationship, or of the elements of an array, in their order.
@@ -76,7 +78,7 @@ extension RuleValue {
   /// The values that it is made of.
   package var parts: [RuleValue] {
     switch self {
-    case .expression, .perRow, .uuid, .became: []
+    case .expression, .perRow, .uuid, .became, .undecided: []
     case .when(_, let value): [value]
     case .fold(let fold): [fold.value]
     case .date(let value, _), .cast(let value, _), .split(let value, _, _), .prefix(let value, _),

@@ -13,6 +13,9 @@ public struct MemoryBudget: Sendable, Equatable {
   /// Makes a budget; what is below the minimum is raised to it.
   public init(total: Int) { self.total = min(max(total, Self.minimum), 1 << 40) }
 
+  /// The rest beside so many bytes that stay for the whole run.
+  package func less(_ bytes: Int) -> MemoryBudget { MemoryBudget(total: total - bytes) }
+
   // Program, runtime and pipeline take about 32 MiB whatever the store; the rest is shared.
   private var free: Int { total - (32 << 20) }
   /// For sorting index keys.

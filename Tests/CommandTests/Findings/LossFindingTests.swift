@@ -179,6 +179,8 @@ struct LossFindingTests {
     #expect(try folder.isStore(store, at: "V1"))
     let advice = try #require(FindingFolder.advice(refused))
     #expect(advice == ["resume", store, "--drop", "A"])
+    let misspelt = try folder.run(["resume", store, "--drop", "A.nam"])
+    #expect(misspelt.code == 20 && misspelt.error.contains("a property nam, did you mean name?"), "\(misspelt)")
     // Killed at the cut-over: the consent has been written down.
     try folder.kill(advice, before: "rename cutover.json")
     try folder.runWell(["resume", store])

@@ -23,11 +23,12 @@ extension MappingFileWriter {
     lines.append(mappings.isEmpty ? "entities: []" : "entities:")
     for mapping in mappings {
       let problems = inference.problems.filter { $0.entities.contains(mapping.destinationEntity ?? "") }
+      let needs = needs(mapping, source: source, destination: destination)
       lines += problems.map { comment("To do: \($0.description). \($0.remedy).") }
-      lines += needs(mapping, source: source, destination: destination).map { comment("To do: \($0)") }
+      lines += needs.map { comment("To do: \($0.text)") }
       lines += shared(mapping, source: source, destination: destination).map(comment)
       lines += dropped(mapping, source: source, version: title(destination)).map(comment)
-      lines += draft(mapping, conflicts: Set(problems.flatMap(\.properties)))
+      lines += draft(mapping, Open(problems, needs))
     }
     let known = Set(mappings.compactMap(\.destinationEntity))
     for problem in inference.problems where known.isDisjoint(with: problem.entities) {
@@ -49,10 +50,17 @@ extension MappingFileWriter {
     return gone.isEmpty ? [] : ["Dropped, because \(version) has no place for it: \(gone.joined(separator: ", "))."]
   }
 
-  /// Attributes that every object has to have a value of, and nothing gives one.
+  /// An attribute that every object has to have a value of, and which lacks one in all or some of them.
+  private struct Need {
+    let name: String
+    let text: String
+    /// What stands in the draft for a value that no object has.
+    let undecided: String?
+  }
+
   private static func needs(
     _ mapping: EntityMapping, source: ManagedObjectModel, destination: ManagedObjectModel
-  ) -> [String] {
+  ) -> [Need] {
     guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
     let old = Dictionary(source.attributes(of: from).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     return mapping.attributeMappings.compactMap { property in
@@ -63,10 +71,39 @@ extension MappingFileWriter {
       guard let new = destination.attributes(of: to).first(where: { $0.name == property.name }),
         Inference.needsValues(new, from: before) || property.valueForNull != nil
       else { return nil }
-      if let place = new.unreadDefault, before == nil {
-        return "\(to).\(property.name) has a default that is no literal (\(place)); give it a value."
+      let place = "\(to).\(property.name)"
+      if before != nil {
+        return Need(name: property.name, text: "\(place) is required, and was optional.", undecided: nil)
       }
-      return "\(to).\(property.name) is required\(old[name] == nil ? "; give it a value" : ", and was optional")."
+      // Elements of a composite have values of their own.
+      let isWhole = new.type != .composite
+      if let literal = new.unreadDefault {
+        let fact = "has a default that is no literal (\(literal))"
+        return Need(
+          name: property.name, text: "\(place) \(fact); give it a value.", undecided: isWhole ? "it \(fact)" : nil)
+      }
+      return Need(
+        name: property.name, text: "\(place) is required; give it a value.",
+        undecided: isWhole ? "it is required, and nothing gives it a value" : nil)
+    }
+  }
+
+  /// What has to be named in a draft although no value follows.
+  private struct Open {
+    /// Attributes that wait for a decision, and why.
+    var undecided: [String: String] = [:]
+    /// Other properties with a problem, which are mapped by name until it is solved.
+    var conflicts: Set<String> = []
+
+    init(_ problems: [InferenceProblem], _ needs: [Need]) {
+      for need in needs { undecided[need.name] = need.undecided }
+      for problem in problems {
+        if problem.kind == .type {
+          for name in problem.properties { undecided[name] = problem.reason }
+        } else {
+          conflicts.formUnion(problem.properties)
+        }
+      }
     }
   }
 
@@ -86,19 +123,22 @@ extension MappingFileWriter {
     }
   }
 
-  private static func draft(_ mapping: EntityMapping, conflicts: Set<String>) -> [String] {
+  private static func draft(_ mapping: EntityMapping, _ open: Open) -> [String] {
     guard let to = mapping.destinationEntity else { return ["  - remove: \(quoted(mapping.sourceEntity ?? ""))"] }
     guard let from = mapping.sourceEntity else { return ["  - to: \(quoted(to))"] }
     var lines = ["from: \(quoted(from))", "to: \(quoted(to))"]
-    lines += changed("attributes", mappings: mapping.attributeMappings, conflicts: conflicts)
-    lines += changed("relationships", mappings: mapping.relationshipMappings, conflicts: conflicts)
+    lines += changed("attributes", mappings: mapping.attributeMappings, open)
+    lines += changed("relationships", mappings: mapping.relationshipMappings, open)
     return lines.count == 2 && from == to ? ["  - \(quoted(to))"] : item(lines)
   }
 
-  private static func changed(_ key: String, mappings: [PropertyMapping], conflicts: Set<String>) -> [String] {
-    let named = mappings.compactMap { mapping in
-      mapping.valueExpression.map { "  \(quoted(mapping.name)): \(quoted(text($0)))" }
-        ?? (conflicts.contains(mapping.name) ? "  \(quoted(mapping.name)): \(RuleReader.same)" : nil)
+  private static func changed(_ key: String, mappings: [PropertyMapping], _ open: Open) -> [String] {
+    let named = mappings.compactMap { mapping -> String? in
+      if let reason = open.undecided[mapping.name] {
+        return "  \(quoted(mapping.name)): { undecided: \(quoted(reason)) }"
+      }
+      return mapping.valueExpression.map { "  \(quoted(mapping.name)): \(quoted(text($0)))" }
+        ?? (open.conflicts.contains(mapping.name) ? "  \(quoted(mapping.name)): \(RuleReader.same)" : nil)
     }
     return named.isEmpty ? [] : ["\(key):"] + named
   }

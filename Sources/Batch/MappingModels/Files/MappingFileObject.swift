@@ -43,6 +43,7 @@ package struct MappingFileObject {
       "value", "date", "format", "zone", "cast", "to", "sum", "join", "with", "split", "at", "part", "prefix", "length",
       "lookup", "in", "if", "then", "else", "default", "expression", "uuid", "name", "uri", "binary", "epoch", "unit",
       "number", "text", "when", "distance", "over", "first", "last", "destination", "attribute",
+      "undecided",
     ])
 
   static let all = [file, destination, version, table, entity, removal, object, target, value]

@@ -18,9 +18,12 @@ struct RuleValueReader {
     ("distance", []), ("over", ["first", "last", "sum", "join", "with"]), ("destination", ["attribute"]),
   ]
 
-  /// Reads the value of a whole attribute, which may be given under a condition.
+  /// Reads the value of a whole attribute, which may be given under a condition, or be still to be decided.
   func property(_ node: MappingNode) throws -> RuleValue {
-    guard node.entries != nil, let when = try node.fields(.value)["when"] else { return try read(node) }
+    guard node.entries != nil else { return try read(node) }
+    let fields = try node.fields(.value)
+    if let reason = fields["undecided"], fields.count == 1 { return .undecided(try reason.text("undecided")) }
+    guard let when = fields["when"] else { return try read(node) }
     return .when(try RuleReader.predicate(when), try read(node, isWhole: true))
   }
 

@@ -104,12 +104,15 @@ extension MigrationJob {
 }
 
 extension JobPlan {
+  /// The run's copies of its models.
+  func library(_ job: JobDirectory) throws -> ModelLibrary { try ModelLibrary(paths: models.map { job.file($0) }) }
+
   /// What plans this run again: by its copies of models, and by its mapping models or others.
   func planner(_ job: JobDirectory, _ policies: PolicyRegistry, mappings others: [String]? = nil) throws
     -> MigrationPlanner
   {
     MigrationPlanner(
-      library: try ModelLibrary(paths: models.map { job.file($0) }),
+      library: try library(job),
       mappings: try (others ?? mappings.map { job.file($0) }).flatMap { try MappingModelReader.read(path: $0) },
       policies: policies, order: order, fuses: fuses, parts: parts ?? PartSelection(), inference: inference,
       fromTables: fromTables ?? false, first: sourceVersion, now: now)

@@ -7,12 +7,19 @@ import RunSupport
 struct RequestNames {
   private let versions: [ManagedObjectModel]
 
-  init(_ library: ModelLibrary, store: ManagedObjectModel) { versions = library.bundles.flatMap(\.versions) + [store] }
+  init(_ library: ModelLibrary, store: ManagedObjectModel?) {
+    versions = library.bundles.flatMap(\.versions) + [store].compactMap { $0 }
+  }
 
   /// Throws `refused` with what may have been meant.
   func check(_ request: MigrationJob.Request) throws {
-    for name in request.consent.dropped.sorted() { try check(name, option: "--drop") }
+    try check(request.consent)
     for object in request.explains { try check(object.entity, option: "--explain") }
+  }
+
+  /// The same of what may be lost.
+  func check(_ consent: LossConsent) throws {
+    for name in consent.dropped.sorted() { try check(name, option: "--drop") }
   }
 
   private func check(_ path: String, option: String) throws {

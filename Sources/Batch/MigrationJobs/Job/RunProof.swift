@@ -22,7 +22,7 @@ extension MigrationRun {
     expectation.early = result.early
     let report = try StoreVerifier(path: result.path, model: model, fileSystem: fileSystem)
       .verify(
-        expectation, mode: plan.verification, memory: MemoryBudget(total: plan.memory), monitor: monitor,
+        expectation, mode: plan.verification, memory: memory(steps), monitor: monitor,
         external: ExternalDataPlaces(store: plan.isInPlace ? plan.destination : result.path, source: plan.source)
       ) { fraction, what in
         monitor.update { progress in

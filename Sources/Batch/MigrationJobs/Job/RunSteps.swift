@@ -8,6 +8,11 @@ import Streams
 
 // The steps of a run, from the newest checkpoint on.
 extension MigrationRun {
+  /// What is left for rows beside the models of the path.
+  func memory(_ steps: [MigrationStep]) -> MemoryBudget {
+    MemoryBudget(total: plan.memory).less(steps.reduce(0) { $0 + $1.modelBytes })
+  }
+
   private func storeName(_ index: Int) -> String { "step-\(index + 1).sqlite" }
 
   /// Runs the steps that are left; returns the last one's store.
@@ -69,7 +74,7 @@ extension MigrationRun {
     let index = position.step
     let directory = job.path
     let files = StepFiles(
-      prefix: job.working("step-\(index + 1)"), fileSystem: fileSystem, budget: MemoryBudget(total: plan.memory),
+      prefix: job.working("step-\(index + 1)"), fileSystem: fileSystem, budget: memory(steps),
       throwIfStopped: monitor.throwIfStopRequested)
     let stepPlan = try StepPlan(
       step: steps[index], reader: reader, policies: policies, files: files, now: plan.now,
@@ -81,7 +86,7 @@ extension MigrationRun {
     if building == .sqlite { header.version = .rollback }
     let (isSmall, mayWait) = (isSmall(reader), isLast && mayEndUnwritten)
     // What is small is verified as fast at the end.
-    let early = isLast && building == .engine && !isSmall ? try earlyVerification(stepPlan, header) : nil
+    let early = isLast && building == .engine && !isSmall ? try earlyVerification(stepPlan, header, memory(steps)) : nil
     let job = StepJob(
       reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files,
       header: header,
@@ -112,13 +117,15 @@ extension MigrationRun {
   }
 
   /// Verifies what is written at once, if that is used in the end: a full verification looks at the finished file alone.
-  private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader) throws -> EarlyVerification? {
+  private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader, _ memory: MemoryBudget) throws
+    -> EarlyVerification?
+  {
     guard plan.verification == .fast || plan.verification == .sqlite else { return nil }
     let shape = job.working("shape.sqlite")
     try StoreShape.write(step, header: header, to: shape, fileSystem)
     defer { try? fileSystem.remove(shape) }
     return try EarlyVerification(
-      shape: shape, layout: step.layout, fileSystem: fileSystem, memory: MemoryBudget(total: plan.memory))
+      shape: shape, layout: step.layout, fileSystem: fileSystem, memory: memory)
   }
 
   /// The new store has the source's page size, vacuum mode and journal mode.

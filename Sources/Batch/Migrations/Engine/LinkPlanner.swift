@@ -29,8 +29,8 @@ struct LinkPlanner {
         origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
       let offsets = Set((map.byNumber.compactMap { $0?.offset }))
       guard let otherOffset = offsets.first else { continue }
-      try requireAllCarried(draft.source.name, of: origin, "\(draft.source.name).\(origin.name)")
-      try requireAllCarried(origin.relationship.destination, of: origin, "\(draft.source.name).\(origin.name)")
+      let ends = [draft.source.name, origin.relationship.destination]
+      let lost = try ends.map { try losesSome($0, of: origin, "\(draft.source.name).\(origin.name)") }
       var unit = LinkUnit(
         join: join,
         scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
@@ -38,7 +38,8 @@ struct LinkPlanner {
         order: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: true).order,
         inverseOrder: drafts.graph.inverseOrder(origin.relationship.storage),
         name: "\(draft.source.name).\(origin.name)")
-      let isFiltered = try filter(&unit, draft: draft, origin: origin, relationship: relationship)
+      let isFiltered = try filter(
+        &unit, draft: draft, origin: origin, relationship: relationship, isPartial: lost.contains(true))
       // Every mapping of a filtered hierarchy writes the links of its own objects.
       let key = "\(origin.relationship.storage)" + (isFiltered ? " \(draft.mapping.name)" : "")
       if let same = found.first(where: { $0.key == key }) {
@@ -51,30 +52,39 @@ struct LinkPlanner {
     return found.map(\.unit)
   }
 
-  /// Where mappings of objects at either end have filters, every object is asked what became of it.
+  /// Where mappings of objects at either end have filters, or some of the objects are removed (`isPartial`), every
+  /// object is asked what became of it.
   private func filter(
-    _ unit: inout LinkUnit, draft: MappingDraft, origin: RelationshipOrigin, relationship: StoredRelationship
+    _ unit: inout LinkUnit, draft: MappingDraft, origin: RelationshipOrigin, relationship: StoredRelationship,
+    isPartial: Bool
   ) throws -> Bool {
     let declaring = try origin.declaringEntity(draft, drafts)
     let others = drafts.carriedTargets(
       origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
     let hierarchy = drafts.carriedTargets(declaring, via: nil, to: nil)
-    guard others.hasFilters || hierarchy.hasFilters else { return false }
+    guard isPartial || others.hasFilters || hierarchy.hasFilters else { return false }
     unit.owners = drafts.carriedTargets(declaring, via: draft.mapping.name, to: nil)
     unit.others = others
     return true
   }
 
-  // A join table holds the links of a whole hierarchy: of an entity that nobody carries over, links would lead nowhere.
-  private func requireAllCarried(_ entity: String, of origin: RelationshipOrigin, _ name: String) throws {
-    guard case .join = origin.relationship.storage else { return }
+  /// Whether objects at an end of the links are removed. A join table holds the links of a whole hierarchy: those of an
+  /// entity that no mapping names would lead nowhere, and nobody has said that they may go.
+  private func losesSome(_ entity: String, of origin: RelationshipOrigin, _ name: String) throws -> Bool {
+    guard case .join = origin.relationship.storage else { return false }
     let model = drafts.graph.binding.layout.model
-    for candidate in model.entities where !candidate.isAbstract && model.isKind(candidate.name, of: entity) {
-      guard !drafts.drafts.contains(where: { $0.source.name == candidate.name }) else { continue }
+    let gone = model.entities.filter { candidate in
+      !candidate.isAbstract && model.isKind(candidate.name, of: entity)
+        && !drafts.drafts.contains { $0.source.name == candidate.name }
+    }
+    let mappings = drafts.step.mappingModels.flatMap(\.entityMappings)
+    for candidate in gone where !mappings.contains(where: { $0.removes(candidate.name) }) {
       throw BatchError(
         .badMapping, "the links of \(name) may belong to \(candidate.name), which no entity mapping carries over",
-        hint: "Map \(candidate.name) as well, or make the links in a policy", entity: candidate.name)
+        hint: "Map \(candidate.name) as well, remove it with an entity mapping, or make the links in a policy",
+        entity: candidate.name)
     }
+    return !gone.isEmpty
   }
 
   // A join table does not hold the entities of its keys, so they must all move alike.
@@ -83,4 +93,9 @@ struct LinkPlanner {
       .badMapping, "the objects of \(unit.name) move to different tables, so its links cannot be carried over",
       hint: "Make the links in a policy")
   }
+}
+
+extension EntityMapping {
+  /// Whether it says that all objects of an entity go.
+  fileprivate func removes(_ entity: String) -> Bool { sourceEntity == entity && destinationEntity == nil }
 }

@@ -6,12 +6,15 @@ import RunSupport
 /// compiles it, for a store without objects.
 struct MappingTrial {
   private let step: MigrationStep
+  /// The step as its files have it.
+  private let given: MigrationStep
   private let policies: PolicyRegistry
 
   /// Takes the place of policies that another program has.
   private struct AnyPolicy: EntityMigrationPolicy {}
 
   init(step: MigrationStep, policies: PolicyRegistry) {
+    given = step
     var step = step
     let isUnknown = { (mapping: EntityMapping) in (try? policies.version(for: mapping)) == nil }
     for model in step.mappingModels.indices {
@@ -22,14 +25,19 @@ struct MappingTrial {
         step.mappingModels[model].entityMappings[index].policyClassName = AnyPolicy.className
       }
     }
+    for model in step.mappingModels.indices {
+      for index in step.mappingModels[model].entityMappings.indices {
+        step.mappingModels[model].entityMappings[index].rules?.decide()
+      }
+    }
     (self.step, self.policies) = (step, policies.adding(AnyPolicy.self))
   }
 
   /// A sentence each.
   func problems() -> [String] {
-    let missing = step.mappingModels.flatMap { model in
+    let missing = given.mappingModels.flatMap { model in
       model.entityMappings.flatMap {
-        RequiredValues(mapping: $0, step: step).missing.map { text in "\(model.name): \(text)" }
+        RequiredValues(mapping: $0, step: given).missing.map { text in "\(model.name): \(text)" }
       }
     }
     guard let whole = failure(of: step) else { return missing }
@@ -111,6 +119,18 @@ struct MappingTrial {
         // Rules may mean the objects of those before.
         piece { $0.rules?.objects = rules.objects[..<place].filter { $0.givenName != nil } + [rule] }
       }
+  }
+}
+
+extension MappingRules {
+  /// Puts NULL where a value is still to be decided.
+  fileprivate mutating func decide() {
+    func decided(_ attribute: RuleAttribute) -> RuleAttribute {
+      guard case .undecided = attribute.value else { return attribute }
+      return RuleAttribute(name: attribute.name, value: .expression(.constant(.null)))
+    }
+    attributes = attributes.map(decided)
+    for index in objects.indices { objects[index].attributes = objects[index].attributes.map(decided) }
   }
 }
 

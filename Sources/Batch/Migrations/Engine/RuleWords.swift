@@ -24,6 +24,7 @@ extension RuleValue {
     case .perRow(.uuid): "a UUID of its own"
     case .perRow(.date): "a moment of its own"
     case .choice(let condition, let yes, let no): "if \(condition) then (\(yes.words)) else (\(no.words))"
+    case .undecided(let reason): "to be decided: \(reason)"
     case .fallback(let value, let other): "(\(value.words)), else (\(other.words))"
     }
   }

@@ -29,6 +29,12 @@ public struct MigrationStep: Sendable, Equatable {
   /// The version of the store that the step reads.
   public var origin: ManagedObjectModel { passed.first?.source ?? source }
 
+  /// About the memory that its models take, in bytes, as measured with 90 versions of 220 properties.
+  package var modelBytes: Int {
+    let own = [source, destination].flatMap(\.entities).reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
+    return own * 160 + passed.reduce(0) { $0 + $1.modelBytes }
+  }
+
   /// Whether the step leads from a version to itself. Then every row is written again, and all that the model does not
   /// know is kept, the metadata as well.
   public var isIdentity: Bool { source == destination && !renewsMetadata }

@@ -13,6 +13,9 @@ extension RuleCompiler {
       throw BatchError(
         .badMapping, "\(mapping.name).\(attribute.name) \(message)", hint: hint, entity: mapping.destinationEntity)
     }
+    if case .undecided(let reason) = attribute.value {
+      try refuse("is still to be decided: \(reason)", "Write its value in the mapping file in place of undecided")
+    }
     if let kind = attribute.value.perRowKinds.first(where: { $0.type != type }), kind == .date || measure == .uuid {
       try refuse(
         "has \(kind): per-row, and its type is \(type)",
@@ -80,7 +83,7 @@ extension RuleCompiler {
     case .distance(let values): .distance(try values.map(inner))
     case .fold(let fold): .fold(try self.fold(fold, context, name: name, of: entity))
     case .became(let target, let name): .became(try self.target(target, context), attribute: name)
-    case .when: throw failure("a condition inside of a value of \(name)")
+    case .when, .undecided: throw failure("a condition inside of a value of \(name)")
     case .date, .moment, .number, .formatted: try dated(value, name: name, of: entity, inner)
     case .perRow, .uuid: try new(value, context, name: name, of: entity)
     }
