@@ -40,6 +40,25 @@ enum ProcessSignals {
     try body()
   }
 
+  /// Removes the files that are unfinished when SIGINT, SIGTERM or SIGHUP ends the process while the body works.
+  static func removingUnfinished<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let numbers = [SIGINT, SIGTERM, SIGHUP].filter { action($0) == 0 }
+    let signals = numbers.compactMap { number in
+      handler(number) {
+        UnfinishedFiles.removeAll()
+        signal(number, SIG_DFL)
+        kill(getpid(), number)
+        // Where the signal is blocked, the process ends as shells count it.
+        _exit(128 + number)
+      }
+    }
+    defer {
+      for source in signals { source.cancel() }
+      for number in numbers { signal(number, SIG_DFL) }
+    }
+    return try body()
+  }
+
   /// Throws where so few files may be open that not even a thread's timer could work.
   static func refuseTooFewFiles() throws {
     var limit = rlimit()

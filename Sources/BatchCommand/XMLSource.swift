@@ -17,9 +17,11 @@ struct XMLSource {
   private func converted(
     to output: String, _ library: ModelLibrary, _ memory: ByteCount, quiet: Bool, display: ProgressDisplay
   ) throws {
-    let made = try store.convert(
-      to: output, models: library, memory: MemoryBudget(total: Int(clamping: memory.bytes))
-    ) { display.show(MigrationProgress(fraction: $1, rows: $0, seconds: display.seconds)) }
+    let made = try ProcessSignals.removingUnfinished {
+      try store.convert(
+        to: output, models: library, memory: MemoryBudget(total: Int(clamping: memory.bytes))
+      ) { display.show(MigrationProgress(fraction: $1, rows: $0, seconds: display.seconds)) }
+    }
     display.end()
     let objects = made.rows.values.reduce(0, +)
     if !quiet {
@@ -36,18 +38,27 @@ struct XMLSource {
         .noModel, "the XML store's model is not known: such a store carries none",
         hint: "Give --models with the version that wrote the store, or list what it holds: \(inspection)", path: path)
     }
-    let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-xml-\(UUID().uuidString)")
-    let files = LocalFileSystem()
-    try files.makeDirectory(folder)
-    defer {
-      for name in (try? files.list(folder)) ?? [] { try? files.remove(FilePaths.join(folder, name)) }
-      try? files.removeDirectory(folder)
+    try UnfinishedFiles.withFolder("xml", in: LocalFileSystem()) { folder in
+      let copy = FilePaths.join(folder, FilePaths.name(of: path))
+      let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
+      defer { display.end() }
+      do {
+        try converted(to: copy, library, memory, quiet: quiet, display: display)
+        try body(copy)
+      } catch  where ExitCodes.isOurs(error) { throw named(BatchError(wrapping: error), for: copy) }
     }
-    let copy = FilePaths.join(folder, FilePaths.name(of: path))
-    let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
-    defer { display.end() }
-    try converted(to: copy, library, memory, quiet: quiet, display: display)
-    try body(copy)
+  }
+
+  /// An error that speaks of the file that was named, where it speaks of the store that was made of it.
+  private func named(_ error: BatchError, for copy: String) -> BatchError {
+    // Where there is no space is said by the place.
+    guard error.code != BatchError.Code(.diskFull) else { return error }
+    func told(_ text: String) -> String { text.replacing(copy, with: path) }
+    var error = error
+    if error.path?.hasPrefix(copy) == true { error.path = path }
+    (error.message, error.hint) = (told(error.message), error.hint.map(told))
+    error.next = error.next.map(told)
+    return error
   }
 
   private var inspection: AdvisedCommand { ProgramName.command(["inspect", path]) }
@@ -79,11 +90,7 @@ extension XMLSource {
       if !restarts, Self.isUnderWay(output) { return copy }
       try files.remove(copy)
     }
-    if try files.statusOfName(output) != nil, !Self.isUnderWay(output) {
-      throw BatchError(
-        .refused, "the output exists already", hint: "Choose another path, or remove the file", effect: .nothingWritten,
-        path: output)
-    }
+    if !Self.isUnderWay(output) { try NewFile(output, working: "", files).refuseTaken() }
     try models.demand()
     guard let library = try models.library() else { return copy }
     let display = ProgressDisplay(operating.quiet ? .none : operating.progressMode)

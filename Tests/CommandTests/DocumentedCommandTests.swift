@@ -95,6 +95,9 @@ struct DocumentedCommandTests {
       if let output = command.arguments.firstIndex(of: "--output").map({ command.arguments[$0 + 1] }) {
         try? FileManager.default.removeItem(atPath: folder.file(output))
       }
+      if let external = command.arguments.firstIndex(of: "--external").map({ command.arguments[$0 + 1] }) {
+        try FileManager.default.createDirectory(atPath: folder.file(external), withIntermediateDirectories: true)
+      }
       let outcome = try folder.run(command.program, command.arguments, launcher: ["/usr/bin/env", "-C", folder.path])
       #expect(outcome.code == Self.otherCodes[command.arguments[0]] ?? 0, "\(document): \(command.line): \(outcome)")
       count += 1

@@ -48,7 +48,7 @@ struct ImportShapeTests {
         "import", model, path, "--max-rejects", "1000", "--rejects", list, "--uuid", ExampleFolder.uuid, "--output",
         store,
       ])
-    #expect(outcome.code == 0, "\(outcome)")
+    #expect(outcome.code == (lines.contains("Other") || lines.contains("yesterday") ? 10 : 0), "\(outcome)")
     return (store, try String(contentsOfFile: list, encoding: .utf8).replacing(path, with: ""))
   }
 
@@ -69,11 +69,11 @@ struct ImportShapeTests {
     for (name, _) in Self.types {
       // The first one has the shape, and fixes the store's UUID.
       lines.append(
-        #"{"entity":"Thing","key":\#(lines.count + 1),"uri":"x-coredata://\#(ExampleFolder.uuid)/Thing/p1","attributes":{"\#(name)":null}}"#
+        #"{"entity":"Thing","key":\#(lines.count + 1),"uri":"x-coredata://\#(ExampleFolder.uuid)/Thing/p\(lines.count + 1)","attributes":{"\#(name)":null}}"#
       )
       for value in Self.values {
         lines.append(
-          #"{"entity":"Thing","key":\#(lines.count + 1),"uri":"x-coredata://\#(ExampleFolder.uuid)/Thing/p1","attributes":{"\#(name)":\#(value)}}"#
+          #"{"entity":"Thing","key":\#(lines.count + 1),"uri":"x-coredata://\#(ExampleFolder.uuid)/Thing/p\(lines.count + 1)","attributes":{"\#(name)":\#(value)}}"#
         )
       }
     }

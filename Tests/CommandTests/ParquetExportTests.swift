@@ -53,6 +53,18 @@ struct ParquetExportTests {
 
     """#
 
+  @Test("A value that is too large for the type of its column is NULL, and is counted")
+  func tooLarge() throws {
+    let (model, store) = try everything()
+    let queue = try DatabaseQueue(path: store)
+    try queue.write { try $0.execute(sql: "UPDATE ZTHING SET ZF = 1e300, ZI16 = 70000 WHERE Z_PK = 1") }
+    try queue.close()
+    let outcome = try exported(store, ["Thing", "--models", model], to: folder.newPath("things.parquet"))
+    #expect(
+      outcome.error.contains("value of Thing.f does") && outcome.error.contains("value of Thing.i16 does"), "\(outcome)"
+    )
+  }
+
   @Test(
     "Each type of attribute becomes the type of Parquet that stands for it; values and NULLs are those of the store")
   func types() throws {

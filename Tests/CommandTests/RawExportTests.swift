@@ -141,6 +141,8 @@ struct RawExportTests {
       (["Book", "--columns", "titel"] + Self.models, 20, ["no property titel, did you mean title?"]),
       (["--raw", "Book", "--where", "ZTITEL = 1"], 20, ["ZTITEL"]),
       (["--raw", "Book", "--where", "ZTITLE >"], 20, ["the condition ZTITLE >"]),
+      (["--raw", "Book", "--where", "Z_PK BETWEEN {1}"], 20, ["BETWEEN without two bounds"]),
+      (["--raw", "Book", "--where", "Z_PK IN 3"], 20, ["IN without a list"]),
       (["--raw", "--where", "ZTITLE = 1"], 64, ["--where asks about the objects of one entity"]),
       (["--raw", "--history"], 64, ["exclude each other"]),
       (["--raw", "--since", "yesterday"], 64, ["--since"]),

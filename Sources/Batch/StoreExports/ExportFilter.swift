@@ -59,10 +59,22 @@ struct ExportFilter {
       }
       let kind = try kind(left, find) ?? kind(right, find)
       let (left, right) = (try operand(left, as: kind, find), try operand(right, as: kind, find))
+      try check(operation.comparison, right)
       if operation.comparison == .matches, case .constant(.value(.text(let pattern))) = right {
         return .matches(left, try TextPattern(pattern, operation.options))
       }
       return .compare(left, operation, right)
+    }
+  }
+
+  /// What would be false for every row is a mistake.
+  private static func check(_ comparison: Predicate.Comparison, _ right: Operand) throws {
+    switch (comparison, right) {
+    case (.between, .constant(.list(let bounds))) where bounds.count == 2: break
+    case (.between, _): throw ExpressionDamage("has BETWEEN without two bounds", hint: "")
+    case (.isIn, .constant(.list)), (.isIn, .constant(.value(.text))), (.isIn, .column): break
+    case (.isIn, _): throw ExpressionDamage("has IN without a list", hint: "")
+    default: break
     }
   }
 

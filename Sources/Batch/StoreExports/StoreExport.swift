@@ -1,6 +1,5 @@
 import CoreDataModel
 import CoreDataStore
-import Foundation
 import Migrations
 import RunSupport
 import Streams
@@ -92,45 +91,46 @@ public struct StoreExport: Sendable {
     -> ExportSummary
   {
     try BatchError.borderOfCaller {
-      let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-export-\(UUID().uuidString)")
-      let files = StepFiles(prefix: FilePaths.join(folder, "export"), fileSystem: fileSystem, budget: options.memory)
-      if options.includesToMany { try fileSystem.makeDirectory(folder) }
-      defer { if options.includesToMany { clear(folder) } }
-      let graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: options.memory.rowLimit)
-      let planner = ExportPlanner(graph: graph, options: options, uuid: reader.metadata.uuid)
-      let wanted = graph.byNumber.compactMap { $0 }.filter(isWanted)
-      let tables = Set(wanted.map(\.table)).sorted()
-      var run = ExportRun(options: options, externalSize: externalSize)
-      run.pages = try ExportRun.pages(reader.snapshot, tables.map { binding.tables[$0].schema.rootPage })
-      for group in apart ? tables.map({ [$0] }) : [tables] {
-        let root = binding.tables[group[0]].layout.rootEntity
-        let sink = try CallersError.marking { try parts(apart ? root : "") }
-        let part = try ExportPart(
-          of: wanted.filter { group.contains($0.table) }, planner: planner, run: run
-        ) { bytes in
-          try CallersError.marking { try sink(bytes) }
-        }
-        for table in group {
-          let rows = ExportRows(
-            graph: graph, writer: part.writer, table: table,
-            entities: part.entities.filter { $0.source.table == table },
-            links: ExportLinks(graph: graph, files: files))
-          try run.write(rows, root: binding.tables[table].schema.rootPage, of: reader.snapshot, progress: progress)
-        }
-        try part.finish(&run, name: options.entity ?? root)
+      // Links of to-many relationships are sorted on disk.
+      guard options.includesToMany else { return try write(apart: apart, to: parts, scratch: "", progress) }
+      return try UnfinishedFiles.withFolder("export", in: fileSystem) {
+        try write(apart: apart, to: parts, scratch: $0, progress)
       }
-      return run.summary
     }
+  }
+
+  private func write(
+    apart: Bool, to parts: @escaping ExportParts, scratch folder: String, _ progress: (UInt64, Double) -> Void
+  ) throws -> ExportSummary {
+    let files = StepFiles(prefix: FilePaths.join(folder, "export"), fileSystem: fileSystem, budget: options.memory)
+    let graph = try SourceGraph(reader: reader, binding: binding, scratch: files, rowLimit: options.memory.rowLimit)
+    let planner = ExportPlanner(graph: graph, options: options, uuid: reader.metadata.uuid)
+    let wanted = graph.byNumber.compactMap { $0 }.filter(isWanted)
+    let tables = Set(wanted.map(\.table)).sorted()
+    var run = ExportRun(options: options, externalSize: externalSize)
+    run.pages = try ExportRun.pages(reader.snapshot, tables.map { binding.tables[$0].schema.rootPage })
+    for group in apart ? tables.map({ [$0] }) : [tables] {
+      let root = binding.tables[group[0]].layout.rootEntity
+      let sink = try CallersError.marking { try parts(apart ? root : "") }
+      let part = try ExportPart(
+        of: wanted.filter { group.contains($0.table) }, planner: planner, run: run
+      ) { bytes in
+        try CallersError.marking { try sink(bytes) }
+      }
+      for table in group {
+        let rows = ExportRows(
+          graph: graph, writer: part.writer, table: table,
+          entities: part.entities.filter { $0.source.table == table },
+          links: ExportLinks(graph: graph, files: files))
+        try run.write(rows, root: binding.tables[table].schema.rootPage, of: reader.snapshot, progress: progress)
+      }
+      try part.finish(&run, name: options.entity ?? root)
+    }
+    return run.summary
   }
 
   private func isWanted(_ entity: SourceEntity) -> Bool {
     options.entity.map { binding.layout.model.isKind(entity.name, of: $0) } ?? true
-  }
-
-  /// After an error half-written files may be left.
-  private func clear(_ folder: String) {
-    for name in (try? fileSystem.list(folder)) ?? [] { try? fileSystem.remove(FilePaths.join(folder, name)) }
-    try? fileSystem.removeDirectory(folder)
   }
 
   /// Bytes of a file with external data beside the store (B.4); nil when it is missing.

@@ -5,13 +5,16 @@ enum CSVFields {
     var (fields, place) = ([ImportValue](), 0)
     while true {
       let isQuoted = place < line.count && line[place] == 0x22
-      let bytes = try isQuoted ? quoted(line, &place) : plain(line, &place)
+      let bytes = try isQuoted ? quoted(line, &place) : plain(line, &place, number: fields.count + 1)
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw ImportProblem("field \(fields.count + 1) is not UTF-8")
       }
       fields.append(text.isEmpty && !isQuoted ? .null : .field(text))
       guard place < line.count else { return fields }
-      guard line[place] == 0x2C else { throw ImportProblem("field \(fields.count) goes on after its quotation mark") }
+      guard line[place] == 0x2C else {
+        throw line[place] == 0x0D
+          ? carriageReturn : ImportProblem("field \(fields.count) goes on after its quotation mark")
+      }
       place += 1
       if place == line.count {
         fields.append(.null)
@@ -20,9 +23,21 @@ enum CSVFields {
     }
   }
 
-  private static func plain(_ line: UnsafeRawBufferPointer, _ place: inout Int) -> [UInt8] {
+  private static let carriageReturn = ImportProblem(
+    "a line ends with a carriage return alone; end lines with a line feed, or put the field in quotation marks")
+
+  private static func plain(
+    _ line: UnsafeRawBufferPointer, _ place: inout Int, number: Int
+  ) throws -> [UInt8] {
     let start = place
-    while place < line.count, line[place] != 0x2C { place += 1 }
+    while place < line.count, line[place] != 0x2C {
+      if line[place] == 0x0D { throw carriageReturn }
+      if line[place] == 0x22 {
+        throw ImportProblem(
+          "field \(number) has a quotation mark and is in none: double the mark, and put the field in such marks")
+      }
+      place += 1
+    }
     return Array(line[start..<place])
   }
 

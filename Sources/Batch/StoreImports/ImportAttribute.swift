@@ -81,9 +81,11 @@ struct ImportAttribute {
     case .text("Infinity"), .field("Infinity"): return .real(.infinity)
     case .text("-Infinity"), .field("-Infinity"): return .real(-.infinity)
     case .field(let text):
-      if attribute.type == .decimal, let integer = Int64(text) { return .integer(integer) }
-      guard let double = Double(text), !double.isNaN else { throw problem(value) }
-      return .real(double)
+      switch ImportNumber(text) {
+      case .integer(let integer): return attribute.type == .decimal ? .integer(integer) : .real(Double(integer))
+      case .real(let double): return .real(double)
+      case nil: throw problem(value)
+      }
     default: throw problem(value)
     }
   }
@@ -102,13 +104,34 @@ struct ImportAttribute {
 
   private func date(_ value: ImportValue) throws -> Value {
     switch value {
-    case .integer(let integer): return .integer(integer)
+    case .integer(let integer):
+      guard !Self.mayBeDay(integer) else { throw ambiguous(integer) }
+      return .integer(integer)
     case .real(let double): return .real(double)
     case .text(let text), .field(let text):
-      guard let seconds = ExportDate.seconds(text) ?? Double(text), seconds.isFinite else { throw problem(value) }
-      return .real(seconds)
+      if let seconds = ExportDate.seconds(text) { return .real(seconds) }
+      switch ImportNumber(text) {
+      case .integer(let integer):
+        guard !Self.mayBeDay(integer) else { throw ambiguous(integer) }
+        return .real(Double(integer))
+      case .real(let double): return .real(double)
+      case nil: throw problem(value)
+      }
     default: throw problem(value)
     }
+  }
+
+  /// Whether a number of seconds looks like a day without hyphens, as 20210301.
+  static func mayBeDay(_ number: Int64) -> Bool {
+    (1000_01_01...9999_12_31).contains(number) && 1...12 ~= number / 100 % 100 && 1...31 ~= number % 100
+  }
+
+  private func ambiguous(_ number: Int64) -> ImportProblem {
+    let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100)
+    func two(_ part: Int64) -> String { part < 10 ? "0\(part)" : "\(part)" }
+    return ImportProblem(
+      "\(path) is \(number): write \(year)-\(two(month))-\(two(day)) for the day, or \(number).0 for seconds since 2001"
+    )
   }
 
   private func uuid(_ value: ImportValue) throws -> Value {

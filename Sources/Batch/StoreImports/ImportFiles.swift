@@ -5,23 +5,31 @@ import Streams
 /// The files of an import.
 enum ImportFiles {
   private static let pieceBytes = 1 << 20
-  private static let suffixes = [".jsonl", ".csv"]
+  private static let suffixes = [".jsonl", ".ndjson", ".csv"]
 
-  /// Files as they are named, and those of folders in the order of their names.
-  static func all(_ paths: [String], _ fileSystem: any FileSystem) throws -> [String] {
-    let found = try paths.flatMap { path -> [String] in
+  /// Files as they are named, and those of folders in the order of their names; and what else is in those folders,
+  /// except for hidden files.
+  static func all(_ paths: [String], _ fileSystem: any FileSystem) throws -> (files: [String], others: [String]) {
+    var (files, others): ([String], [String]) = ([], [])
+    for path in paths {
       guard let status = try fileSystem.status(path) else { throw NearName.noSuchFile(path) }
-      guard status.isDirectory else { return [path] }
-      return try fileSystem.list(path).filter { name in suffixes.contains { name.hasSuffix($0) } }.map {
-        FilePaths.join(path, $0)
+      guard status.isDirectory else {
+        files.append(path)
+        continue
+      }
+      for name in try fileSystem.list(path) {
+        let isOne = suffixes.contains { name.lowercased().hasSuffix($0) }
+        if isOne { files.append(FilePaths.join(path, name)) }
+        if !isOne, !name.hasPrefix(".") { others.append(FilePaths.join(path, name)) }
       }
     }
-    guard !found.isEmpty else {
+    guard !files.isEmpty else {
       throw BatchError(
-        .refused, "there is nothing to import", hint: "Name files that end with .jsonl or .csv, or a folder of them",
+        .refused, "there is nothing to import",
+        hint: "Name files that end with .jsonl, .ndjson or .csv, or a folder of them",
         effect: .nothingWritten, path: paths.first)
     }
-    return found
+    return (files, others)
   }
 
   static func isCSV(_ path: String) -> Bool { path.lowercased().hasSuffix(".csv") }
@@ -57,11 +65,28 @@ enum ImportFiles {
     return digits.enumerated().map { [4, 6, 8, 10].contains($0) ? "-" + $1 : $1 }.joined()
   }
 
-  /// Copies a file, durably.
+  /// Copies a file, durably. Nothing may have the target's name.
   static func copy(_ source: String, to target: String, _ fileSystem: any FileSystem) throws {
-    let file = try fileSystem.open(target, .create)
-    defer { file.close() }
-    try forEachPiece(of: source, fileSystem) { try file.write($0, at: $1) }
-    try file.sync()
+    let new = NewFile(target, working: ".import", fileSystem)
+    try new.make {
+      let file = try fileSystem.open(new.working, .create)
+      defer { file.close() }
+      try forEachPiece(of: source, fileSystem) { try file.write($0, at: $1) }
+      try file.sync()
+    }
+  }
+
+  /// Whether two files have the same bytes.
+  static func areEqual(_ first: String, to second: String, _ fileSystem: any FileSystem) throws -> Bool {
+    guard try fileSystem.status(first)?.size == fileSystem.status(second)?.size else { return false }
+    let other = try fileSystem.open(second, .read)
+    defer { other.close() }
+    var (buffer, isEqual) = ([UInt8](repeating: 0, count: pieceBytes), true)
+    try forEachPiece(of: first, fileSystem) { bytes, place in
+      guard isEqual else { return }
+      let count = try buffer.withUnsafeMutableBytes { try other.read(into: $0, at: place) }
+      isEqual = buffer[..<count].elementsEqual(bytes)
+    }
+    return isEqual
   }
 }

@@ -8,12 +8,15 @@ final class ImportLinks {
   private let plan: ImportPlan
   private let spool: ImportSpool
   private let references: ImportReferences
+  private let sides: ImportSides
   /// Attributes by whose values objects may be found: root entity and path, by entity and path.
   private var unique: [String: [String: String]] = [:]
 
   /// `unique` are attributes, as `User.userId`, beside those that the model keeps unique alone.
-  init(_ plan: ImportPlan, spool: ImportSpool, references: ImportReferences, unique: [String]) throws {
-    (self.plan, self.spool, self.references) = (plan, spool, references)
+  init(
+    _ plan: ImportPlan, spool: ImportSpool, references: ImportReferences, sides: ImportSides, unique: [String]
+  ) throws {
+    (self.plan, self.spool, self.references, self.sides) = (plan, spool, references, sides)
     try find(unique)
   }
 
@@ -48,14 +51,15 @@ final class ImportLinks {
 
   /// The objects to which a line's relationship leads. Throws ``ImportProblem``.
   func targets(
-    _ member: ImportValue.Member, of entity: ImportPlan.Entity
+    _ member: ImportValue.Member, of entity: ImportPlan.Entity, uris: ImportURIs
   ) throws -> (ImportPlan.Relationship, [ImportTarget]) {
     let parts = member.name.split(separator: ".", maxSplits: 1).map(String.init)
     guard let relationship = entity.relationships[parts.first ?? ""] else {
       throw Self.unknown(member.name, entity, in: plan)
     }
     let path = parts.count > 1 ? parts[1] : nil
-    let found = try ImportTarget.read(member.value, attribute: path, of: relationship, plan)
+    let reader = ImportTargetReader(relationship: relationship, attribute: path, plan: plan, uris: uris)
+    let found = try reader.read(member.value)
     for case .value(let attribute, _) in found where unique[relationship.destination]?[attribute] == nil {
       let name = "\(relationship.destination).\(attribute)"
       throw ImportProblem("\(name) is not unique in the model; name it by --unique \(name)")
@@ -76,9 +80,9 @@ final class ImportLinks {
   }
 
   /// Answers references by values, when all objects are known.
-  func answer() throws {
+  func answer(_ lines: ImportLines) throws {
     guard !references.isEmpty else { return }
-    try references.answer { question, entity, target in
+    try references.answer(lines) { question, entity, target in
       guard let owner = plan.byNumber[question.entity], let found = plan.byNumber[entity],
         let relationship = owner.relationships[question.relationship]
       else { return }
@@ -88,14 +92,33 @@ final class ImportLinks {
     }
   }
 
-  /// Notes the links of an object.
+  /// Notes that a relationship of an object leads nowhere.
+  func addNone(
+    _ relationship: ImportPlan.Relationship, of entity: ImportPlan.Entity, at address: ImportAddress, line: Int
+  ) throws {
+    guard relationship.back != nil, case .ownKey(_, let column, _, _) = relationship.storage else { return }
+    try spool.add(.none(column, line: line), to: entity.table, address)
+  }
+
+  /// Notes that an object has a list of its relationship's objects.
+  private func addList(_ relationship: ImportPlan.Relationship, of address: ImportAddress, line: Int) throws {
+    switch relationship.storage {
+    case .ownKey, .ownerKey: break
+    case .inverseKey(let table, let column, _):
+      try sides.addList(.init(table: table, column: column), of: address, line: line)
+    case .join(let join, let ownerIsSource):
+      let place = ImportSides.Place(table: ImportSpool.firstJoin | join, column: ownerIsSource ? 0 : 1)
+      try sides.addList(place, of: address, line: line)
+    }
+  }
+
+  /// Notes the links of an object. `isList` if the line has a list, though it may be empty.
   func add(
     _ targets: [ImportTarget], _ relationship: ImportPlan.Relationship, of entity: ImportPlan.Entity,
-    at address: ImportAddress, line: Int
+    at address: ImportAddress, line: Int, isList: Bool
   ) throws {
-    if targets.isEmpty, relationship.back != nil, case .ownKey(_, let column, _, _) = relationship.storage {
-      try spool.add(.none(column, line: line), to: entity.table, address)
-    }
+    if isList { try addList(relationship, of: address, line: line) }
+    if targets.isEmpty { try addNone(relationship, of: entity, at: address, line: line) }
     for (place, target) in targets.enumerated() {
       switch target {
       case .object(let found, let key):
@@ -143,7 +166,7 @@ final class ImportLinks {
       try spool.add(
         .init(
           source: ownerIsSource ? owner : target, destination: ownerIsSource ? target : owner, order: order,
-          isBySource: ownerIsSource), to: join)
+          isBySource: ownerIsSource, line: line), to: join)
     }
   }
 }

@@ -7,6 +7,10 @@ struct ImportObject {
   var attributes: [ImportValue.Member] = []
   /// Values of relationships.
   var relationships: [ImportValue.Member] = []
+  /// Fields of CSV by the names of their columns: what they are depends on the entity.
+  private var columns: [ImportValue.Member] = []
+  /// Entities of to-one relationships, from columns `name@entity`.
+  private var targets: [String: String] = [:]
 
   /// Reads a line of JSON. Throws ``ImportProblem``.
   init(json line: UnsafeRawBufferPointer) throws {
@@ -38,13 +42,42 @@ struct ImportObject {
     else { return [.init(name: name, value: member.value)] }
     return members.flatMap { leaves($0, inside: name + ".") }
   }
+}
 
-  /// Reads a line of CSV whose columns have these names. What is a relationship is told by `isRelationship`.
-  init(fields: [ImportValue], header: [String], isRelationship: (String) -> Bool) throws {
+// Lines of CSV.
+extension ImportObject {
+  private static let target = "@entity"
+
+  /// Checks the names of columns. Throws ``ImportProblem``.
+  static func header(_ fields: [ImportValue], _ plan: ImportPlan) throws -> [String] {
+    let names = fields.map { if case .field(let name) = $0 { name } else { "" } }
+    guard !names.contains(""), Set(names).count == names.count else {
+      throw ImportProblem("the header has a name twice, or a column without name")
+    }
+    guard !names.contains("@table") else {
+      throw ImportProblem("the file comes from export --raw, and only exports with a model can be imported")
+    }
+    for name in names where name.hasPrefix("@") && !["@entity", "@key", "@uri"].contains(name) {
+      throw ImportProblem("the header has the column \(name), and only @entity, @key and @uri begin with @")
+    }
+    for name in names.compactMap(relationship) {
+      guard names.contains(name), plan.entities.values.contains(where: { $0.relationships[name] != nil }) else {
+        throw ImportProblem("the header has the column \(name)\(target), and no relationship in a column \(name)")
+      }
+    }
+    return names
+  }
+
+  /// The relationship of whose object a column names the entity.
+  static func relationship(_ column: String) -> String? {
+    column.hasSuffix(target) && column != target ? String(column.dropLast(target.count)) : nil
+  }
+
+  /// Reads a line of CSV whose columns have these names. Throws ``ImportProblem``.
+  init(fields: [ImportValue], header: [String]) throws {
     guard fields.count == header.count else {
       throw ImportProblem("the line has \(fields.count) fields, and the header \(header.count)")
     }
-    var entities: [String: String] = [:]
     for (name, value) in zip(header, fields) {
       switch (name, value) {
       case ("@entity", .field(let text)): entity = text
@@ -53,19 +86,39 @@ struct ImportObject {
         key = number
       case ("@uri", .field(let text)): uri = text
       case ("@entity", _), ("@key", _), ("@uri", _): break
-      case (_, .field(let text)) where name.hasSuffix("@entity"): entities[String(name.dropLast(7))] = text
-      case _ where name.hasSuffix("@entity"): break
-      case _ where isRelationship(name): relationships.append(.init(name: name, value: value))
-      default: attributes.append(.init(name: name, value: value))
+      default:
+        guard let relationship = Self.relationship(name) else {
+          columns.append(.init(name: name, value: value))
+          continue
+        }
+        if case .field(let text) = value { targets[relationship] = text }
       }
     }
-    for index in relationships.indices {
-      guard let entity = entities[relationships[index].name], case .field(let text) = relationships[index].value,
-        let key = Int64(text)
-      else { continue }
-      relationships[index].value = .object([
-        .init(name: "entity", value: .text(entity)), .init(name: "key", value: .integer(key)),
-      ])
+  }
+
+  /// Tells the attributes in columns of CSV from the relationships. Throws ``ImportProblem``.
+  mutating func sort(for entity: ImportPlan.Entity, _ plan: ImportPlan) throws {
+    for column in columns {
+      if entity.attributes[column.name] != nil {
+        attributes.append(column)
+      } else if entity.relationships[ImportPlan.relationship(in: column.name)] != nil {
+        relationships.append(qualified(column))
+      } else if column.value != .null || !plan.hasRelative(of: entity, with: column.name) {
+        throw ImportLinks.unknown(column.name, entity, in: plan)
+      }
     }
+    columns = []
+    if let name = targets.keys.min() {
+      throw ImportProblem("\(name)\(Self.target) names an entity, and \(name) no object of it")
+    }
+  }
+
+  private mutating func qualified(_ column: ImportValue.Member) -> ImportValue.Member {
+    guard case .field(let text) = column.value, let entity = targets.removeValue(forKey: column.name) else {
+      return column
+    }
+    let place: ImportValue.Member =
+      Int64(text).map { .init(name: "key", value: .integer($0)) } ?? .init(name: "uri", value: .text(text))
+    return .init(name: column.name, value: .object([.init(name: "entity", value: .text(entity)), place]))
   }
 }

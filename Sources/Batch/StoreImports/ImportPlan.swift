@@ -49,6 +49,17 @@ struct ImportPlan {
     }
   }
 
+  /// The name of the relationship in `user` or `user.userId`.
+  static func relationship(in name: String) -> String { String(name.prefix { $0 != "." }) }
+
+  /// Whether an entity that shares the table has a property of that name: then a file of both has it, too.
+  func hasRelative(of entity: Entity, with name: String) -> Bool {
+    entities.values.contains {
+      $0.table == entity.table
+        && ($0.attributes[name] != nil || $0.relationships[Self.relationship(in: name)] != nil)
+    }
+  }
+
   /// Whether an entity has sub-entities.
   func hasFamily(_ name: String) -> Bool { layout.model.entities.contains { $0.superentity == name } }
 

@@ -1,3 +1,4 @@
+import Codecs
 import CoreDataStore
 import RunSupport
 import Streams
@@ -40,12 +41,19 @@ final class ImportReferences {
     case .text(let text): append(3, Array(text.utf8), to: &bytes)
     case .blob(let blob): append(4, blob, to: &bytes)
     }
-    guard bytes.count <= 1 << 14 else { throw ImportProblem("a value of more than 16 KiB cannot be referred to") }
     return bytes
   }
 
+  /// What is longer is compared by its hash.
+  private static let longestValue = 1 << 10
+
   /// No value may be the beginning of another: 00 is 00 FF, and 00 00 ends it.
   private static func append(_ tag: UInt8, _ value: [UInt8], to bytes: inout [UInt8]) {
+    guard value.count <= longestValue else {
+      bytes.append(tag | 0x80)
+      bytes += SHA256.hash(value)
+      return
+    }
     bytes.append(tag)
     for byte in value { bytes += byte == 0 ? [0, 0xFF] : [byte] }
     bytes += [0, 0]
@@ -78,9 +86,9 @@ final class ImportReferences {
     try bytes.withUnsafeBytes { try sorter.add($0) }
   }
 
-  /// Calls `body` with each question and its answer: Z_ENT and address. Throws ``ImportProblem`` with the line if no
+  /// Calls `body` with each question and its answer: Z_ENT and address. Throws ``BatchError`` with the line if no
   /// object has the value, or several have.
-  func answer(_ body: (Question, Int, ImportAddress) throws -> Void) throws {
+  func answer(_ lines: ImportLines, _ body: (Question, Int, ImportAddress) throws -> Void) throws {
     var (head, found): ([UInt8], [(entity: Int, address: ImportAddress)]) = ([], [])
     try sorter.drain { bytes in
       let length = bytes.short(at: bytes.count - 2)
@@ -98,9 +106,9 @@ final class ImportReferences {
         relationship: String(decoding: bytes[(length + 30)..<(bytes.count - 2)], as: UTF8.self),
         place: Int(bytes.biased(at: length + 22)), line: Int(bytes.biased(at: length + 1)))
       guard let only = found.first, found.count == 1 else {
-        throw ImportProblem(
-          "line \(question.line): \(question.relationship) refers to an object by a value that "
-            + (found.isEmpty ? "no object has" : "several objects have"))
+        let what = found.isEmpty ? "no object has" : "several objects have"
+        throw lines.refusal(
+          "\(question.relationship) refers to an object by a value that \(what)", at: question.line)
       }
       try body(question, only.entity, only.address)
     }

@@ -60,7 +60,8 @@ extension AttributeType {
     case (.integer16, .integer(let value)), (.integer32, .integer(let value)), (.integer64, .integer(let value)):
       return integerRange.contains(value) ? number : nil
     case (.boolean, .integer(let value)): return value == 0 || value == 1 ? number : nil
-    case (.date, .integer), (.decimal, .integer), (.float, .integer): return number
+    case (.date, .integer(let value)): return ImportAttribute.mayBeDay(value) ? nil : number
+    case (.decimal, .integer), (.float, .integer): return number
     case (.double, .integer(let value)): return real(Double(value))
     case (.double, .real(let value)), (.date, .real(let value)), (.decimal, .real(let value)): return real(value)
     case (.float, .real(let value)): return real(ImportAttribute.meant(value))

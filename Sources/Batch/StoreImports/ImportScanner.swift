@@ -52,6 +52,7 @@ struct ImportScanner {
   mutating func number() -> ImportCell? {
     let start = place
     let isNegative = passes(0x2D)
+    let isZero = next == 0x30
     var (digits, value, places, isWhole) = (0, UInt64(0), 0, true)
     while place < bytes.count {
       let byte = bytes[place]
@@ -65,7 +66,7 @@ struct ImportScanner {
       }
       place += 1
     }
-    guard digits > 0, next != 0x65, next != 0x45, next != 0x2B else { return nil }
+    guard digits > 0, !(isZero && digits - places > 1), next != 0x65, next != 0x45, next != 0x2B else { return nil }
     // Up to 2^53 and 10^22 both are exact, so one division rounds once.
     guard digits <= 19, value <= 1 << 53, places <= 22, !(value == 0 && isNegative) else { return slow(start, isWhole) }
     if isWhole { return .integer(isNegative ? -Int64(value) : Int64(value)) }
@@ -107,7 +108,10 @@ struct ImportScanner {
     let (start, end) = (place, isQuoted ? UInt8(0x22) : 0x2C)
     var seen: UInt8 = 0
     while place < bytes.count, bytes[place] != end {
-      seen |= bytes[place]
+      let byte = bytes[place]
+      // Such fields are wrong, and said to be when the line is read as a whole.
+      if !isQuoted, byte == 0x22 || byte == 0x0D { return nil }
+      seen |= byte
       place += 1
     }
     let text = UnsafeRawBufferPointer(rebasing: bytes[start..<place])

@@ -7,8 +7,10 @@ import CoreDataModel
 final class ImportShape {
   enum Slot {
     case key
-    /// The URI, which says nothing but entity and key.
+    /// The URI, which says entity and key.
     case uri
+    /// A field of CSV of a property that only other entities of the file have.
+    case nothing
     case attribute(column: Int, AttributeType)
     /// The relationship, by its place in ``toOnes``.
     case toOne(Int)
@@ -29,23 +31,26 @@ final class ImportShape {
   private let toOnes: [ImportToOne]
   /// What stands before each slot, and after the last one; empty for CSV.
   private let literals: [[UInt8]]
-  private let hasURI: Bool
+  /// What stands before the key in a URI.
+  private let uriPrefix: [UInt8]
   private let required: [Int]
   /// The key of the line at hand; nil if it has none.
   private(set) var key: Int64?
 
-  init(_ entity: ImportPlan.Entity, slots: [Slot], toOnes: [ImportToOne], literals: [[UInt8]]) {
+  /// Nil if there are URIs, and it is not known how they begin.
+  init?(
+    _ entity: ImportPlan.Entity, slots: [Slot], toOnes: [ImportToOne], literals: [[UInt8]], uriPrefix: [UInt8]?
+  ) {
     (self.entity, self.slots, self.toOnes, self.literals) = (entity, slots, toOnes, literals)
+    self.uriPrefix = uriPrefix ?? []
     name = Array(entity.name.utf8)
     row = ImportRow(entity.template)
-    hasURI = slots.contains { if case .uri = $0 { true } else { false } }
+    if uriPrefix == nil, slots.contains(where: { if case .uri = $0 { true } else { false } }) { return nil }
     required = entity.required.filter { entity.attributes[$0.name] != nil }.map(\.column)
   }
 
-  /// Reads a line into the row. False if it has another shape, or an unusual value; `wantsURI` if that of an object is
-  /// looked for.
-  func reads(_ line: UnsafeRawBufferPointer, wantsURI: Bool) -> Bool {
-    guard !(wantsURI && hasURI) else { return false }
+  /// Reads a line into the row. False if it has another shape, or an unusual value.
+  func reads(_ line: UnsafeRawBufferPointer) -> Bool {
     row.begin()
     key = nil
     var scanner = ImportScanner(line)
@@ -64,18 +69,25 @@ final class ImportShape {
 
   private func reads(_ slot: Slot, _ scanner: inout ImportScanner) -> Bool {
     switch slot {
-    case .key:
-      key = scanner.integer()
-      return key != nil
-    case .uri: return scanner.passes(0x22) && scanner.text() != nil
+    case .key: return readsKey(&scanner)
+    case .uri: return scanner.passes(0x22) && readsURI(&scanner) && scanner.passes(0x22)
     case .attribute(let column, let type):
       guard let cell = cell(of: type, &scanner) else { return false }
       row.set(column, cell)
       return true
     case .toOne(let place): return toOnes[place].read(&scanner, into: row, own: key)
-    case .entity, .target: return false
+    case .entity, .target, .nothing: return false
     }
   }
+
+  /// A key, which is that of the URI if there is one.
+  private func readsKey(_ scanner: inout ImportScanner) -> Bool {
+    guard let number = scanner.integer(), key ?? number == number else { return false }
+    key = number
+    return true
+  }
+
+  private func readsURI(_ scanner: inout ImportScanner) -> Bool { scanner.passes(uriPrefix) && readsKey(&scanner) }
 
   private func cell(of type: AttributeType, _ scanner: inout ImportScanner) -> ImportCell? {
     switch scanner.next {
@@ -124,12 +136,10 @@ extension ImportShape {
   ) -> Bool {
     var scanner = ImportScanner(text)
     switch slot {
-    case .key:
-      key = scanner.integer()
-      return key != nil && scanner.isAtEnd
-    case .uri: return true
+    case .key: return readsKey(&scanner) && scanner.isAtEnd
+    case .uri: return readsURI(&scanner) && scanner.isAtEnd
     case .entity: return name.elementsEqual(text)
-    case .target: return false
+    case .target, .nothing: return false
     case .toOne(let place):
       guard let key = scanner.integer(), scanner.isAtEnd else { return false }
       if isLast { return toOnes[place].set(key, of: nil, in: row, own: self.key) }

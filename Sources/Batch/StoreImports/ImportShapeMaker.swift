@@ -11,31 +11,42 @@ struct ImportShapeMaker {
   private var start = 0
 
   /// The shape of a line of JSON; nil if it has what only a whole reading understands.
-  static func shape(of line: UnsafeRawBufferPointer, entity: ImportPlan.Entity, _ plan: ImportPlan) -> ImportShape? {
+  static func shape(of line: UnsafeRawBufferPointer, entity: ImportPlan.Entity, _ plan: ImportPlan, uriPrefix: [UInt8]?)
+    -> ImportShape?
+  {
     var maker = ImportShapeMaker(plan: plan, entity: entity, scanner: ImportScanner(line))
     guard maker.object({ $0.member($1) }), maker.scanner.isAtEnd else { return nil }
     return ImportShape(
-      entity, slots: maker.slots, toOnes: maker.toOnes, literals: maker.literals + [Array(line[maker.start...])])
+      entity, slots: maker.slots, toOnes: maker.toOnes, literals: maker.literals + [Array(line[maker.start...])],
+      uriPrefix: uriPrefix)
   }
 
   /// The shape of lines of CSV with these columns.
-  static func shape(of header: [String], entity: ImportPlan.Entity, _ plan: ImportPlan) -> ImportShape? {
+  static func shape(of header: [String], entity: ImportPlan.Entity, _ plan: ImportPlan, uriPrefix: [UInt8]?)
+    -> ImportShape?
+  {
     var maker = ImportShapeMaker(
       plan: plan, entity: entity, scanner: ImportScanner(UnsafeRawBufferPointer(start: nil, count: 0)))
     for (place, name) in header.enumerated() {
-      let slot: ImportShape.Slot? =
-        switch name {
-        case "@key": .key
-        case "@uri": .uri
-        case "@entity": .entity
-        case _ where name.hasSuffix("@entity"):
-          place > 0 && header[place - 1] == name.dropLast(7) ? ImportShape.Slot.target : nil
-        default: maker.slot(name)
-        }
-      guard let slot else { return nil }
+      guard let slot = maker.slot(column: name, after: place > 0 ? header[place - 1] : nil) else { return nil }
       maker.slots.append(slot)
     }
-    return ImportShape(entity, slots: maker.slots, toOnes: maker.toOnes, literals: [])
+    return ImportShape(entity, slots: maker.slots, toOnes: maker.toOnes, literals: [], uriPrefix: uriPrefix)
+  }
+
+  private mutating func slot(column name: String, after before: String?) -> ImportShape.Slot? {
+    switch name {
+    case "@key": return .key
+    case "@uri": return .uri
+    case "@entity": return .entity
+    default: break
+    }
+    let relationship = ImportObject.relationship(name)
+    let property = relationship ?? name
+    guard entity.attributes[property] != nil || entity.relationships[ImportPlan.relationship(in: property)] != nil
+    else { return plan.hasRelative(of: entity, with: property) ? .nothing : nil }
+    guard let relationship else { return slot(name) }
+    return relationship == before ? .target : nil
   }
 
   private init(plan: ImportPlan, entity: ImportPlan.Entity, scanner: ImportScanner) {

@@ -27,6 +27,8 @@ final class ImportSpool {
     }
 
     var isNone: Bool { target == ImportAddress(key: 0) }
+    /// Whether a list of the object that is pointed at says it, and not the row itself.
+    var isOfList: Bool { order != nil }
   }
 
   /// A link of a join table.
@@ -36,6 +38,7 @@ final class ImportSpool {
     /// Place of the destination among the source's objects, if the source listed it; else of the source.
     var order: Int64
     var isBySource: Bool
+    var line: Int
   }
 
   private static let rowPart: UInt8 = 0
@@ -58,14 +61,22 @@ final class ImportSpool {
     newRows = Array(repeating: 0, count: tables)
   }
 
-  /// The address of a new object of a table.
-  func address(_ table: Int, key: Int64?) -> ImportAddress {
-    guard let key else {
-      newRows[table] += 1
-      return ImportAddress(new: newRows[table])
+  /// The address of a new object of a table. Throws ``ImportProblem`` if there are too few keys.
+  func address(_ table: Int, key: Int64?) throws -> ImportAddress {
+    let largest = max(largestKeys[table], key ?? 0)
+    let count = newRows[table] + (key == nil ? 1 : 0)
+    guard count <= .max - largest else {
+      throw ImportProblem(
+        "the largest key is \(largest), and objects without a key would get larger ones: give every object its key")
     }
-    largestKeys[table] = max(largestKeys[table], key)
-    return ImportAddress(key: key)
+    (largestKeys[table], newRows[table]) = (largest, count)
+    return key.map(ImportAddress.init(key:)) ?? ImportAddress(new: count)
+  }
+
+  /// The address of a key, when all objects of a table have their addresses.
+  func address(_ table: Int, of key: Int64) -> ImportAddress {
+    let largest = largestKeys[table]
+    return key > largest ? ImportAddress(new: key - largest) : ImportAddress(key: key)
   }
 
   /// The largest key of a table when all rows have theirs.
@@ -79,11 +90,15 @@ final class ImportSpool {
 
   private func finish() throws { try bytes.withUnsafeBytes { try sorter.add($0) } }
 
-  /// Adds a row. Throws ``ImportProblem`` for one that is too large.
-  func add(_ table: Int, _ address: ImportAddress, line: Int, record: RecordEncoder) throws {
+  /// Throws ``ImportProblem`` for a row that is too large.
+  func check(_ record: RecordEncoder) throws {
     guard record.length <= largest else {
       throw ImportProblem("the object has \(record.length >> 20) MiB; import with a larger --memory")
     }
+  }
+
+  /// Adds a row that ``check(_:)`` has let pass.
+  func add(_ table: Int, _ address: ImportAddress, line: Int, record: RecordEncoder) throws {
     let start = 2 + ImportAddress.length + 9
     let length = start + record.length
     if row.count < length { row = [UInt8](repeating: 0, count: 2 * length) }
@@ -118,6 +133,7 @@ final class ImportSpool {
     link.destination.write(to: &bytes)
     bytes.append(link.isBySource ? 0 : 1)
     bytes.append(biased: link.order)
+    bytes.append(biased: Int64(link.line))
     try finish()
   }
 
@@ -135,7 +151,7 @@ final class ImportSpool {
           table & ~Self.firstJoin,
           Link(
             source: address, destination: ImportAddress(bytes, at: head), order: bytes.biased(at: place + 1),
-            isBySource: bytes[place] == 0))
+            isBySource: bytes[place] == 0, line: Int(bytes.biased(at: place + 9))))
       }
       if bytes[head] == Self.rowPart {
         let start = head + 9

@@ -10,6 +10,8 @@ final class ImportTables {
 
   private let plan: ImportPlan
   private let spool: ImportSpool
+  private let sides: ImportSides
+  private let lines: ImportLines
   private let database: DatabaseBuilder
   private let total: Double
   private let report: (Double) -> Void
@@ -22,6 +24,8 @@ final class ImportTables {
   private var patches: [ImportSpool.Patch] = []
   private var openLink: ImportSpool.Link?
   private var orders: (source: Int64?, destination: Int64?) = (nil, nil)
+  /// By table, the columns of to-one relationships of whose other side there are lists.
+  private lazy var listed = plan.layout.entityTables.indices.map { sides.columns(of: $0, plan) }
   private var linkRow: Int64 = 0
   /// Objects by Z_ENT.
   private var counts: [UInt64]
@@ -34,9 +38,11 @@ final class ImportTables {
   private var bytes = [UInt8](repeating: 0, count: 4096)
 
   init(
-    plan: ImportPlan, spool: ImportSpool, database: DatabaseBuilder, total: UInt64, report: @escaping (Double) -> Void
+    plan: ImportPlan, spool: ImportSpool, sides: ImportSides, lines: ImportLines, database: DatabaseBuilder,
+    total: UInt64, report: @escaping (Double) -> Void
   ) {
-    (self.plan, self.spool, self.database, self.report) = (plan, spool, database, report)
+    (self.plan, self.spool, self.sides, self.lines) = (plan, spool, sides, lines)
+    (self.database, self.report) = (database, report)
     self.total = Double(max(1, total))
     counts = Array(repeating: 0, count: plan.byNumber.count)
     entityColumns = plan.layout.entityTables.map { $0.columns.firstIndex { $0.role == .entity } ?? 1 }
@@ -45,7 +51,8 @@ final class ImportTables {
   /// Takes a row.
   func row(_ table: Int, _ address: ImportAddress, line: Int, record: UnsafeRawBufferPointer) throws {
     if let before = open, before.table == table, before.address == address {
-      throw refusal("lines \(before.line) and \(line): two objects have the key \(address.number)", table)
+      throw lines.refusal(
+        "two objects have the key \(address.number)", at: before.line, and: line, entity: root(table))
     }
     try close()
     open = (table, address, line)
@@ -56,8 +63,9 @@ final class ImportTables {
   /// Takes what another object sets in the row before.
   func patch(_ table: Int, _ address: ImportAddress, set patch: ImportSpool.Patch) throws {
     guard let row = open, row.table == table, row.address == address else {
-      throw refusal(
-        "line \(patch.line): there is no object with the key \(address.key(after: spool.largestKeys[table]))", table)
+      throw lines.refusal(
+        "there is no object with the key \(address.key(after: spool.largestKeys[table]))", at: patch.line,
+        entity: root(table))
     }
     patches.append(patch)
   }
@@ -83,11 +91,7 @@ final class ImportTables {
     return (named, links)
   }
 
-  private func refusal(_ what: String, _ table: Int) -> BatchError {
-    BatchError(
-      .refused, what, hint: "Correct the file", effect: .nothingWritten,
-      entity: plan.layout.entityTables[table].rootEntity)
-  }
+  private func root(_ table: Int) -> String { plan.layout.entityTables[table].rootEntity }
 
   private func name(_ table: Int) -> String {
     let entities = plan.layout.entityTables
@@ -130,9 +134,13 @@ final class ImportTables {
       guard !patches.isEmpty else {
         let missing = required.first { decoder.type($0.column) == SerialType.null }
         if let missing { throw self.missing(missing.name, row.table, line: row.line) }
+        try compareSides(row.table, line: row.line) { decoder.integer($0) }
         return try append(key, record)
       }
       let values = try patched(row.table, key)
+      try compareSides(row.table, line: row.line) { column in
+        if case .integer(let target) = values[column] { target } else { nil }
+      }
       for (column, name) in required where values[column] == .null { throw missing(name, row.table, line: row.line) }
       encoder.reset()
       for value in values { encoder.append(value) }
@@ -151,9 +159,18 @@ final class ImportTables {
     return values
   }
 
+  /// Notes where a row leads to an object without being in that one's list.
+  private func compareSides(_ table: Int, line: Int, _ target: (Int) -> Int64?) throws {
+    for (column, owners) in listed[table] where !patches.contains(where: { $0.column == column && $0.isOfList }) {
+      guard let target = target(column) else { continue }
+      try sides.addLink(.init(table: table, column: column), to: spool.address(owners, of: target), line: line)
+    }
+  }
+
   private func missing(_ name: String, _ table: Int, line: Int) -> BatchError {
-    refusal(
-      "line \(line): \(name) is required and has no value; --validate none writes such objects as they are", table)
+    lines.refusal(
+      "\(name) is required and has no value; --validate none writes such objects as they are", at: line,
+      entity: root(table))
   }
 
   /// Sets a key. Both sides of a relationship may say the same, and must not say different things.
@@ -163,7 +180,8 @@ final class ImportTables {
     let key = patch.target.key(after: spool.largestKeys[patch.table])
     if values[patch.column] != .null, values[patch.column] != .integer(key) {
       let column = plan.layout.entityTables[table].columns[patch.column].name
-      throw refusal("line \(patch.line): the two sides of a relationship (\(column)) lead to different objects", table)
+      throw lines.refusal(
+        "the two sides of a relationship (\(column)) lead to different objects", at: patch.line, entity: root(table))
     }
     values[patch.column] = .integer(key)
     if let column = patch.entityColumn, patch.entity > 0 { values[column] = .integer(Int64(patch.entity)) }
@@ -190,7 +208,9 @@ final class ImportTables {
     guard let link = openLink else { return }
     openLink = nil
     defer { orders = (nil, nil) }
-    let join = plan.layout.joinTables[next - plan.layout.entityTables.count]
+    let position = next - plan.layout.entityTables.count
+    let join = plan.layout.joinTables[position]
+    if orders.source == nil || orders.destination == nil { try compareSides(link, join: position) }
     linkRow += 1
     encoder.reset()
     for column in join.columns {
@@ -203,6 +223,13 @@ final class ImportTables {
     }
     try append(linkRow)
     links += 1
+  }
+
+  /// Notes that one side alone has a link.
+  private func compareSides(_ link: ImportSpool.Link, join: Int) throws {
+    try sides.addLink(
+      .init(table: ImportSpool.firstJoin | join, column: link.isBySource ? 1 : 0),
+      to: link.isBySource ? link.destination : link.source, line: link.line)
   }
 
   private func key(_ address: ImportAddress, of entity: String) -> Int64 {

@@ -86,29 +86,22 @@ struct JSONParser {
     }
   }
 
+  /// `-12.5e3`, without zeros before it.
   private mutating func number() throws -> ImportValue {
     let start = place
-    var isWhole = true
-    while place < bytes.count {
-      switch bytes[place] {
-      case 0x30...0x39, 0x2D: break
-      case 0x2B, 0x2E, 0x45, 0x65: isWhole = false
-      default:
-        return try number(start, isWhole)
-      }
-      place += 1
-    }
-    return try number(start, isWhole)
-  }
-
-  private func number(_ start: Int, _ isWhole: Bool) throws -> ImportValue {
+    while place < bytes.count, [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(bytes[place]) || isDigit { place += 1 }
     let text = String(decoding: bytes[start..<place], as: UTF8.self)
-    if isWhole, let integer = Int64(text), text != "-0" { return .integer(integer) }
-    guard let first = text.utf8.first, first != 0x2B, first != 0x2E, let double = Double(text), double.isFinite else {
+    let digits = text.utf8.drop { $0 == 0x2D }.prefix { 0x30...0x39 ~= $0 }
+    guard let number = ImportNumber(text), digits.first != 0x30 || digits.count == 1 else {
       throw problem("has something that is no value")
     }
-    return .real(double)
+    switch number {
+    case .integer(let integer): return .integer(integer)
+    case .real(let double): return .real(double)
+    }
   }
+
+  private var isDigit: Bool { 0x30...0x39 ~= bytes[place] }
 }
 
 extension JSONParser {
@@ -172,6 +165,8 @@ extension JSONParser {
 
   private mutating func hex() throws -> UInt32 {
     guard place + 4 <= bytes.count,
+      // Swift takes a sign, too.
+      bytes[place] != 0x2B, bytes[place] != 0x2D,
       let number = UInt32(String(decoding: bytes[place..<place + 4], as: UTF8.self), radix: 16)
     else { throw problem("has an escape that is no number") }
     place += 4

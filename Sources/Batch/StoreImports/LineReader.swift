@@ -17,6 +17,8 @@ final class LineReader {
   /// The number of the line at hand, from 1: the first one, if it goes over several.
   private(set) var number = 0
   private var nextNumber = 1
+  /// The number of its last line.
+  var lastNumber: Int { nextNumber - 1 }
   /// Bytes of the file that were read.
   var bytesRead: UInt64 { end }
 
@@ -31,28 +33,61 @@ final class LineReader {
 
   /// Calls `body` with the next line, without its end; false at the end of the file.
   func next(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-    var (place, isQuoted, lines) = (start, false, 1)
+    // The line at hand begins at `line`; what lies before `place` has no end of a line.
+    var (line, place, lines) = (start, start, 1)
+    var opened: Int?
     while true {
       while let end = lineEnd(from: place) {
-        // A pair of marks is as much as none.
-        if quotes, marks(place..<end) & 1 == 1 { isQuoted.toggle() }
-        if !isQuoted {
+        if quotes { opened = quotation(line..<end, opened, number: nextNumber + lines - 1) }
+        if opened == nil {
           try deliver(to: end, next: end + 1, lines, body)
           return true
         }
         lines += 1
-        place = end + 1
+        (line, place) = (end + 1, end + 1)
       }
-      if quotes, marks(place..<buffer.count) & 1 == 1 { isQuoted.toggle() }
-      place = buffer.count
-      let kept = place - start
-      guard try fill() else { break }
-      place = kept
+      let (before, kept) = (line - start, buffer.count - start)
+      let isMore = try fill(opened)
+      (line, place) = (start + before, start + kept)
+      guard isMore else { break }
     }
     guard start < buffer.count else { return false }
+    if quotes, let opened = quotation(line..<buffer.count, opened, number: nextNumber + lines - 1) {
+      throw BatchError(
+        .refused, "line \(opened): a quotation mark opens here, and nothing closes it before the end of the file",
+        hint: "Correct the file: a quotation mark within a field is doubled, and the field is in such marks",
+        effect: .nothingWritten, path: path)
+    }
     try deliver(to: buffer.count, next: buffer.count, lines, body)
     return true
   }
+
+  /// The line in which the quotation opened that is open at the end of a line; nil if none is. A mark opens one only
+  /// where a field begins, and a doubled one closes none.
+  private func quotation(_ range: Range<Int>, _ opened: Int?, number: Int) -> Int? {
+    buffer.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress,
+        opened != nil || memchr(base + range.lowerBound, 0x22, range.count) != nil
+      else { return nil }
+      var (place, opened, begins) = (range.lowerBound, opened, opened == nil)
+      // What stands before the first field.
+      if number == 1, bytes[range].starts(with: Self.byteOrderMark) { place += Self.byteOrderMark.count }
+      while place < range.upperBound {
+        let byte = bytes[place]
+        place += 1
+        if opened != nil {
+          guard byte == 0x22 else { continue }
+          if place < range.upperBound, bytes[place] == 0x22 { place += 1 } else { opened = nil }
+        } else {
+          if byte == 0x22, begins { opened = number }
+          begins = byte == 0x2C
+        }
+      }
+      return opened
+    }
+  }
+
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   private func lineEnd(from place: Int) -> Int? {
     buffer.withUnsafeBytes { bytes in
@@ -63,36 +98,30 @@ final class LineReader {
     }
   }
 
-  /// Quotation marks in a part of the buffer.
-  private func marks(_ range: Range<Int>) -> Int {
-    buffer.withUnsafeBytes { bytes in
-      var count = 0
-      for place in range where bytes[place] == 0x22 { count += 1 }
-      return count
-    }
-  }
-
   private func deliver(
     to last: Int, next: Int, _ lines: Int, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     (number, nextNumber) = (nextNumber, nextNumber + lines)
     let isCarriage = last > start && buffer[last - 1] == 0x0D
-    let first = number == 1 && buffer[start..<last].starts(with: [0xEF, 0xBB, 0xBF]) ? start + 3 : start
+    let first = number == 1 && buffer[start..<last].starts(with: Self.byteOrderMark) ? start + 3 : start
     start = next
     try buffer.withUnsafeBytes {
       try body(UnsafeRawBufferPointer(rebasing: $0[first..<(isCarriage ? last - 1 : last)]))
     }
   }
 
-  /// Reads on; false at the end of the file.
-  private func fill() throws -> Bool {
+  /// Reads on; false at the end of the file. `opened` is where a quotation is open.
+  private func fill(_ opened: Int?) throws -> Bool {
     guard !isAtEnd else { return false }
     buffer.removeSubrange(..<start)
     start = 0
     let kept = buffer.count
     guard kept <= limit else {
       throw BatchError(
-        .refused, "line \(nextNumber) has more than \(limit >> 20) MiB", hint: "Import with a larger --memory",
+        .refused,
+        opened.map { "line \($0): a quotation mark opens here, and nothing closes it within \(limit >> 20) MiB" }
+          ?? "line \(nextNumber) has more than \(limit >> 20) MiB",
+        hint: opened == nil ? "Import with a larger --memory" : "Close it, or import with a larger --memory",
         effect: .nothingWritten, path: path)
     }
     buffer += [UInt8](repeating: 0, count: Self.pieceBytes)

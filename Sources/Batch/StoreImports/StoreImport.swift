@@ -48,13 +48,20 @@ public struct StoreImport: Sendable {
     public var links: UInt64 = 0
     /// Lines that were left out.
     public var rejects: UInt64 = 0
-    /// What was copied of external data, and what was not found.
+    /// Files of external data that are beside the store.
     public var externalFiles: UInt64 = 0
     /// References to files that are not in the folder, or were not copied because none was named.
     public var missingFiles: UInt64 = 0
+    /// Files in which there is no object.
+    public var emptyFiles: [String] = []
+    /// What else was in folders that were named, except for hidden files.
+    public var passedOver: [String] = []
     /// The store's UUID.
     public var uuid = ""
   }
+
+  /// What is added to the store's name while it is built.
+  package static let workingSuffix = ".import"
 
   private let model: ManagedObjectModel
   private let options: Options
@@ -63,7 +70,7 @@ public struct StoreImport: Sendable {
   public init(model: ManagedObjectModel, options: Options) { (self.model, self.options) = (model, options) }
 
   /// Reads the files and makes the store, durable on return, in rollback-journal mode. A file is CSV if it ends with
-  /// `.csv`, else JSON lines; a folder stands for its files of both kinds.
+  /// `.csv`, in either case, else JSON lines; a folder stands for its files of both kinds.
   ///
   /// The store is built as `path` + `.import`, verified, and renamed; after an error nothing of it is left. `reject` is
   /// called with each line that is left out, `progress` now and then with the objects read and the part that is done.
@@ -76,27 +83,29 @@ public struct StoreImport: Sendable {
     progress: @escaping (UInt64, Double) -> Void
   ) throws -> Summary {
     try BatchError.borderOfCaller {
-      for name in [path, path + "-wal", path + "-journal"] where try fileSystem.statusOfName(name) != nil {
-        throw BatchError(
-          .refused, "the file exists already, and an import replaces nothing", hint: "Choose another name or remove it",
-          effect: .nothingWritten, path: name)
-      }
-      let files = StepFiles(prefix: path + ".import", fileSystem: fileSystem, budget: options.memory)
+      let new = NewFile(path, working: Self.workingSuffix, fileSystem)
+      try new.refuseTaken(["-wal", "-journal"])
+      var external = try options.external.map { try ImportExternalFiles($0, for: path, fileSystem) }
+      let files = StepFiles(prefix: new.working, fileSystem: fileSystem, budget: options.memory)
       let plan = try ImportPlan(model, validation: options.validation)
-      let inputs = try ImportFiles.all(inputs, fileSystem)
+      let (inputs, others) = try ImportFiles.all(inputs, fileSystem)
       let reader = try ImportReader(plan, files: files, options: options, reject: reject)
       do {
-        try reader.read(inputs) { progress($0, $1 / 2) }
-        var summary = try write(plan, reader, of: inputs, files: files) { progress(reader.objects, 0.5 + $0 / 2) }
-        try Self.verify(
-          files.prefix, of: model, fileSystem,
-          hint: "Correct the files: a key must be that of an object that is imported, too")
-        try copyFiles(reader, to: path, fileSystem, counting: &summary)
-        try fileSystem.rename(files.prefix, to: path)
-        try fileSystem.syncDirectory(FilePaths.directory(of: path))
-        return summary
+        return try new.make {
+          try reader.read(inputs) { progress($0, $1 / 2) }
+          let found = try external?.find(reader.externalFiles) ?? []
+          var summary = try write(plan, reader, of: inputs, files: files) { progress(reader.objects, 0.5 + $0 / 2) }
+          try Self.verify(
+            files.prefix, of: model, fileSystem,
+            hint: "Correct the files: a key must be that of an object that is imported, too")
+          try external?.copy(found)
+          summary.externalFiles = UInt64(found.count)
+          summary.missingFiles = UInt64(reader.externalFiles.count - found.count)
+          (summary.passedOver, summary.emptyFiles) = (others, reader.emptyFiles)
+          return summary
+        }
       } catch {
-        try? fileSystem.remove(files.prefix)
+        external?.undo()
         throw error
       }
     }
@@ -109,8 +118,8 @@ public struct StoreImport: Sendable {
     let uuid = try options.uuid ?? reader.uuid ?? ImportFiles.uuid(inputs, files.fileSystem)
     let metadata = StoreMetadata.new(
       uuid: uuid, versionHashes: model.versionHashes, identifiers: model.versionIdentifiers)
-    var writer = ImportWriter(plan: plan, metadata: metadata, files: files)
-    var summary = try writer.write(reader.spool, objects: reader.objects, progress: progress)
+    var writer = ImportWriter(plan: plan, metadata: metadata, files: files, lines: ImportLines(paths: inputs))
+    var summary = try writer.write(reader.spool, reader.sides, objects: reader.objects, progress: progress)
     (summary.rejects, summary.uuid) = (reader.rejects, uuid)
     return summary
   }
@@ -124,24 +133,5 @@ public struct StoreImport: Sendable {
     guard let first = report.violations.first(where: { $0.kind != .externalData }) else { return }
     throw BatchError(
       .mismatch, "the objects do not make a sound store: \(first)", hint: hint, effect: .nothingWritten)
-  }
-
-  private func copyFiles(
-    _ reader: ImportReader, to path: String, _ fileSystem: any FileSystem, counting summary: inout Summary
-  ) throws {
-    guard !reader.externalFiles.isEmpty else { return }
-    let target = ExternalDataFolder(store: path)
-    for name in reader.externalFiles.sorted() {
-      let source = options.external.map { FilePaths.join($0, name) }
-      guard let source, try fileSystem.status(source) != nil else {
-        summary.missingFiles += 1
-        continue
-      }
-      try fileSystem.makeDirectory(target.path)
-      try fileSystem.makeDirectory(target.files)
-      try ImportFiles.copy(source, to: FilePaths.join(target.files, name), fileSystem)
-      summary.externalFiles += 1
-    }
-    if summary.externalFiles > 0 { try fileSystem.syncDirectory(target.files) }
   }
 }

@@ -108,10 +108,12 @@ struct ExportCommand: ModelCommand {
     try target.check([store])
     let library = try named.library()
     try evidence.reading([store]) {
-      guard let xml = try XMLSource(store) else { return try export(store, library, to: target) }
-      if raw { throw xml.refuse("--raw", "tables") }
-      if history { throw xml.refuse("--history", "persistent history") }
-      try xml.reading(library, memory: memory, quiet: quiet) { try export($0, library, to: target) }
+      try ProcessSignals.removingUnfinished {
+        guard let xml = try XMLSource(store) else { return try export(store, library, to: target) }
+        if raw { throw xml.refuse("--raw", "tables") }
+        if history { throw xml.refuse("--history", "persistent history") }
+        try xml.reading(library, memory: memory, quiet: quiet) { try export($0, library, to: target) }
+      }
     }
   }
 

@@ -3,33 +3,29 @@ import Streams
 
 /// The file of an export: it gets its name when it is whole.
 struct ExportFile {
+  /// What is added to the name while it is written.
+  static let suffix = ".part"
+
   let path: String
   let fileSystem: any FileSystem
 
   func write(_ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> ExportSummary) throws
     -> ExportSummary
   {
-    guard try fileSystem.statusOfName(path) == nil else {
-      throw BatchError(
-        .refused, "the output exists already", hint: "Choose another path, or remove it first", path: path)
-    }
-    let temporary = path + ".part"
-    let file = try fileSystem.open(temporary, .create)
-    defer { file.close() }
+    let new = NewFile(path, working: Self.suffix, fileSystem)
     do {
-      var end: UInt64 = 0
-      let summary = try body { bytes in
-        try file.write(bytes, at: end)
-        end += UInt64(bytes.count)
+      return try new.make {
+        let file = try fileSystem.open(new.working, .create)
+        defer { file.close() }
+        var end: UInt64 = 0
+        let summary = try body { bytes in
+          try file.write(bytes, at: end)
+          end += UInt64(bytes.count)
+        }
+        try file.sync()
+        return summary
       }
-      try file.sync()
-      try fileSystem.rename(temporary, to: path)
-      try fileSystem.syncDirectory(FilePaths.directory(of: path))
-      return summary
-    } catch {
-      try? fileSystem.remove(temporary)
-      throw Self.told(error, path)
-    }
+    } catch { throw Self.told(error, path) }
   }
 
   /// An error as the command tells it.

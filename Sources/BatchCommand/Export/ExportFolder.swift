@@ -9,6 +9,14 @@ struct ExportFolder {
   let fileSystem: any FileSystem
 
   func write(_ body: (@escaping ExportParts) throws -> ExportSummary) throws -> ExportSummary {
+    try refuseTaken()
+    return try UnfinishedFiles.keeping(temporary) { try write(in: temporary, body) }
+  }
+
+  private var temporary: String { path + ExportFile.suffix }
+
+  /// Throws `refused` if the folder is there and not empty.
+  func refuseTaken() throws {
     if let status = try fileSystem.statusOfName(path) {
       guard status.isDirectory, try fileSystem.list(path).isEmpty else {
         throw BatchError(
@@ -16,12 +24,16 @@ struct ExportFolder {
           effect: .nothingWritten, path: path)
       }
     }
-    let temporary = path + ".part"
     guard try fileSystem.statusOfName(temporary) == nil else {
       throw BatchError(
         .refused, "a folder of an export that was killed is there", hint: "Remove it first", effect: .nothingWritten,
         path: temporary)
     }
+  }
+
+  private func write(
+    in temporary: String, _ body: (@escaping ExportParts) throws -> ExportSummary
+  ) throws -> ExportSummary {
     try fileSystem.makeDirectory(temporary)
     let writer = ExportFolderWriter(folder: temporary, suffix: suffix, fileSystem: fileSystem)
     do {

@@ -28,13 +28,13 @@ struct ExportOutput {
     isFolder = isNamed || plain.map { (try? LocalFileSystem().status($0))??.isDirectory == true } ?? false
   }
 
-  /// Throws for a path that belongs to a store.
+  /// Throws for a path that belongs to a store, or that is taken: before any work is done.
   func check(_ stores: [String]) throws {
-    guard let path, !isFolder else { return }
-    // One that is there is refused later, whatever it is.
-    for name in [path, path + ".part"] where try name != path || files.status(name) == nil {
-      try OutputPath("--output", name).check(stores)
-    }
+    guard let path else { return }
+    guard !isFolder else { return try ExportFolder(path: path, suffix: "", fileSystem: files).refuseTaken() }
+    let new = NewFile(path, working: ExportFile.suffix, files)
+    try new.refuseTaken()
+    for name in [path, new.working] { try OutputPath("--output", name).check(stores) }
   }
 
   /// Writes an export where it goes.

@@ -6,8 +6,8 @@ struct ImportCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Creates a store of a model from JSON lines or CSV: the inverse of export.",
     discussion: """
-      Files are what export writes: a file that ends with .csv is CSV, any other one JSON lines; a folder stands for its .csv and \
-      .jsonl files. An object that does not name its entity has that of its file's name. Attributes that a line leaves out get the \
+      Files are what export writes: a file that ends with .csv is CSV, any other one JSON lines; a folder stands for its .csv, \
+      .jsonl and .ndjson files. An object that does not name its entity has that of its file's name. Attributes that a line leaves out get the \
       model's defaults. An object without a key gets one above all that are given.
 
       A relationship leads to an object by its key (7), by {"entity", "key"}, by its URI, or by the value of a unique attribute: \
@@ -48,7 +48,8 @@ struct ImportCommand: StoreCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Write file, line and reason of each line that is left out to this file, as CSV.", valueName: "path"),
+      "Write file, line and reason of each line that is left out to this file, which must not exist, as CSV.",
+      valueName: "path"),
     completion: .file(extensions: ["csv"]))
   var rejects: String?
   @Option(
@@ -75,29 +76,32 @@ struct ImportCommand: StoreCommand {
 
   func run() throws {
     try OutputPath("--output", output).checkCompanion()
-    if let rejects { try OutputPath("--rejects", rejects).check([output]) }
+    let list = try rejects.map { try ImportRejectList($0, besides: output, inputs) }
     let version = try ModelLibrary(paths: [model]).target(named: version)
     var options = StoreImport.Options()
     (options.validation, options.mostRejects, options.unique) = (validation, maxRejects, unique)
     (options.external, options.uuid) = (external, uuid?.uppercased())
     options.memory = MemoryBudget(total: Int(clamping: memory.bytes))
-    let list = try rejects.map(ImportRejectList.init)
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
     defer { display.end() }
-    let summary = try StoreImport(model: version, options: options).run(
-      inputs, to: output, fileSystem: LocalFileSystem(),
-      reject: { reject in
-        if let list {
-          try list.add(reject)
-        } else {
-          Console.error("left out: \(reject.path): line \(reject.line): \(reject.reason)")
-        }
-      },
-      progress: { rows, fraction in
-        display.show(MigrationProgress(fraction: fraction, rows: rows, seconds: display.seconds))
-      })
+    let summary = try ProcessSignals.removingUnfinished {
+      try StoreImport(model: version, options: options).run(
+        inputs, to: output, fileSystem: LocalFileSystem(),
+        reject: { reject in
+          if let list {
+            try list.add(reject)
+          } else {
+            Console.error("left out: \(reject.path): line \(reject.line): \(reject.reason)")
+          }
+        },
+        progress: { rows, fraction in
+          display.show(MigrationProgress(fraction: fraction, rows: rows, seconds: display.seconds))
+        })
+    }
     display.end()
+    try list?.finish()
     if !quiet { Console.print(text(summary, seconds: display.seconds)) }
+    if summary.rejects > 0 { throw ExitCode(ExitCodes.rejects) }
   }
 
   private func text(_ summary: StoreImport.Summary, seconds: Double) -> String {
@@ -108,7 +112,13 @@ struct ImportCommand: StoreCommand {
     if summary.links > 0 { lines.append("  links: \(Console.count(summary.links))") }
     lines.append("  UUID: \(summary.uuid)")
     if summary.rejects > 0 { lines.append("  left out: \(Console.count(summary.rejects)) lines") }
-    if summary.externalFiles > 0 { lines.append("  external files: \(Console.count(summary.externalFiles)) copied") }
+    if summary.externalFiles > 0 {
+      lines.append("  external files: \(Console.count(summary.externalFiles)) beside the store")
+    }
+    for path in summary.emptyFiles { lines.append("note: \(path) has no objects") }
+    if !summary.passedOver.isEmpty {
+      lines.append("note: passed over, as the names end otherwise: \(Self.list(summary.passedOver))")
+    }
     if summary.missingFiles > 0 {
       lines.append(
         "note: \(Console.count(summary.missingFiles)) external files are named and were not found; "
@@ -116,30 +126,10 @@ struct ImportCommand: StoreCommand {
     }
     return lines.joined(separator: "\n")
   }
-}
 
-/// The file with what an import left out.
-private final class ImportRejectList {
-  private let file: any File
-  private var end: UInt64 = 0
-
-  init(_ path: String) throws {
-    file = try LocalFileSystem().open(path, .create)
-    try write("file,line,reason\r\n")
-  }
-
-  deinit { file.close() }
-
-  func add(_ reject: StoreImport.Reject) throws {
-    let fields = [reject.path, "\(reject.line)", reject.reason].map {
-      "\"" + $0.replacing("\"", with: "\"\"") + "\""
-    }
-    try write(fields.joined(separator: ",") + "\r\n")
-  }
-
-  private func write(_ text: String) throws {
-    var text = text
-    try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0), at: end) }
-    end += UInt64(text.utf8.count)
+  private static func list(_ paths: [String]) -> String {
+    let most = 10
+    let rest = paths.count > most ? " and \(paths.count - most) more" : ""
+    return paths.prefix(most).joined(separator: ", ") + rest
   }
 }

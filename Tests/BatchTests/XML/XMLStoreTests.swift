@@ -86,6 +86,15 @@ struct XMLStoreTests {
     (customer("<attribute name=\"age\" type=\"int32\">1</attribute>"), 7, ["age is of type int32", "integer16"]),
     (customer("<attribute name=\"age\" type=\"int16\">70000</attribute>"), 7, ["age is of type", "no such value"]),
     (customer("<attribute name=\"age\" type=\"int16\"></attribute>"), 7, ["no such value"]),
+    (customer("<attribute name=\"age\" type=\"int16\">1 2</attribute>"), 7, ["no such value"]),
+    (
+      "<object type=\"ORDER\" id=\"z5\"><attribute name=\"total\" type=\"double\">1 2</attribute></object>", 6,
+      ["total", "no such value"]
+    ),
+    (
+      "<object type=\"ORDER\" id=\"z5\"><attribute name=\"total\" type=\"double\">0x1F</attribute></object>", 6,
+      ["total", "no such value"]
+    ),
     (customer("<attribute name=\"photo\" type=\"binary\">%%%</attribute>"), 7, ["photo"]),
     (
       customer(

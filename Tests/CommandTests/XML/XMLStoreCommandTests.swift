@@ -107,6 +107,18 @@ struct XMLStoreCommandTests {
     }
   }
 
+  @Test("Messages name the store that was given; an output that exists is refused before anything is read")
+  func named() throws {
+    let store = try XMLStoreFolder(rows: 20)
+    let outcome = try store.folder.run("godwit", ["export", store.xml, "Circel"] + store.arguments)
+    #expect(outcome.code == 20 && outcome.error.contains("\(store.xml): "), "\(outcome)")
+    #expect(outcome.error.contains("did you mean Circle?") && !outcome.error.contains("godwit-xml"), "\(outcome)")
+    let taken = store.folder.file("taken.jsonl")
+    try store.write("", to: taken)
+    let refused = try store.folder.run("godwit", ["export", store.folder.file("nothing"), "--output", taken])
+    #expect(refused.code == 20 && refused.error.contains("\(taken): the output exists already"), "\(refused)")
+  }
+
   @Test("A migration that was killed resumes from what it had read, and leaves nothing behind")
   func resumed() throws {
     let store = try XMLStoreFolder(rows: 6000)

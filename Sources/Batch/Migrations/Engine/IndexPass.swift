@@ -15,17 +15,34 @@ package final class IndexPass: @unchecked Sendable {
   private var entries: IndexEntries
   private let used = BoundedQueue<IndexCells>(capacity: .max)
   private let usesThreads: Bool
+  private let equalRows: (EqualRows) -> any Error
 
   /// Prepares indexes. `header` is the one that the database was begun with, `collected` has the entries of tables from
-  /// whose first row on they were collected.
+  /// whose first row on they were collected, `equalRows` makes the error for rows that are equal and must not be.
   package init(
     _ indexes: [StoreIndex], database: DatabaseBuilder, header: DatabaseHeader, files: StepFiles,
     monitor: RunMonitor = RunMonitor(),
-    collected: IndexEntries? = nil, usesThreads: Bool = true
+    collected: IndexEntries? = nil, usesThreads: Bool = true,
+    equalRows: @escaping (EqualRows) -> any Error = \.advised
   ) {
-    self.usesThreads = usesThreads
+    (self.usesThreads, self.equalRows) = (usesThreads, equalRows)
     (self.database, self.header, self.files, self.indexes, self.monitor) = (database, header, files, indexes, monitor)
     entries = collected ?? IndexEntries(indexes, files: files)
+  }
+
+  /// Two rows whose values are equal in a unique index, for whoever has better advice than that for a migration.
+  package struct EqualRows: Error {
+    package let index: String
+    package let table: String
+    package let first: Int64
+    package let second: Int64
+
+    package var advised: any Error {
+      BatchError(
+        .policyFailed,
+        "rows \(first) and \(second) of \(table) have equal values under the unique index \(index)",
+        hint: "Make the values distinct in a policy; the source is untouched")
+    }
   }
 
   /// The number of indexes.
@@ -140,10 +157,7 @@ package final class IndexPass: @unchecked Sendable {
     let rest = try sorted.sorter.drain(
       into: emptyCells(),
       onEqual: { left, right in
-        throw BatchError(
-          .policyFailed,
-          "rows \(left) and \(right) of \(index.table) have equal values under the unique index \(index.name)",
-          hint: "Make the values distinct in a policy; the source is untouched")
+        throw equalRows(EqualRows(index: index.name, table: index.table, first: left, second: right))
       },
       onFull: { full in
         try take(Batch(cells: full, isLast: false))

@@ -61,7 +61,8 @@ extension ParquetColumn {
     case (.int16, .integer(let value)) where Int16(exactly: value) != nil: page.append(Int32(value))
     case (.int32, .integer(let value)) where Int32(exactly: value) != nil: page.append(Int32(value))
     case (.int64, .integer(let value)): page.append(value)
-    case (.float, .real(let value)): page.append(Float(value).bitPattern)
+    case (.float, .real(let value)) where !value.isFinite || Float(value).isFinite:
+      page.append(Float(value).bitPattern)
     case (.float, .integer(let value)): page.append(Float(value).bitPattern)
     case (.double, .real(let value)): page.append(value.bitPattern)
     case (.double, .integer(let value)): page.append(Double(value).bitPattern)

@@ -64,13 +64,9 @@ public struct XMLStore: Sendable {
   ) throws -> Conversion {
     // After an error nothing of it is left.
     try BatchError.looking {
-      guard try fileSystem.statusOfName(output) == nil else {
-        throw BatchError(
-          .refused, "the file exists already", hint: "Choose another name or remove it", effect: .nothingWritten,
-          path: output)
-      }
-      let files = StepFiles(prefix: output + ".new", fileSystem: fileSystem, budget: memory)
-      do {
+      let new = NewFile(output, working: ".new", fileSystem)
+      let files = StepFiles(prefix: new.working, fileSystem: fileSystem, budget: memory)
+      return try new.make {
         let before = try fileSystem.status(path)
         let conversion = try write(files, models: models, size: before?.size ?? 0, progress: progress)
         guard try fileSystem.status(path) == before else {
@@ -78,12 +74,7 @@ public struct XMLStore: Sendable {
             .badStore, "the file was changed by another program while it was read",
             hint: "Close that program and run again", effect: .nothingWritten, path: path)
         }
-        try fileSystem.rename(files.prefix, to: output)
-        try fileSystem.syncDirectory(FilePaths.directory(of: output))
         return conversion
-      } catch {
-        try? fileSystem.remove(files.prefix)
-        throw error
       }
     }
   }
@@ -100,8 +91,8 @@ public struct XMLStore: Sendable {
     let reader = try XMLStoreReader(scanner, plan, files: files)
     do {
       try reader.read { progress(reader.objects, 0.5 * Double($0) / Double(max(1, size))) }
-      var writer = ImportWriter(plan: plan, metadata: metadata, files: files)
-      let summary = try writer.write(reader.spool, objects: reader.objects) {
+      var writer = ImportWriter(plan: plan, metadata: metadata, files: files, lines: ImportLines(paths: [path]))
+      let summary = try writer.write(reader.spool, reader.sides, objects: reader.objects) {
         progress(reader.objects, 0.5 + $0 / 2)
       }
       try StoreImport.verify(

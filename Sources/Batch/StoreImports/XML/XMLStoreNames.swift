@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import Foundation
 import RunSupport
 import Streams
 
@@ -85,9 +86,10 @@ extension ImportAttribute {
 
   private func value(xml text: String) throws -> ImportValue {
     if attribute.type == .string { return .text(text) }
-    let plain = text.filter { !$0.isWhitespace }
+    let plain = text.trimmingCharacters(in: .whitespacesAndNewlines)
     switch attribute.type {
-    case .binaryData, .transformable: return .text(plain)
+    // Bytes go over several lines.
+    case .binaryData, .transformable: return .text(text.filter { !$0.isWhitespace })
     case .date, .integer16, .integer32, .integer64, .boolean, .float, .double, .decimal, .uuid, .uri, .undefined,
       .objectID, .composite, .string:
       return .field(plain)

@@ -12,6 +12,8 @@ final class XMLStoreReader {
   private let names: XMLStoreNames
   private let files: StepFiles
   let spool: ImportSpool
+  /// Nothing is noted there: sides of a relationship that disagree are put together.
+  let sides: ImportSides
   private let links: ImportLinks
   private let references: XMLReferences
   private let record = RecordEncoder()
@@ -22,7 +24,9 @@ final class XMLStoreReader {
     (self.scanner, self.plan, self.files) = (scanner, plan, files)
     names = try XMLStoreNames(plan)
     spool = ImportSpool(tables: plan.layout.entityTables.count, files: files)
-    links = try ImportLinks(plan, spool: spool, references: ImportReferences(files: files), unique: [])
+    sides = ImportSides(files: files)
+    links = try ImportLinks(
+      plan, spool: spool, references: ImportReferences(files: files), sides: sides, unique: [])
     references = XMLReferences(files: files)
   }
 
@@ -46,7 +50,8 @@ final class XMLStoreReader {
       throw failure("the model has no entity that is \(object.type.prefix(40)) in upper case", object)
     }
     guard !entity.plan.isAbstract else { throw failure("\(entity.plan.name) is abstract in the model", object) }
-    let address = spool.address(entity.plan.table, key: object.id)
+    let address = ImportAddress(key: object.id)
+    _ = try spool.address(entity.plan.table, key: object.id)
     var row = entity.row
     var (seen, size): (Set<String>, Int) = ([], 0)
     while let property = try scanner.nextProperty() {
@@ -64,9 +69,8 @@ final class XMLStoreReader {
     try references.define(object.id, entity: entity.plan.number, line: object.line)
     record.reset()
     for value in row { record.append(value) }
-    do {
-      try spool.add(entity.plan.table, address, line: object.line, record: record)
-    } catch is ImportProblem { throw tooLarge("the object", object) }
+    do { try spool.check(record) } catch is ImportProblem { throw tooLarge("the object", object) }
+    try spool.add(entity.plan.table, address, line: object.line, record: record)
     objects += 1
   }
 
@@ -116,7 +120,7 @@ final class XMLStoreReader {
       place.place += 1
     }
     guard place.place == 0 else { return }
-    try links.add([], relationship, of: entity.plan, at: ImportAddress(key: object.id), line: line)
+    try links.addNone(relationship, of: entity.plan, at: ImportAddress(key: object.id), line: line)
   }
 
   /// Notes a link, whose object is known by now.
