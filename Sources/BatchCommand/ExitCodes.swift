@@ -47,7 +47,7 @@ enum ExitCodes {
     case refused: "refused"
     case leaseHeld: "busy with another process"
     case 22: "checkpoint unusable"
-    case 30: "damaged, or no Core Data store"
+    case 30: "damaged or no Core Data store"
     case 64: "no such file"
     case stopped: "stopped"
     case 129...: "killed by signal \(code - 128)"

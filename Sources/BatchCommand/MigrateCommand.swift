@@ -85,7 +85,8 @@ struct MigrateCommand: ListedCommand, ModelCommand {
     guard let output, !isLoad else { throw xml.outputIsMissing(models, isLoad: isLoad) }
     try XMLSource.tidying(output) {
       let made = try xml.migrated(
-        to: output, models: named, memory: memory, operating: operating, restarts: restart)
+        to: output, models: named, memory: memory, operating: operating, restarts: restart,
+        continues: continues)
       try migrate(made, named: store)
     }
   }
@@ -131,17 +132,14 @@ struct MigrateCommand: ListedCommand, ModelCommand {
 }
 
 extension MigrateCommand {
-  /// What is said of a store that has its version.
-  static let unchanged = "needed nothing"
-
   static func state(of outcome: StoreOutcome) -> ListState {
     switch outcome.code {
-    case 0 where outcome.document?["steps"]?.count == 0: ListState(unchanged, .done)
+    case 0 where outcome.document?["steps"]?.count == 0: ListState(ListState.unchanged, .done)
     case 0: ListState("migrated", .done)
     case ExitCodes.rejects:
       ListState(
         "migrated, with rejects", .done,
-        detail: outcome.document?["rejects"]?["count"]?.count.map { "\(Console.count($0)) rejects" })
+        detail: outcome.document?["rejects"]?["count"]?.count.map { $0.counted("reject") })
     default: ListState(failed: outcome)
     }
   }

@@ -12,6 +12,7 @@ enum MigrationStanding: String, Encodable {
     case .running: self = .running
     case .interrupted, .cutOver, .finished: self = .resumable
     case .failed: self = .failed
+    case .none where job.isPlain(store): self = .done
     case .none:
       let report = try? job.report(store)
       switch report?.outcome {
@@ -39,14 +40,21 @@ enum MigrationStanding: String, Encodable {
 struct StandingDocument: Encodable {
   let status: JobStatus
   let standing: MigrationStanding
-  /// How an interrupted run ended, as `report` calls it.
+  /// How an interrupted run ended, as `report` calls it, or that the last one was rolled back.
   let ended: String?
+  static let rolledBack = "rolled back"
+  private let isPlain: Bool
 
   init(_ status: JobStatus, of store: String, by job: MigrationJob) {
     self.status = status
     standing = MigrationStanding(status, of: store, by: job)
-    let outcome = status.state == .interrupted ? (try? job.report(store))?.outcome : nil
-    ended = outcome == .interrupted ? "killed" : outcome.map(ReportWords.name)
+    isPlain = status.state == .none && job.isPlain(store)
+    let report = [.interrupted, .none].contains(status.state) ? try? job.report(store) : nil
+    switch status.state {
+    case .interrupted: ended = report.map { $0.outcome == .interrupted ? "killed" : ReportWords.name($0.outcome) }
+    case .none: ended = report?.present == .rolledBack ? Self.rolledBack : nil
+    case .running, .failed, .cutOver, .finished: ended = nil
+    }
   }
 
   private enum Key: String, CodingKey { case standing, ended }
@@ -60,6 +68,7 @@ struct StandingDocument: Encodable {
 
   func text(_ store: String) -> String {
     switch standing {
+    case .done where isPlain: "\(store): no load is under way; this is the file of ordinary tables of one that is done"
     case .done: "\(store): no migration is under way; the last one is done"
     case .rejects: "\(store): no migration is under way; the last one is done, with rejects"
     case .running, .resumable, .failed, .none: lines(store)
@@ -67,7 +76,9 @@ struct StandingDocument: Encodable {
   }
 
   private func lines(_ store: String) -> String {
-    guard status.state != .none else { return "\(store): no migration is under way" }
+    guard status.state != .none else {
+      return "\(store): no migration is under way" + (ended.map { "; the last one was \($0)" } ?? "")
+    }
     var lines = [
       "\(status.destination ?? store): \(status.state.rawValue)\(ended.map { " (\($0))" } ?? "")\(status.progress?.paused == true ? ", paused" : "")"
     ]
@@ -84,7 +95,7 @@ struct StandingDocument: Encodable {
       }
     )
     let phase = status.phase.map { ", \($0)" } ?? ""
-    add("step", status.step.map { "\($0), \(Console.count(status.rowsRead ?? 0)) rows read in it\(phase)" })
+    add("step", status.step.map { "\($0), \((status.rowsRead ?? 0).counted("row")) read in it\(phase)" })
     add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
     add("progress", status.progress.map { ProgressText($0).line })
     lines += status.problems.map { "  problem: \($0)" }

@@ -52,10 +52,13 @@ extension ReportCommand {
       let outcome = RunReport.Outcome(rawValue: name)
     else {
       return outcome.failure?.code == BatchError.Code.refused.description
-        ? ListState("no migration is known", .nothing) : ListState(failed: outcome)
+        ? ListState(ListState.noneIsKnown, .nothing) : ListState(failed: outcome)
     }
     let words = ReportWords.name(outcome)
-    if let present = report["present"]?.text, StorePresence(rawValue: present)?.isGone == true {
+    let present = report["present"]?.text.flatMap { StorePresence(rawValue: $0) }
+    // Somebody wanted it.
+    if present == .rolledBack { return ListState(StandingDocument.rolledBack, .nothing) }
+    if present?.isGone == true {
       return ListState("done, but the store is no longer there", .failed)
     }
     switch outcome {

@@ -62,6 +62,7 @@ struct ResumeCommand: ListedCommand {
       try outlets.checkPaths(stores.entries.flatMap { [$0.store, $0.output].compactMap { $0 } })
       return try ListRun(self, stores, options: operating).run(outlets)
     }
+    try MigrationJob(policies: Program.policies).refusePlainResume(store)
     let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
     try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
     do { try XMLSource.tidying(status?.destination) { try resume(store) } } catch let error as BatchError

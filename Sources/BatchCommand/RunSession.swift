@@ -29,6 +29,8 @@ final class RunSession {
       outlet.end(ExitCodes.code(of: error), environment: ["GODWIT_STORE": store, "GODWIT_ERROR": "\(error)"])
       throw error
     }
+    // What a list said of the store holds no longer.
+    try? KeptResults().forget(report.destination)
     let code = report.rejects == nil ? 0 : ExitCodes.rejects
     outlet.end(
       code,

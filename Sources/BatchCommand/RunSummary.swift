@@ -61,7 +61,7 @@ struct RunSummary: Codable {
     if let backup { lines.append("backup: \(backup)") }
     lines += (removedBackups ?? []).map { "removed backup over the limit: \($0)" }
     lines.append(
-      "\(Console.count(rowsRead)) rows read in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
+      "\(rowsRead.counted("row")) read in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
         + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
     lines += accounts.flatMap { [$0.summary] + $0.versions.compactMap(\.balance) }
     if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }

@@ -37,7 +37,9 @@ struct StatusCommand: ListedCommand {
     case .failed: return ListState("failed", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
     case .done: return ListState("done", .done)
     case .rejects: return ListState("done, with rejects", .done)
-    case .none: return ListState("no migration is known", .nothing)
+    case .none:
+      let isRolledBack = outcome.document?["ended"]?.text == StandingDocument.rolledBack
+      return ListState(isRolledBack ? StandingDocument.rolledBack : ListState.noneIsKnown, .nothing)
     }
   }
 

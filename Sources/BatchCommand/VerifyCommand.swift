@@ -86,7 +86,7 @@ struct VerifyCommand: StoreCommand, ModelCommand {
 
   private func verdict(_ report: VerificationReport) -> String {
     let (rows, tables) = (report.tables.reduce(0) { $0 + $1.rows }, report.tables.count)
-    let read = "\(Console.count(rows)) rows in \(tables.counted("table"))"
+    let read = "\(rows.counted("row")) in \(tables.counted("table"))"
     guard report.violations.isEmpty else { return "not sound; \(read) could be read" }
     let checked =
       switch verify {
@@ -115,7 +115,8 @@ struct VerifyCommand: StoreCommand, ModelCommand {
       lines.append("differs: \(what), and \(Console.count(difference.rows - 1)) more rows of \(difference.table)")
     }
     if let comparison, comparison.differences.isEmpty {
-      lines.append("\(Console.count(comparison.rows)) rows are equal to those that the migration gives")
+      let rows = comparison.rows
+      lines.append("\(rows.counted("row")) \(rows.verb("is", "are")) equal to those that the migration gives")
     }
     return lines.joined(separator: "\n")
   }

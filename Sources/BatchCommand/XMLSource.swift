@@ -82,7 +82,8 @@ extension XMLSource {
 
   /// The store that is migrated in place of this one; one that is there already is made anew if a run is given up.
   func migrated(
-    to output: String, models: ModelArguments, memory: ByteCount, operating: OperatingOptions, restarts: Bool
+    to output: String, models: ModelArguments, memory: ByteCount, operating: OperatingOptions, restarts: Bool,
+    continues: Bool
   ) throws -> String {
     let (copy, files) = (Self.copy(for: output), LocalFileSystem())
     if try files.statusOfName(copy) != nil {
@@ -90,7 +91,8 @@ extension XMLSource {
       if !restarts, Self.isUnderWay(output) { return copy }
       try files.remove(copy)
     }
-    if !Self.isUnderWay(output) { try NewFile(output, working: "", files).refuseTaken() }
+    // An output that an earlier run has made of the same objects is not made again, which the copy shows.
+    if !continues, !Self.isUnderWay(output) { try NewFile(output, working: "", files).refuseTaken() }
     try models.demand()
     guard let library = try models.library() else { return copy }
     let display = ProgressDisplay(operating.quiet ? .none : operating.progressMode)
@@ -108,7 +110,9 @@ extension XMLSource {
     let whole = ProgramName.command(["migrate", path] + models.arguments + ["--output", output])
     return BatchError(
       .refused, "an XML store is not \(isLoad ? "loaded" : "replaced"): its objects go to an SQLite store",
-      hint: isLoad ? "Make that with \(whole), and load it" : "Name that one: \(whole)", effect: .nothingWritten,
+      hint: isLoad
+        ? "Make that with \(whole), and load it"
+        : "Name that one: \(whole). In a list it stands behind the store, after a tab", effect: .nothingWritten,
       path: path)
   }
 

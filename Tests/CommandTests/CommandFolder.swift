@@ -36,6 +36,13 @@ final class CommandFolder {
     try CommandProcess(name, arguments, in: self, launcher: launcher).wait()
   }
 
+  /// Runs a command that a message names, as a shell does.
+  func paste(_ line: String) throws -> CommandProcess.Outcome {
+    let programs = URL(fileURLWithPath: try CommandProcess.path(of: "book-migration")).deletingLastPathComponent().path
+    return try run(
+      "godwit", [], launcher: ["/usr/bin/env", "PATH=\(programs):/usr/bin:/bin", "sh", "-c", "\(line)", "sh"])
+  }
+
   /// A store of the example's first version with that many objects.
   func sample(_ name: String = "Library.sqlite", rows: Int, seed: UInt64 = 1) throws -> String {
     let path = file(name)

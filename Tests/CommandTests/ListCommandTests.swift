@@ -51,13 +51,6 @@ struct ListCommandTests {
     return (outcome, try JSONDecoder().decode(Summary.self, from: Data(outcome.output.utf8)))
   }
 
-  /// Runs a command that a message names, as a shell does.
-  private func paste(_ line: String) throws -> CommandProcess.Outcome {
-    let programs = URL(fileURLWithPath: try CommandProcess.path(of: "book-migration")).deletingLastPathComponent().path
-    return try folder.run(
-      "godwit", [], launcher: ["/usr/bin/env", "PATH=\(programs):/usr/bin:/bin", "sh", "-c", "\(line)", "sh"])
-  }
-
   @Test("plan, migrate, status, report, clean and rollback take a list; one wrong path is one store with 64")
   func commands() throws {
     let (planned, plan) = try summary(["plan"], models: true)
@@ -112,7 +105,7 @@ struct ListCommandTests {
     #expect(refused.code == 64 && group.count == 3 && summary.groups.count == 2, "\(refused)")
     let next = try #require(group.next)
     #expect(next.contains("sed -n '1,2p;4p'") && next.contains("--manifest -"), "\(next)")
-    let pasted = try paste(next.replacing(" --json", with: ""))
+    let pasted = try folder.paste(next.replacing(" --json", with: ""))
     #expect(pasted.code == 20 && pasted.output.contains("3 stores: 3 refused"), "\(pasted)")
   }
 

@@ -153,7 +153,7 @@ struct PlainLoadTests {
     usleep(300_000)
     process.send(SIGTERM)
     let outcome = try process.wait()
-    #expect(outcome.code == 75 && outcome.error.contains("The same command begins anew"), "\(outcome)")
+    #expect(outcome.code == 75 && outcome.error.contains("Begin anew with"), "\(outcome)")
     #expect(try folder.tree().filter { !$0.key.isEmpty } == before)
   }
 

@@ -16,7 +16,7 @@ struct RejectCommandTests {
     // Back: doubles at the borders of their type do not become integers.
     let migrate = ["migrate", store, "--models", model, "--versions", "Plain 2,Plain 1", "--output", output]
     let over = try folder.run("godwit", migrate + ["--max-rejects", "1"])
-    #expect(over.code == 11 && over.error.contains("more than 1 objects cannot be migrated"), "\(over)")
+    #expect(over.code == 11 && over.error.contains("more than 1 object cannot be migrated"), "\(over)")
     let done = try folder.run("godwit", ["resume", output, "--max-rejects", "100", "--json"])
     #expect(done.code == 10 && done.output.contains("\(output).rejects-"), "\(done)")
     let report = try folder.run("godwit", ["report", output]).output

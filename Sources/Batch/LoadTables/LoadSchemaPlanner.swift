@@ -88,7 +88,7 @@ package struct LoadSchemaPlanner {
       // Sub-entities may have properties of one name.
       let other = isSnakeCase ? "\(LoadNames.snakeCase(declarer(column.role) ?? entity))_\(made.name)" : made.name
       let name = book.take(made.name, or: [other])
-      if name != made.name { renamed.append(("\(entity).\(made.property)", name)) }
+      if name != made.name { renamed.append(("\(owner(column.role) ?? entity).\(made.property)", name)) }
       made.name = name
       columns.append(made)
     }
@@ -102,6 +102,14 @@ package struct LoadSchemaPlanner {
     case .inverselessOwner(let owner, let name), .inverselessOrder(let owner, let name):
       model.relationship(name, of: owner)?.destinationEntity
     case .primaryKey, .entity, .optimisticLock, .unknown: nil
+    }
+  }
+
+  /// The entity that has the property.
+  private func owner(_ role: ColumnRole) -> String? {
+    switch role {
+    case .inverselessOwner(let owner, _), .inverselessOrder(let owner, _): owner
+    default: declarer(role)
     }
   }
 

@@ -26,6 +26,30 @@ extension MigrationJob {
     }
   }
 
+  /// How far a load is, by its store or, into a file, by that one; nil if none is under way. Nothing is written, and no
+  /// server is asked.
+  ///
+  /// - Throws: ``BatchError`` if the disk cannot be read.
+  public func loadStatus(_ path: String) throws -> JobStatus? {
+    try BatchError.looking { try postgresStatus(path) ?? plainStatus(path) }
+  }
+
+  /// Changes what is asked of the process that loads, as ``order(_:_:)`` does; false if there is no load.
+  ///
+  /// - Throws: ``BatchError``: `refused` if no process loads just now.
+  public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
+    if try orderPostgres(path, change) { return true }
+    return try orderPlain(path, change)
+  }
+
+  /// Refuses what ``load(_:to:monitor:)`` would refuse for what is at a destination already. No server is asked, and
+  /// nothing is written.
+  ///
+  /// - Throws: ``BatchError``: `refused`.
+  public func refuse(_ destination: LoadDestination) throws {
+    if case .plain(let plain) = destination { try refusePlain(plain) }
+  }
+
   /// The tables that a plan's result would get, as SQL, and what of the model has no counterpart. Nothing is written,
   /// and no server is asked.
   ///

@@ -19,8 +19,18 @@ extension MigrationJob {
   package func loadPlain(
     _ request: Request, to destination: PlainDestination, monitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
-    try PlainLoad.settled(destination.path) {
-      try PlainLoad(job: self, request: request, destination: destination, fileSystem).run(monitor)
+    try BatchError.looking { try PlainLoad(job: self, request: request, destination: destination, fileSystem) }
+      .run(monitor)
+  }
+
+  /// Refuses a file that a load would refuse, for what is there already. Nothing is written.
+  ///
+  /// - Throws: ``BatchError``: `refused`.
+  package func refusePlain(_ destination: PlainDestination) throws {
+    try BatchError.looking {
+      let place = try PlainPlace(destination, fileSystem)
+      // What an interrupted load has left goes when the next one begins.
+      if try !place.folder.isThere() { try place.refuseTaken() }
     }
   }
 

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import Foundation
 import LoadTables
 import MappingModels
 import RunSupport
@@ -24,7 +25,7 @@ struct PlainAccount {
     model.entities.flatMap { entity in
       entity.attributes.filter { $0.type == .transformable }.map { attribute in
         let kinds = rows.filter { model.isKind($0.key, of: entity.name) }
-        let count = kinds.isEmpty ? "" : " (\(kinds.values.reduce(0, +)) objects)"
+        let count = kinds.isEmpty ? "" : " (\(kinds.values.reduce(0, +).counted("object")))"
         return "\(entity.name).\(attribute.name)\(count) stays the archive that it is, as a BLOB"
       }
     }
@@ -65,24 +66,41 @@ struct PlainAccount {
     zip(schema.tables, outcomes).flatMap { table, outcome in
       PlainRemarks.Remark.allCases.flatMap { remark in
         outcome.remarks.counts[remark, default: [:]].sorted { $0.key < $1.key }.map { column, count in
-          text(remark, of: "\(table.name).\(PlainNames.quoted(table.columns[column].name))", count: count)
+          text(
+            remark, of: "\(table.name).\(PlainNames.quoted(table.columns[column].name))", count: count,
+            loss: outcome.remarks.losses[column] ?? 0)
         }
       }
     }
   }
 
-  private func text(_ remark: PlainRemarks.Remark, of column: String, count: UInt64) -> String {
-    let rows = count == 1 ? "1 row" : "\(count) rows"
+  private func text(_ remark: PlainRemarks.Remark, of column: String, count: UInt64, loss: Double) -> String {
+    let rows = count.counted("row")
     switch remark {
-    case .missing: return "\(column) may be NULL, because \(rows) lack the value that the model requires"
+    case .missing:
+      return "\(column) may be NULL, because \(rows) \(count.verb("lacks", "lack")) the value that the model requires"
     case .rounded:
       return "\(column): times are rounded in \(rows), "
-        + (rules.dates == .iso ? "to whole microseconds" : "by less than a microsecond")
+        + (rules.dates == .iso ? "to whole microseconds" : "by \(Self.most(loss)) at most")
     case .wide: return "\(column): numbers of \(rows) are larger than the attribute's type; they are kept"
     case .nul: return "\(column): texts of \(rows) have a NUL; they are kept, but SQL's functions end there"
     case .notUTF8: return "\(column): texts of \(rows) are not UTF-8; their bytes are kept"
     case .notANumber: return "\(column) is NULL in \(rows), because what stands there is no number (NaN)"
     case .lostFile: return "\(column) is NULL in \(rows), because the files with the values are gone"
     }
+  }
+
+  /// A time with two digits, rounded up: what is lost is never more.
+  static func most(_ seconds: Double) -> String {
+    let units = [
+      (1e-6, "microseconds"), (1e-3, "milliseconds"), (1, "seconds"), (86400, "days"), (31_556_952, "years"),
+    ]
+    let (size, name) = units.last { seconds >= $0.0 } ?? units[0]
+    let count = seconds / size
+    let place = count > 0 ? pow(10, floor(log10(count)) - 1) : 1
+    // What the division itself adds is no loss.
+    let digits = (count / place - 1e-9).rounded(.up)
+    let rounded = place < 1 ? digits / (1 / place) : digits * place
+    return "\(DecimalText.text(rounded)) \(name)"
   }
 }

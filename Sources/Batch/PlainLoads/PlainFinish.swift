@@ -43,6 +43,7 @@ struct PlainFinish {
     try relax(db, leniencies)
     notes += try makeIndexes(db)
     for view in statements.views { try db.execute(sql: view) }
+    try db.execute(sql: "PRAGMA application_id = \(PlainMark.number)")
     return notes
   }
 
@@ -79,7 +80,8 @@ struct PlainFinish {
         else { continue }
         leniencies[place].unbound.insert(column)
         notes.append(
-          "\(table.name).\(table.columns[column].name) is no foreign key: \(count) of its keys lead to no row")
+          "\(table.name).\(table.columns[column].name) is no foreign key: \(count.grouped) of its keys \(count.verb("leads", "lead")) to no row"
+        )
       }
     }
     return (leniencies, notes)

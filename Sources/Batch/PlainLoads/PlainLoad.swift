@@ -1,5 +1,4 @@
 import CoreDataModel
-import Foundation
 import LoadTables
 import MappingModels
 import MigrationJobs
@@ -14,46 +13,62 @@ struct PlainLoad {
   private let request: MigrationJob.Request
   private let destination: PlainDestination
   private let fileSystem: any FileSystem
-  /// The path of the file, without links.
-  private let path: String
-  private let folder: ScratchFolder
+  private let place: PlainPlace
   private let rules: PlainRules
 
   init(
     job: MigrationJob, request: MigrationJob.Request, destination: PlainDestination, _ fileSystem: any FileSystem
   ) throws {
     (self.job, self.request, self.destination, self.fileSystem) = (job, request, destination, fileSystem)
-    path = try JobDirectory(destination: destination.path).destination
-    folder = ScratchFolder(
-      FilePaths.join(FilePaths.directory(of: path), ".\(FilePaths.name(of: path)).godwit-plain"), of: path, fileSystem)
-    rules = PlainRules(destination)
-  }
-
-  /// Lets no error out but with what is at the path then.
-  static func settled<Result>(_ path: String, _ body: () throws -> Result) throws(BatchError) -> Result {
-    do { return try body() } catch {
-      throw BatchError(wrapping: error).settled {
-        Aftermath(
-          effect: .nothingWritten,
-          text: "The store is untouched, and nothing is at \(path). The same command begins anew")
-      }
+    place = try PlainPlace(destination, fileSystem)
+    var rules = PlainRules(destination)
+    if let source = try? JobDirectory(destination: request.source).destination {
+      rules.advice = PlainAdvice(request.arguments, source: source, path: place.path, destination)
     }
+    self.rules = rules
   }
 
-  private var file: String { FilePaths.join(folder.path, "plain.sqlite") }
-  private var migratedStore: String { FilePaths.join(folder.path, "store.sqlite") }
+  private var folder: ScratchFolder { place.folder }
+  private var publication: String { folder.job.file("publication.json") }
 
+  /// Loads. No error comes out but with what is left behind, and what leads on.
   func run(_ makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report {
-    try refuseExisting()
+    do { return try loaded(makeMonitor) } catch { throw told(BatchError(wrapping: error)) }
+  }
+
+  private func told(_ error: BatchError) -> BatchError {
+    guard error.effect == nil else { return error }
+    var error = error
+    if error.code == .stopped { error.hint = "A load into a file is not resumed" }
+    guard (try? fileSystem.statusOfName(place.path)) == .some(nil) else {
+      error.effect = .unknown
+      error.aftermath = "The store is untouched. Look at \(place.path) before anything else: it may not be whole"
+      return error
+    }
+    error.effect = .nothingWritten
+    error.aftermath = "The store is untouched, and nothing is at \(place.path)"
+    // What is refused needs other options.
+    guard error.next.isEmpty, error.code != .refused, let again = rules.advice.again() else { return error }
+    error.next = [again.line]
+    error.aftermath? += error.code == .stopped ? ". Begin anew with \(again)" : ". Then begin anew with \(again)"
+    return error
+  }
+
+  private func loaded(_ makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report {
+    let wasInterrupted = try folder.isThere()
+    if case .live = try Lease.inspect(folder.job, fileSystem) { throw busy }
+    // What an interrupted load has left may be in the way of the plain look.
+    if !wasInterrupted { try place.refuseTaken() }
     let plan = try job.plan(migration)
     let schema = try LoadSchemaPlanner.plan(plan.targetVersion, rules.tables)
-    let wasInterrupted = try folder.isThere()
-    let lease = try folder.begin()
+    let lease = try begin()
     defer { lease.release() }
     do {
+      try PlainPublication.settle(notedAt: publication, fileSystem)
       try folder.empty()
       // Another process may have made it meanwhile.
-      try refuseExisting()
+      try place.refuseTaken()
+      try PlainPlan(plan, to: place.path, by: rules.advice).write(to: folder.job, fileSystem)
       let migrated = try migrate(plan, makeMonitor)
       ProcessMemory.giveBack()
       let monitor = makeMonitor(request.interval)
@@ -62,39 +77,43 @@ struct PlainLoad {
       if wasInterrupted {
         report.notes.insert("an earlier load to this path had not ended; this one began anew", at: 0)
       }
-      try moveIntoPlace(&report, schema, nullable: nullable)
-      try folder.remove()
+      try publish(&report, schema, nullable: nullable)
+      report.notes += clearUp()
       return report
     } catch {
       try? folder.remove()
-      throw error
+      throw BatchError(wrapping: error).naming(place, source: plan.source, version: plan.targetVersion.name)
     }
+  }
+
+  /// What is left behind a load that is done is no error.
+  private func clearUp() -> [String] {
+    do { try folder.remove() } catch {
+      let remove = ShellWords.line(["rm", "-r", folder.path])
+      return ["the load is done, but its folder could not be removed (\(error)): `\(remove)`"]
+    }
+    return []
+  }
+
+  private func begin() throws -> Lease {
+    do { return try folder.begin() } catch let error as BatchError where error.code == .leaseHeld { throw busy }
+  }
+
+  private var busy: BatchError {
+    let (look, stop) = (ProgramName.command("status", place.path), ProgramName.command("ctl", "stop", place.path))
+    return BatchError(
+      .leaseHeld, "another process loads into this path", hint: "\(look) shows how far it is, and \(stop) ends it",
+      effect: .nothingWritten, next: [look.line], path: place.path)
   }
 
   /// The request without the file.
   private var migration: MigrationJob.Request {
     var request = request
-    request.output = migratedStore
+    request.output = place.migratedStore
     // The migrated store goes, so that nothing can be migrated to it again.
     request.arguments = []
     return request
   }
-
-  private func refuseExisting() throws {
-    let own = ["", "-wal", "-journal", ".rejects.jsonl"].map { path + $0 }
-    if let records = destination.records, own.map(absolute).contains(absolute(records)) {
-      throw BatchError(
-        .refused, "the records cannot have the name of the result, or of a file beside it",
-        hint: "Choose another name for --records", effect: .nothingWritten, path: records)
-    }
-    for name in own + [destination.records].compactMap({ $0 }) where try fileSystem.statusOfName(name) != nil {
-      throw BatchError(
-        .refused, "the file exists already, and a load replaces nothing", hint: "Choose another name or remove it",
-        effect: .nothingWritten, path: name)
-    }
-  }
-
-  private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
   /// The migration in front; nil if the store is loaded as it is.
   private func migrate(
@@ -112,20 +131,23 @@ struct PlainLoad {
   private func load(
     _ plan: MigrationPlan, _ schema: LoadSchema, migrated: MigrationJob.Report?, monitor: RunMonitor
   ) throws -> (MigrationJob.Report, nullable: [Set<Int>]) {
-    let source = migrated == nil ? plan.source : migratedStore
+    let pulse = RunPulse(folder.job, monitor: monitor)
+    defer { pulse.end() }
+    let source = migrated == nil ? plan.source : place.migratedStore
     let model = migrated == nil ? plan.sourceVersion : plan.targetVersion
     let store = try LoadStore(source, model: model, fileSystem)
     defer { store.close() }
     let progress = PlainProgress(monitor, schema, of: store, proves: request.verification != .none)
     let build = PlainBuild(
       schema: schema, rules: rules, store: store, rowLimit: request.memory.rowLimit, monitor: monitor)
-    let outcomes = try build.run(to: file, progress.read)
-    let finish = PlainFinish(path: file, schema: schema, rules: rules, memory: request.memory, monitor: monitor)
+    let outcomes = try build.run(to: place.file, progress.read)
+    let finish = PlainFinish(path: place.file, schema: schema, rules: rules, memory: request.memory, monitor: monitor)
     let nullable = outcomes.map(\.remarks.columnsWithout)
     let notes = try finish.run(without: nullable)
     if request.verification != .none {
       try PlainProof(
-        path: file, schema: schema, rules: rules, store: store, rowLimit: request.memory.rowLimit, monitor: monitor
+        path: place.file, schema: schema, rules: rules, store: store, rowLimit: request.memory.rowLimit,
+        monitor: monitor
       ).run(rows: outcomes.map(\.rows), progress.proved)
     }
     progress.end()
@@ -150,24 +172,28 @@ struct PlainLoad {
     return report
   }
 
-  private func moveIntoPlace(_ report: inout MigrationJob.Report, _ schema: LoadSchema, nullable: [Set<Int>]) throws {
+  private func publish(_ report: inout MigrationJob.Report, _ schema: LoadSchema, nullable: [Set<Int>]) throws {
     // A file may have come while the load worked.
-    try refuseExisting()
-    let made = try fileSystem.open(file, .update)
+    try place.refuseTaken()
+    let made = try fileSystem.open(place.file, .update)
     defer { made.close() }
     try made.sync()
     report.bytes = try made.size()
-    report.destination = path
-    if let records = destination.records {
-      try fileSystem.writeDurably(
-        Array(PlainRecords(schema: schema, rules: rules, nullable: nullable).text.utf8), to: records)
+    report.destination = place.path
+    var publication = PlainPublication()
+    if let records = destination.records.map(PlainPlace.absolute) {
+      // In its own folder, which may be on another disk.
+      let hidden = FilePaths.join(
+        FilePaths.directory(of: records), ".\(FilePaths.name(of: records)).godwit-new")
+      let text = PlainRecords(schema: schema, rules: rules, nullable: nullable).text
+      try fileSystem.writeAndSync(Array(text.utf8), to: hidden)
+      try publication.add(hidden, as: records, fileSystem)
     }
     if let rejects = report.rejects, FilePaths.directory(of: rejects.path) == folder.path {
-      let target = path + ".rejects.jsonl"
-      try fileSystem.rename(rejects.path, to: target)
-      report.rejects?.path = target
+      try publication.add(rejects.path, as: place.rejects, fileSystem)
+      report.rejects?.path = place.rejects
     }
-    try fileSystem.rename(file, to: path)
-    try fileSystem.syncDirectory(FilePaths.directory(of: path))
+    try publication.add(place.file, as: place.path, fileSystem)
+    try publication.run(notedAt: self.publication, fileSystem)
   }
 }

@@ -55,7 +55,9 @@ struct PlainProof: Sendable {
     for (table, count) in zip(schema.tables, rows) {
       let name = table.name.quotedDatabaseIdentifier
       let found = try Int64.fetchOne(db, sql: "SELECT count(*) FROM \(name)") ?? -1
-      guard found == Int64(count) else { throw mismatch("\(table.name) has \(found) rows, and \(count) were written") }
+      guard found == Int64(count) else {
+        throw mismatch("\(table.name) has \(found.counted("row")) in the place of \(count.grouped)")
+      }
     }
   }
 
@@ -72,9 +74,14 @@ struct PlainProof: Sendable {
         longValuesFrom: OutsideValue.threshold)
       let count = try compare(table, scan, in: written, told: told)
       guard count == rows[place] else {
-        throw mismatch("\(table.name) has \(count) rows, and \(rows[place]) were written")
+        throw mismatch("\(table.name) has \(count.counted("row")) in the place of \(rows[place].grouped)")
       }
     }
+  }
+
+  /// Links have no entity.
+  private func name(_ entity: Int, _ table: LoadTable) -> String {
+    entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject
   }
 
   private func roots() throws -> [String: UInt32] {
@@ -106,10 +113,10 @@ struct PlainProof: Sendable {
       }
       let key = comparison.isOfLinks ? Int64(count) : source.key
       guard try found.next(), found.key == key else {
-        throw mismatch("\(table.name) lacks a row", entity: table.subject, key: source.key)
+        throw mismatch("\(table.name) lacks a row", entity: name(entity, table), key: source.key)
       }
       if let column = try comparison.difference(found.record, source.record, entity: entity) {
-        throw mismatch("\(table.name).\(column)", entity: table.subject, key: source.key)
+        throw mismatch("\(table.name).\(column)", entity: name(entity, table), key: source.key)
       }
     }
     guard try !found.next() else { throw mismatch("\(table.name) has a row too many", key: found.key) }

@@ -18,10 +18,15 @@ struct PlainRemarks: Equatable, Sendable {
   }
 
   private(set) var counts: [Remark: [Int: UInt64]] = [:]
+  /// The most by which a time of a column is rounded, in seconds.
+  private(set) var losses: [Int: Double] = [:]
 
   mutating func note(_ remark: Remark, _ column: Int) { counts[remark, default: [:]][column, default: 0] += 1 }
 
+  mutating func lose(seconds: Double, _ column: Int) { losses[column] = max(losses[column, default: 0], seconds) }
+
   mutating func add(_ other: PlainRemarks) {
+    for (column, seconds) in other.losses { lose(seconds: seconds, column) }
     for (remark, columns) in other.counts {
       for (column, count) in columns { counts[remark, default: [:]][column, default: 0] += count }
     }

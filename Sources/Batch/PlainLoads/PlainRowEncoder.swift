@@ -15,11 +15,12 @@ final class PlainRowEncoder {
   private let decoder = RecordDecoder(columns: 64)
   private let encoder = RecordEncoder()
   private let values: PlainValues
+  private let advice: PlainAdvice
   /// The last row of a table of links, which have no keys of their own.
   private var links: Int64 = 0
 
   init(_ table: LoadTable, of store: LoadStore, _ rules: PlainRules) {
-    (self.table, self.store) = (table, store)
+    (self.table, self.store, advice) = (table, store, rules.advice)
     fields = PlainField.all(table, store: store, rules: rules)
     kinds = RowKinds(table, store)
     values = PlainValues(store, encoder)
@@ -44,7 +45,9 @@ final class PlainRowEncoder {
     var outside: [PlainPage.Insertion] = []
     for column in fields.indices {
       do {
-        if let remark = try encode(column, entity: entity, &outside) { target.remarks.note(remark, column) }
+        guard let remark = try encode(column, entity: entity, &outside) else { continue }
+        target.remarks.note(remark, column)
+        if remark == .rounded { target.remarks.lose(seconds: rounding(column), column) }
       } catch let fault as PlainFault { throw refusal(fault, column, key: key, entity: entity) }
     }
     guard case .links = table.rows else { return target.append(key, encoder, outside: outside) }
@@ -68,6 +71,14 @@ final class PlainRowEncoder {
     return nil
   }
 
+  /// By how much the time of a column is rounded.
+  private func rounding(_ column: Int) -> Double {
+    let field = fields[column]
+    guard case .record(let position) = field.place, case .date(let dates) = field.kind else { return 0 }
+    let value = SourceValue(decoder, at: position, standard: field.standard).number?.double ?? 0
+    return dates == .unix ? PlainValues.rounding(value).magnitude : 0
+  }
+
   private func damage(_ what: String, _ key: Int64) -> BatchError {
     BatchError(
       .badStore, what, hint: "Restore the store from a backup", path: store.path, entity: table.subject, key: key)
@@ -75,9 +86,13 @@ final class PlainRowEncoder {
 
   private func refusal(_ fault: PlainFault, _ column: Int, key: Int64, entity: Int) -> BatchError {
     let name = entity > 0 ? store.binding.layout.entityNames[entity - 1] : table.subject
+    let again = fault.fitsSeconds ? advice.again(dates: .unix) : nil
+    let mend = "Correct the value in the store, or by a mapping or policy"
+    let why = fault.fitsSeconds ? "ISO 8601 does not name" : "\(fields[column].kind.declaration) cannot hold"
     return BatchError(
-      .failed, "\(table.columns[column].property) \(fault.what), which \(fields[column].kind.declaration) cannot hold",
-      hint: fault.hint ?? "Mend the value in the store, or by a mapping or policy, and run again", path: store.path,
-      entity: name, key: key)
+      .failed, "\(table.columns[column].property) \(fault.what), which \(why)",
+      hint: fault.fitsSeconds
+        ? "Seconds hold it: load with \(again.map(\.description) ?? "--dates unix")" : mend,
+      next: again.map { [$0.line] } ?? [], path: store.path, entity: name, key: key)
   }
 }

@@ -6,6 +6,8 @@ struct PlainRules: Sendable {
   let dates: PlainDates
   let isRoot: Bool
   let tables: LoadRules
+  /// What leads on after an error.
+  var advice = PlainAdvice()
 
   init(_ destination: PlainDestination) {
     dates = destination.dates

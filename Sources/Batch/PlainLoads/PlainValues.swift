@@ -84,12 +84,11 @@ struct PlainValues {
       append(text: DecimalText.text(value))
       return nil
     case .date(.unix):
-      let time = value + Self.epoch
-      encoder.append(time)
-      return time - Self.epoch == value ? nil : .rounded
+      encoder.append(value + Self.epoch)
+      return Self.rounding(value) == 0 ? nil : .rounded
     case .date(.iso):
       guard let text = ExportDate.text(value) else {
-        throw PlainFault("is the time \(value), which ISO 8601 does not name", hint: "Run again with --dates unix")
+        throw PlainFault("is the time \(value)", fitsSeconds: true)
       }
       text.withUnsafeBytes { encoder.append(type: SerialType.text(length: $0.count), body: $0) }
       return (value * 1_000_000).rounded() / 1_000_000 == value ? nil : .rounded
@@ -98,6 +97,14 @@ struct PlainValues {
       return try append(whole, field)
     case .text, .uuid, .blob: throw PlainFault("is the number \(value)")
     }
+  }
+
+  /// What the sum of a time and the epoch lacks, exactly (Knuth, "The Art of Computer Programming" 2, 4.2.2, theorem B).
+  static func rounding(_ value: Double) -> Double {
+    let sum = value + epoch
+    let part = sum - value
+    let rest = (value - (sum - part)) + (epoch - part)
+    return rest.isFinite ? rest : 0
   }
 
   private func append(text: String) {

@@ -68,7 +68,7 @@ struct LoadProof {
     let name = "\(schema.namespace).\(described.name)"
     guard found.count == unit.rows else {
       return BatchError(
-        .mismatch, "the table \(name) has \(found.count) rows, and \(unit.rows) were sent",
+        .mismatch, "the table \(name) has \(found.count.counted("row")) in the place of \(unit.rows.grouped)",
         hint: "Did others write to it? The tables stay as they are; drop them and load again", entity: described.subject
       )
     }

@@ -30,10 +30,8 @@ extension MigrationJob {
     }
   }
 
-  /// How far the load of a store is; nil if there is none. Nothing is written, and no server is asked.
-  ///
-  /// - Throws: ``BatchError`` if the disk cannot be read.
-  public func loadStatus(_ path: String) throws -> JobStatus? { try BatchError.looking { try seenLoad(path) } }
+  /// How far the load of a store into a server is; nil if there is none. Nothing is written, and no server is asked.
+  package func postgresStatus(_ path: String) throws -> JobStatus? { try seenLoad(path) }
 
   private func seenLoad(_ path: String) throws -> JobStatus? {
     guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
@@ -48,9 +46,7 @@ extension MigrationJob {
   }
 
   /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false if there is no load.
-  ///
-  /// - Throws: ``BatchError``: `refused` if no process loads it just now.
-  public func orderLoad(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
+  package func orderPostgres(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
     try BatchError.border {
       guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return false }
       try order(try folder.migration() ?? folder.job, path: path, change: change)

@@ -14,4 +14,7 @@ extension BinaryInteger {
   package func counted(_ one: String, _ many: String? = nil) -> String {
     "\(grouped) \(self == 1 ? one : many ?? one + "s")"
   }
+
+  /// The verb that goes with the number: `was` with 1, `were` with all others.
+  package func verb(_ one: String, _ many: String) -> String { self == 1 ? one : many }
 }

@@ -34,7 +34,7 @@ struct ListPage {
         HTML.element("p", classes: "", content: HTML.escaped($0))
       }
       let next = group.next.map { HTML.element("pre", classes: "", content: HTML.escaped($0)) } ?? ""
-      let names = group.stores.prefix(10).map { HTML.escaped(summary.stores[$0].store) }.joined(separator: ", ")
+      let names = group.stores.prefix(10).map { HTML.escaped(summary.stores[$0].name) }.joined(separator: ", ")
       let more = group.count > 10 ? " and \(Console.count(UInt64(group.count - 10))) more" : ""
       return """
         <article class="t-\(group.tone)"><h3>\(HTML.escaped(group.state)): \(Console.count(UInt64(group.count)))</h3>\
@@ -65,7 +65,7 @@ struct ListPage {
     let (rows, size) = (report?["rowsRead"]?.count, report?["bytesAfter"]?.count ?? report?["bytesBefore"]?.count)
     let name = URL(fileURLWithPath: path).lastPathComponent
     let folder = path.dropLast(name.count)
-    let detail = result.tone == .nothing ? nil : result.detail ?? result.error
+    let detail = result.tone == .nothing ? nil : result.time == nil ? result.detail ?? result.error : result.error
     func cell(_ label: String, _ text: String?, by key: Double? = nil) -> String {
       let order = key.map { " data-v=\"\($0)\"" } ?? ""
       guard let text else { return "<td\(order)></td>" }
@@ -75,7 +75,7 @@ struct ListPage {
       <tr class="t-\(result.tone)"><th scope="row">\(HTML.escaped(name))<small>\(HTML.escaped(String(folder)))</small></th>\
       <td class="state" data-v="\(result.tone.rawValue)"><b>\(HTML.escaped(result.state))</b>\
       \(detail.map { "<small>\(HTML.escaped($0))</small>" } ?? "")</td>\
-      \(cell("Versions", versions))\(cell("Began", report?["started"]?.text.map(ReportWords.time)))\
+      \(cell("Versions", versions))\(cell("Began", (result.time ?? report?["started"]?.text).map(ReportWords.time)))\
       \(cell("Time", seconds.map(Self.time), by: seconds ?? -1))\
       \(cell("Rows", rows.map { Console.count($0) }, by: rows.map(Double.init) ?? -1))\
       \(cell("Size", size.map(Console.size), by: size.map(Double.init) ?? -1))</tr>

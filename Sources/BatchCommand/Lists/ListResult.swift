@@ -22,12 +22,16 @@ struct ListResult: Encodable {
   var summary: JSONValue?
   /// What another command prints with `--json`.
   var result: JSONValue?
+  /// When it ended, of a result that was kept.
+  var time: String?
   /// Not for programs: they have the exit code.
   var tone = ListState.Tone.waiting
+  /// What it was taken from.
+  private(set) var kept: KeptResult?
 
   private enum CodingKeys: String, CodingKey {
-    case store, output, exitCode, state, detail, isResumed = "resumed", seconds, error, hint, effect, next, summary,
-      result
+    case store, output, exitCode, state, detail, isResumed = "resumed", seconds, error, hint, effect, next, time,
+      summary, result
   }
 
   /// A store that was not begun.
@@ -41,9 +45,22 @@ struct ListResult: Encodable {
     if isMigration { summary = outcome.document } else { result = outcome.document?.removing("curve") }
     next = Self.advised(outcome.document?["advice"])
     guard outcome.failure != nil || ![0, ExitCodes.rejects].contains(outcome.code) else { return }
-    error = outcome.failure?.message ?? (outcome.said.isEmpty ? nil : outcome.said)
+    error = outcome.failure.map(told) ?? (outcome.said.isEmpty ? nil : outcome.said)
     (hint, effect) = (outcome.failure?.hint, outcome.failure?.effect)
     next = outcome.failure?.next ?? next
+  }
+
+  /// What an earlier command has kept.
+  mutating func take(_ kept: KeptResult) {
+    (exitCode, state, tone, time, self.kept) = (kept.exitCode, kept.state, kept.tone, kept.time, kept)
+    (error, hint, effect, next) = (kept.error, kept.hint, kept.effect, kept.next)
+    detail = tone == .done ? nil : "tried \(ReportWords.time(kept.time))"
+  }
+
+  /// What of a message is not about the store is told with its path.
+  private func told(_ failure: FailureDocument.Body) -> String {
+    guard let output, let path = failure.path, Self.whole(path) == Self.whole(output) else { return failure.message }
+    return "\(output): \(failure.message)"
   }
 
   /// The commands that the advice of a status or a report names.
@@ -63,13 +80,23 @@ struct ListResult: Encodable {
     return error.map(common)
   }
 
+  /// The store, and with a failure its output, which may be at fault.
+  var name: String { tone == .failed ? [store, output].compactMap { $0 }.joined(separator: " to ") : store }
+
   /// A text of one store, as it is said of several.
   func common(_ text: String) -> String {
-    let named = [path, output, store].compactMap { $0 }.reduce(text) { $0.replacing($1, with: "STORE") }
+    let outputs = output.map { [(Self.whole($0), "OUTPUT"), ($0, "OUTPUT")] } ?? []
+    // The longest one first: one may be the other's beginning.
+    let paths = (outputs + [(Self.whole(store), "STORE"), (store, "STORE")]).sorted {
+      $0.0.utf8.count > $1.0.utf8.count
+    }
+    let named = paths.reduce(text) { $0.replacing($1.0, with: $1.1) }
     let known = named.firstRange(of: ", did you mean").map { String(named[..<$0.lowerBound]) } ?? named
     return known.replacing(/[0-9][0-9,]* (objects?|values?|links?|rows?)/) { "N \($0.1)" }
   }
 
   /// The whole path of the result.
-  var path: String { URL(fileURLWithPath: output ?? store).path }
+  var path: String { Self.whole(output ?? store) }
+
+  private static func whole(_ path: String) -> String { URL(fileURLWithPath: path).path }
 }

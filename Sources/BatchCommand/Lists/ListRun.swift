@@ -21,6 +21,7 @@ final class ListRun: Sendable {
   private let workers = StoreWorkers()
   private let state = Mutex(State())
   private let orders: ListOrders
+  private let kept = KeptResults()
   private let stateOf: @Sendable (StoreOutcome) -> ListState
   private let codeOf: @Sendable ([ListResult]) -> Int32
 
@@ -66,6 +67,7 @@ final class ListRun: Sendable {
       let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, list.entries.count)))
       for worker in workers { _ = worker.join() }
     }
+    if isMigration { kept.end() }
     let results = self.results
     return ListSummary(
       list, words: words, results: results, exitCode: codeOf(results),
@@ -87,6 +89,7 @@ final class ListRun: Sendable {
       orders.begins(list.entries[place].target, place)
       let result = run(list.entries[place], place)
       orders.ends(place)
+      if isMigration { kept.note(result, of: list.entries[place], by: words) }
       let count = state.withLock { state in
         state.results[place] = result
         return state.results.count
@@ -121,6 +124,7 @@ final class ListRun: Sendable {
       let line = command.command(words.verb, takesOutput: takesOutput, isRun: isMigration)
       let outcome = StoreOutcome(try workers.run(line, place, deadline: deadline))
       result.take(outcome, stateOf(outcome), isMigration: isMigration)
+      look(entry, &result)
     } catch {
       let told = BatchError(wrapping: error)
       (result.exitCode, result.error, result.hint) = (told.exitCode, told.message, told.hint)
@@ -128,6 +132,39 @@ final class ListRun: Sendable {
     }
     result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
     return result
+  }
+}
+
+extension ListRun {
+  /// What a command that looks at results, or clears up, does not see by itself.
+  private func look(_ entry: Manifest.Entry, _ result: inout ListResult) {
+    switch words.verb[0] {
+    case "status":
+      result.distinguishStore(entry)
+      fallthrough
+    case "report":
+      if let found = kept.find(entry), found.isLast(beside: result.tone) { result.take(found) }
+    case "clean":
+      guard let found = kept.find(entry), !words.line.contains("--dry-run") else { return }
+      guard (try? kept.forget(found.target)) != nil, result.tone == .nothing else { return }
+      (result.state, result.tone, result.detail) = ("cleaned", .done, "what was known of its last attempt")
+    default: return
+    }
+  }
+}
+
+extension ListResult {
+  /// The status is asked of the output: that one may be missing where the store is there.
+  fileprivate mutating func distinguishStore(_ entry: Manifest.Entry) {
+    let none = ListState.noneIsKnown
+    guard exitCode == BatchError.Code.noSuchFile.exitCode || state == none else { return }
+    guard !FileManager.default.fileExists(atPath: entry.store) else {
+      (exitCode, state, tone, error, hint, next) = (ExitCodes.nothingToDo, none, .nothing, nil, nil, nil)
+      return
+    }
+    let missing = NearName.noSuchFile(entry.store, "store")
+    (exitCode, state, tone) = (missing.exitCode, ExitCodes.name(missing.exitCode), .failed)
+    (error, hint) = (missing.message, missing.hint)
   }
 }
 

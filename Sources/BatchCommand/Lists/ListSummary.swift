@@ -37,7 +37,8 @@ struct ListSummary: Encodable {
     var places: [String: Int] = [:]
     groups = []
     for (index, result) in results.enumerated() {
-      let key = "\(result.exitCode)\0\(result.state)\0\(result.reason ?? "")"
+      let command = result.kept.map { [$0.folder, $0.verb] + $0.line } ?? []
+      let key = ([result.exitCode.description, result.state, result.reason ?? ""] + command).joined(separator: "\0")
       if let place = places[key] {
         groups[place].stores.append(index)
         continue

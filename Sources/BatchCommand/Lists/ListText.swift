@@ -28,7 +28,7 @@ struct ListText {
     if let reason = group.reason { lines.append("  because: \(reason)") }
     if let hint = group.hint { lines.append("  \(hint)") }
     if isListed {
-      lines += stores.map { "  \($0.store)\($0.detail.map { ": \($0)" } ?? "")" }
+      lines += stores.map { "  \($0.name)\($0.detail.map { ": \($0)" } ?? "")" }
       if group.count > stores.count { lines.append("  and \(Console.count(UInt64(group.count - stores.count))) more") }
     }
     if let next = group.next { lines.append("  \(group.isToCorrect ? "after a correction" : "to continue"): \(next)") }

@@ -3,7 +3,7 @@ struct ListWords: Sendable {
   /// The command.
   let verb: [String]
   /// All that was typed behind it.
-  private let line: [String]
+  let line: [String]
 
   init(verb: String, line: [String]) {
     self.verb = [verb]

@@ -39,6 +39,10 @@ struct ListState: Equatable {
   /// From what needs a look to what does not.
   enum Tone: Int, Sendable, CaseIterable { case failed, waiting, running, done, nothing }
 
+  /// What is said of a store that has its version, and of one that nobody has migrated.
+  static let unchanged = "needed nothing"
+  static let noneIsKnown = "no migration is known"
+
   var name: String
   var tone: Tone
   var detail: String?

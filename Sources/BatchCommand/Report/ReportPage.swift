@@ -79,7 +79,7 @@ struct ReportPage {
       rejects.groups.map { $0.map(words.rejects) }
         ?? rejects.first.map { "step \($0.step), \($0.mapping): \($0.entity) \($0.key): \($0.reason)" })
     let count =
-      "\(Console.count(rejects.count)) objects could not be migrated, and were rejected. They are listed in \(rejects.path)"
+      "\(rejects.count.counted("object")) could not be migrated, and \(rejects.count.verb("was", "were")) rejected. They are listed in \(rejects.path)"
     let replay = rejects.replay.map {
       HTML.element("p", classes: "", content: "After a fix, migrate all objects again:")
         + HTML.element("pre", classes: "", content: HTML.escaped($0))

@@ -40,8 +40,9 @@ struct ReportWords {
     switch report.outcome {
     case .done: return "The store is at \(version)\(isProved).\(isWritten)"
     case .doneWithRejects:
-      return
-        "The store is at \(version)\(isProved); \(Console.count(report.rejects?.count ?? 0)) objects were rejected.\(isWritten)"
+      let count = report.rejects?.count ?? 0
+      let rejected = "\(count.counted("object")) \(count.verb("was", "were")) rejected"
+      return "The store is at \(version)\(isProved); \(rejected).\(isWritten)"
     case .running: return "The migration is running: \(percent) of the way to \(version)."
     case .paused: return "The migration is paused at \(percent) of the way to \(version)."
     case .stopped: return "The migration was stopped in good order, at \(percent) of the way to \(version)."
@@ -121,12 +122,12 @@ struct ReportWords {
   /// The account of the rows of a step.
   func tally(_ tally: RunHistory.Tally) -> String {
     var parts = [
-      "\(Console.count(tally.read)) objects read", "\(Console.count(tally.written)) written",
+      "\(tally.read.counted("object")) read", "\(Console.count(tally.written)) written",
       "\(Console.count(tally.leftOut)) left out", "\(Console.count(tally.rejected)) rejected",
     ]
     if tally.made > 0 { parts.append("\(Console.count(tally.made)) created") }
-    if tally.linksWritten > 0 { parts.append("\(Console.count(tally.linksWritten)) links written") }
-    if tally.linksLeftOut > 0 { parts.append("\(Console.count(tally.linksLeftOut)) links left out") }
+    if tally.linksWritten > 0 { parts.append("\(tally.linksWritten.counted("link")) written") }
+    if tally.linksLeftOut > 0 { parts.append("\(tally.linksLeftOut.counted("link")) left out") }
     return parts.joined(separator: ", ")
   }
 
@@ -151,7 +152,7 @@ struct ReportWords {
       case .full: "A second decoder, which read the finished file from its first page to its last,"
       case .fast, .some(.none), nil: "A second decoder"
       }
-    let compared = "compared \(Console.count(proof.rows)) rows in \(proof.tables) tables with what was written"
+    let compared = "compared \(proof.rows.counted("row")) in \(proof.tables.counted("table")) with what was written"
     var lines = [
       "\(reader) checked every page, every index and every key, and \(proof.tables > 0 ? compared : "compared no rows"). "
         + "This took \(duration(proof.seconds)) after the last row."

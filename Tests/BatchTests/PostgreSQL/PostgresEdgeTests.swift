@@ -188,8 +188,8 @@
       defer { withExtendedLifetime(folder) {} }
       for (change, message) in [
         ("UPDATE item SET small = 7 WHERE id = 123", "not what was sent: 123"),
-        ("DELETE FROM item WHERE id = 7", "has 299 rows, and 300 were sent"),
-        ("INSERT INTO item (id, required) VALUES (999, '')", "has 301 rows, and 300 were sent"),
+        ("DELETE FROM item WHERE id = 7", "has 299 rows in the place of 300"),
+        ("INSERT INTO item (id, required) VALUES (999, '')", "has 301 rows in the place of 300"),
         ("UPDATE item SET text = NULL WHERE id IN (5, 9)", "not what was sent: 5, 9"),
       ] {
         try TestServer.withSchema("tampering") { session, schema in

@@ -31,7 +31,7 @@ package enum ReplayCommand {
 
   /// The words after the program's name that ask for a run again: with `restarts` one that gives up the run that is
   /// there. Nil if another option is among the arguments, or none at all.
-  static func words(_ arguments: [String], source: String, output: String?, restarts: Bool) -> [String]? {
+  package static func words(_ arguments: [String], source: String, output: String?, restarts: Bool) -> [String]? {
     guard source.hasPrefix("/"), !arguments.isEmpty, hasOnly(options.union(ownOptions), arguments) else { return nil }
     return ["migrate", source] + arguments + (output.map { ["--output", $0] } ?? []) + (restarts ? ["--restart"] : [])
   }

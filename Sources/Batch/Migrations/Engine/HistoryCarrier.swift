@@ -36,7 +36,8 @@ struct HistoryCarrier {
         found.tables[index].removed = fates.removed
         let version = drafts.step.destination.name
         found.notes.append(
-          "\(removed) rows of \(table.name) are dropped with their entities, which \(version) does not have")
+          "\(removed.counted("row")) of \(table.name) \(removed.verb("is", "are")) dropped with \(removed.verb("its entity", "their entities")), which \(version) does not have"
+        )
       }
       let numbers = fates.numbers
       if removed > 0 || numbers.contains(where: { $0.key != $0.value }) {

@@ -102,7 +102,7 @@ package final class RejectLog: @unchecked Sendable {
     guard state.total < limit else {
       try flush()
       throw BatchError(
-        .tooManyRejects, "more than \(limit) objects cannot be migrated; this one: \(error.message)",
+        .tooManyRejects, "more than \(limit.counted("object")) cannot be migrated; this one: \(error.message)",
         hint:
           "Those before are in \(file.path). Mend the mapping and begin anew, or go on with --max-rejects and a larger number",
         entity: compiled.source.name, key: key, cause: error.cause)

@@ -125,15 +125,19 @@ extension StepAccount {
     var notes = objects.filter { $0.leftOut > 0 }.flatMap { objects in
       let shares = objects.removed?.map { ($0.count, "remove: \($0.reason)") }
       return (shares ?? [(objects.leftOut, objects.rule ?? objects.mapping)]).filter { $0.0 > 0 }.map { count, rule in
-        "\(count.grouped) of \(objects.read.grouped) objects of \(objects.source) were left out by \(rule)"
+        "\(count.grouped) of \(objects.read.grouped) objects of \(objects.source) "
+          + "\(count.verb("was", "were")) left out by \(rule)"
       }
     }
     for object in objects where object.rejected > 0 {
-      notes.append("\(object.rejected.grouped) of \(object.read.grouped) objects of \(object.source) were rejected")
+      let (count, read) = (object.rejected, object.read)
+      notes.append(
+        "\(count.grouped) of \(read.grouped) objects of \(object.source) \(count.verb("was", "were")) rejected")
     }
     for link in links where link.leftOut > 0 {
       notes.append(
-        "\(link.leftOut.grouped) of \(link.read.grouped) links of \(link.relationship) were left out with their objects"
+        "\(link.leftOut.grouped) of \(link.read.grouped) links of \(link.relationship) "
+          + "\(link.leftOut.verb("was left out with its object", "were left out with their objects"))"
       )
     }
     let also = objects.contains { $0.rejected > 0 } ? " or rejected" : ""

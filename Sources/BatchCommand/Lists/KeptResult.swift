@@ -1,0 +1,74 @@
+import Batch
+import Foundation
+
+/// How the last attempt at a store of a list ended, where no run on the disk says it: it was refused, failed before its
+/// first row, was not begun, or needed nothing.
+struct KeptResult: Codable, Equatable {
+  private static let longestText = 4096
+  private static let longestLine = 32 << 10
+
+  var format = 1
+  /// Whole paths.
+  var store: String
+  var target: String
+  /// When it ended, ISO 8601, UTC.
+  var time: String
+  var exitCode: Int32
+  var state: String
+  var error: String?
+  var hint: String?
+  var effect: String?
+  var next: [String]?
+  /// The list's command: its verb, what was typed behind it, and the folder that it ran in.
+  var verb: String
+  var line: [String]
+  var folder: String
+
+  init(_ result: ListResult, of entry: Manifest.Entry, by words: ListWords, at time: Date = Date()) {
+    (store, target) = (Self.whole(entry.store), Self.whole(entry.target))
+    (exitCode, state, self.time) = (result.exitCode, result.state, time.ISO8601Format())
+    func short(_ text: String?) -> String? { text.map { String($0.prefix(Self.longestText)) } }
+    (error, hint, effect) = (short(result.error), short(result.hint), result.effect)
+    next = result.next?.filter { $0.utf8.count <= Self.longestText }
+    (verb, folder) = (words.verb[0], FileManager.default.currentDirectoryPath)
+    line = words.line.reduce(0) { $0 + $1.utf8.count } <= Self.longestLine ? words.line : []
+  }
+
+  /// The path without links, as far as it is there.
+  static func whole(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+
+  /// Nil if the command was too long to keep.
+  var words: ListWords? { line.isEmpty ? nil : ListWords(verb: verb, line: [verb] + line) }
+
+  var tone: ListState.Tone {
+    switch exitCode {
+    case 0: .done
+    case ExitCodes.stopped: .waiting
+    default: .failed
+    }
+  }
+
+  var date: Date { (try? Date(time, strategy: .iso8601)) ?? .distantPast }
+}
+
+extension KeptResult {
+  /// Whether it says more of the store than what the disk shows: no run has come since.
+  func isLast(beside shown: ListState.Tone) -> Bool {
+    let job = MigrationJob(policies: Program.policies)
+    switch shown {
+    case .nothing: return true
+    // A run knows more of itself than that nothing was to be done after it.
+    case _ where tone == .done: return false
+    case .running: return false
+    case .done:
+      let started = (try? job.report(target))?.started.flatMap { try? Date($0, strategy: .iso8601) }
+      return started.map { $0 <= date } ?? true
+    case .failed, .waiting:
+      // An interrupted run says itself that it waits, and a missing store is missing.
+      guard exitCode != ExitCodes.stopped else { return false }
+      guard let status = try? job.status(target), status.state != .none else { return true }
+      guard let age = status.secondsSinceSign else { return false }
+      return Date().addingTimeInterval(-age) <= date.addingTimeInterval(2)
+    }
+  }
+}

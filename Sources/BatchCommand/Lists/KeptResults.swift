@@ -1,0 +1,80 @@
+import Batch
+import Foundation
+import Glibc
+import Streams
+import Synchronization
+
+/// Results of stores that have no run to say them: a file a store in the user's state directory, named after the path
+/// that was to have the result. A later success takes it away.
+final class KeptResults: Sendable {
+  /// Of more the oldest ones go.
+  private static let mostFiles = 10_000
+  private static let mostBytes = 256 << 10
+
+  private let folder: String?
+  private let files = LocalFileSystem()
+  private let problem = Mutex<String?>(nil)
+
+  init() {
+    folder = JobRegistry(LocalFileSystem()).directory.map { FilePaths.join(FilePaths.directory(of: $0), "results") }
+  }
+
+  /// Keeps what became of a store, or forgets what was kept of it. A failure does not end the list: it is told at the
+  /// end.
+  func note(_ result: ListResult, of entry: Manifest.Entry, by words: ListWords) {
+    do {
+      guard result.tone != .done || result.state == ListState.unchanged else { return try forget(entry.target) }
+      guard [.failed, .waiting, .done].contains(result.tone) else { return }
+      guard let folder else {
+        throw BatchError(.failed, "the user has no state directory; set GODWIT_STATE to a folder")
+      }
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      let kept = KeptResult(result, of: entry, by: words)
+      let bytes = [UInt8](try JSONEncoder().encode(kept))
+      guard let path = path(kept.target) else { return }
+      if result.tone == .failed { return try files.writeDurably(bytes, to: path) }
+      // Of a list that is stopped these may be thousands, and there is little time.
+      let file = try files.open(path + ".new", .create)
+      defer { file.close() }
+      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+      try files.rename(path + ".new", to: path)
+    } catch {
+      problem.withLock { $0 = $0 ?? "\(error)" }
+    }
+  }
+
+  /// Says what could not be kept, and bounds the number of files.
+  func end() {
+    if let problem = problem.withLock({ $0 }) {
+      Console.error("what failed is not kept for status and report: \(problem)")
+    }
+    guard let folder, let names = try? files.list(folder), names.count > Self.mostFiles else { return }
+    let dated = names.map { name in
+      let path = FilePaths.join(folder, name)
+      return (path, (try? files.statusOfName(path))?.modified ?? 0)
+    }
+    for (path, _) in dated.sorted(by: { $0.1 < $1.1 }).prefix(names.count - Self.mostFiles) { try? files.remove(path) }
+  }
+
+  /// What is kept of a store; nil if it is nothing, or nothing that can be understood.
+  func find(_ entry: Manifest.Entry) -> KeptResult? {
+    let target = KeptResult.whole(entry.target)
+    guard let path = path(target), let status = try? files.statusOfName(path), status.isRegularFile,
+      status.owner == geteuid(), let bytes = try? files.readAll(path, cap: Self.mostBytes),
+      let kept = try? JSONDecoder().decode(KeptResult.self, from: Data(bytes)), kept.format == 1,
+      kept.target == target, kept.store == KeptResult.whole(entry.store)
+    else { return nil }
+    return kept
+  }
+
+  /// A migration to the path is done, or nobody wants to know any longer.
+  func forget(_ target: String) throws {
+    guard let path = path(KeptResult.whole(target)), try files.statusOfName(path) != nil else { return }
+    try files.remove(path)
+  }
+
+  private func path(_ target: String) -> String? {
+    folder.map { FilePaths.join($0, JobRegistry.hex(target) + ".json") }
+  }
+}
