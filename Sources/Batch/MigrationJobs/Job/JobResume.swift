@@ -56,8 +56,7 @@ extension MigrationJob {
         throw refusal(life, way: .restart, job: job, resumes: true)
       }
       var plan = try changed(JobPlan.read(job, fileSystem), job, memory: memory, rejects: rejects)
-      try check(consent, plan, job)
-      plan.add(consent)
+      try add(consent, to: &plan, job)
       try finishCorrection(of: plan, job: job.current(fileSystem), lease: lease)
       if !mappings.isEmpty { plan = try correct(plan, mappings: mappings, job: job.current(fileSystem), lease: lease) }
       if answer == .cutOverAgain { try takeBackCutOver(&plan, job.current(fileSystem)) }
@@ -114,7 +113,8 @@ extension MigrationJob {
 
   /// The names of what may be lost have to be those of the run's versions. A store that is migrated by its tables is its
   /// own version, and has names that no model knows.
-  private func check(_ consent: LossConsent, _ plan: JobPlan, _ job: JobDirectory) throws {
+  private func add(_ consent: LossConsent, to plan: inout JobPlan, _ job: JobDirectory) throws {
+    plan.add(consent)
     guard !consent.dropped.isEmpty, plan.fromTables != true else { return }
     do { try RequestNames(try plan.library(job), store: nil).check(consent) } catch var error as BatchError {
       // What there is of the run is as it was.

@@ -86,7 +86,8 @@ extension MigrationRun {
     if building == .sqlite { header.version = .rollback }
     let (isSmall, mayWait) = (isSmall(reader), isLast && mayEndUnwritten)
     // What is small is verified as fast at the end.
-    let early = isLast && building == .engine && !isSmall ? try earlyVerification(stepPlan, header, memory(steps)) : nil
+    let looksEarly = isLast && building == .engine && !isSmall
+    let early = looksEarly ? try earlyVerification(stepPlan, header, memory: files.budget) : nil
     let job = StepJob(
       reader: reader, plan: stepPlan, number: index + 1, path: job.working(storeName(index)), files: files,
       header: header,
@@ -117,7 +118,7 @@ extension MigrationRun {
   }
 
   /// Verifies what is written at once, if that is used in the end: a full verification looks at the finished file alone.
-  private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader, _ memory: MemoryBudget) throws
+  private func earlyVerification(_ step: StepPlan, _ header: DatabaseHeader, memory: MemoryBudget) throws
     -> EarlyVerification?
   {
     guard plan.verification == .fast || plan.verification == .sqlite else { return nil }

@@ -29,8 +29,7 @@ struct LinkPlanner {
         origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
       let offsets = Set((map.byNumber.compactMap { $0?.offset }))
       guard let otherOffset = offsets.first else { continue }
-      let ends = [draft.source.name, origin.relationship.destination]
-      let lost = try ends.map { try losesSome($0, of: origin, "\(draft.source.name).\(origin.name)") }
+      let isPartial = try losesSome(draft, origin)
       var unit = LinkUnit(
         join: join,
         scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
@@ -39,7 +38,7 @@ struct LinkPlanner {
         inverseOrder: drafts.graph.inverseOrder(origin.relationship.storage),
         name: "\(draft.source.name).\(origin.name)")
       let isFiltered = try filter(
-        &unit, draft: draft, origin: origin, relationship: relationship, isPartial: lost.contains(true))
+        &unit, draft: draft, origin: origin, relationship: relationship, isPartial: isPartial)
       // Every mapping of a filtered hierarchy writes the links of its own objects.
       let key = "\(origin.relationship.storage)" + (isFiltered ? " \(draft.mapping.name)" : "")
       if let same = found.first(where: { $0.key == key }) {
@@ -70,11 +69,12 @@ struct LinkPlanner {
 
   /// Whether objects at an end of the links are removed. A join table holds the links of a whole hierarchy: those of an
   /// entity that no mapping names would lead nowhere, and nobody has said that they may go.
-  private func losesSome(_ entity: String, of origin: RelationshipOrigin, _ name: String) throws -> Bool {
+  private func losesSome(_ draft: MappingDraft, _ origin: RelationshipOrigin) throws -> Bool {
     guard case .join = origin.relationship.storage else { return false }
-    let model = drafts.graph.binding.layout.model
+    let (model, name) = (drafts.graph.binding.layout.model, "\(draft.source.name).\(origin.name)")
+    let ends = [draft.source.name, origin.relationship.destination]
     let gone = model.entities.filter { candidate in
-      !candidate.isAbstract && model.isKind(candidate.name, of: entity)
+      !candidate.isAbstract && ends.contains { model.isKind(candidate.name, of: $0) }
         && !drafts.drafts.contains { $0.source.name == candidate.name }
     }
     let mappings = drafts.step.mappingModels.flatMap(\.entityMappings)
