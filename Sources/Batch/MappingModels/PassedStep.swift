@@ -16,9 +16,22 @@ package struct PassedStep {
     (self.source, self.destination) = (source, destination)
   }
 
-  /// What stands against it; nil for nothing.
-  package func obstacle() -> String? {
-    pairs.lazy.compactMap { Self.obstacle(in: $0.mapping) }.first ?? obstacleInTables() ?? obstacleInLinks()
+  /// What stands against it; nil for nothing. `next` is the step after it, if that can be inferred: links that it does
+  /// not read are never made.
+  package func obstacle(before next: PassedStep? = nil) -> String? {
+    pairs.lazy.compactMap { Self.obstacle(in: $0.mapping) }.first ?? obstacleInTables() ?? obstacleInLinks(next)
+  }
+
+  /// Whether the step carries links of a join table of its source.
+  private func reads(_ join: JoinTable) -> Bool {
+    let model = destination.model
+    return model.entities.contains { entity in
+      entity.relationships.contains { relationship in
+        origins(PropertyReference(entity: entity.name, name: relationship.name)).contains { origin in
+          if case .join(let place, _) = origin { source.joinTables[place] == join } else { false }
+        }
+      }
+    }
   }
 
   private static func obstacle(in mapping: EntityMapping) -> String? {
@@ -39,8 +52,8 @@ package struct PassedStep {
     return step.keepsTables ? nil : "objects move to other tables"
   }
 
-  private func obstacleInLinks() -> String? {
-    destination.joinTables.lazy.compactMap { join in
+  private func obstacleInLinks(_ next: PassedStep?) -> String? {
+    destination.joinTables.lazy.filter { next?.reads($0) ?? true }.compactMap { join in
       let sides = [join.relationship, join.inverse].map(origins).filter { !$0.isEmpty }
       let name = join.relationship.description
       guard let origin = sides.first?.first else { return nil }

@@ -66,7 +66,7 @@ struct PathFusion {
       return
     }
     closeStretch(before: index)
-    if let reason = try reasonToEnd() {
+    if let reason = try reasonToEnd(before: index) {
       note(step, "needs another pass, because \(reason)")
       closePass(before: index)
     }
@@ -87,16 +87,20 @@ struct PathFusion {
     return composition
   }
 
-  /// Why the pass at hand cannot continue after its last step; nil if it can.
-  private func reasonToEnd() throws -> String? {
+  /// Why the pass at hand cannot continue with a step after its last one; nil if it can.
+  private func reasonToEnd(before index: Int) throws -> String? {
     guard let (last, range) = stages.last else { return nil }
-    let mappings = last.mappingModels.flatMap(\.entityMappings)
-    let step = try PassedStep(
-      mappings, from: versions[range.lowerBound].layout(), to: versions[range.upperBound].layout())
-    if let obstacle = step.obstacle() {
+    let next = try path[index].isInferred ? passed(path[index], index..<index + 1) : nil
+    if let obstacle = try passed(last, range).obstacle(before: next) {
       return "in \(last.source.name) to \(last.destination.name) \(obstacle)"
     }
     return stages.count > Self.mostPassed ? "the pass before it spans \(Self.mostPassed) versions already" : nil
+  }
+
+  private func passed(_ step: MigrationStep, _ range: Range<Int>) throws -> PassedStep {
+    try PassedStep(
+      step.mappingModels.flatMap(\.entityMappings), from: versions[range.lowerBound].layout(),
+      to: versions[range.upperBound].layout())
   }
 
   private mutating func closeStretch(before end: Int) {
