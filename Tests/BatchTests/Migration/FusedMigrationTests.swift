@@ -11,13 +11,13 @@ import Testing
 
 /// Inferred steps behind each other in one pass, held against the same steps one after the other.
 @Suite struct FusedMigrationTests {
-  private static func versions(_ entities: [[EntityDescription]]) -> [ManagedObjectModel] {
+  static func versions(_ entities: [[EntityDescription]]) -> [ManagedObjectModel] {
     entities.enumerated().map { ManagedObjectModel(name: "V\($0 + 1)", entities: $1) }
   }
 
   /// The passes of a fused run, after its bytes were compared with those of the steps one by one.
   @discardableResult
-  private static func passes(
+  static func passes(
     _ versions: [ManagedObjectModel], rows: UInt64 = 300, seed: UInt64 = 1, change: (String) throws -> Void = { _ in }
   ) throws -> MigrationPlan {
     let folder = try MigrationFolder(versions)
@@ -190,32 +190,6 @@ import Testing
     }
     let plan = try Self.passes(Self.versions([first, middle, third]))
     #expect(plan.steps.count == 1)
-  }
-
-  /// A book's one reader becomes several in V2. V3 has them (`kept`) or not.
-  private static func readers(kept: Bool) -> [ManagedObjectModel] {
-    func book(_ links: [RelationshipDescription]) -> EntityDescription {
-      MigrationModels.entity("Book", [MigrationModels.attribute("title")], links)
-    }
-    func reader(_ links: [RelationshipDescription], _ more: [AttributeDescription] = []) -> EntityDescription {
-      MigrationModels.entity("Reader", [MigrationModels.attribute("name")] + more, links)
-    }
-    let many = StoreModels.link("books", "Book", "readers", many: true)
-    let readers = StoreModels.link("readers", "Reader", "books", many: true)
-    let old = StoreModels.link("readers", "Reader", "books")
-    let size = [MigrationModels.attribute("size", .integer32)]
-    return versions([
-      [book([old]), reader([many])], [book([readers]), reader([many])],
-      [book(kept ? [readers] : []), reader(kept ? [many] : [], size)],
-    ])
-  }
-
-  @Test("Links that a version between would make of keys, and that the next one drops, need no pass of their own")
-  func linksThatNobodyReads() throws {
-    let dropped = try Self.passes(Self.readers(kept: false))
-    #expect(dropped.steps.count == 1 && dropped.notes.allSatisfy { !$0.contains("needs another pass") })
-    let kept = try Self.passes(Self.readers(kept: true))
-    #expect(kept.steps.count == 2 && kept.notes.contains { $0.contains("were keys in the version before") })
   }
 
   @Test("Elements of composite attributes are carried over, in one pass and in two")
