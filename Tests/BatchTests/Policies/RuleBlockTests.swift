@@ -65,7 +65,7 @@ struct RuleBlockTests {
     #expect(try MigrationFolder.rows(request.source, "SELECT Z_PK FROM ZNOTE ORDER BY 1") == ["int64(1)", "int64(4)"])
     for reason in ["notes without title cannot be opened", "high ranks are gone"] {
       #expect(
-        report.notes.contains { $0.contains("1 of 4 objects of Note were left out by remove: \(reason)") },
+        report.notes.contains { $0.contains("1 of 4 objects of Note was left out by remove: \(reason)") },
         "\(report.notes)")
     }
     #expect(
