@@ -51,7 +51,7 @@ struct RuleConditionTests {
     var request = folder.request(store)
     request.mappings = [file]
     let report = try folder.migrate(request)
-    #expect(report.isVerified && report.notes.contains { $0.contains("1 of 4 objects of Note were left out") })
+    #expect(report.isVerified && report.notes.contains { $0.contains("1 of 4 objects of Note was left out") })
     #expect(
       try MigrationFolder.rows(store, "SELECT Z_PK, ZRANK, ZLABEL, ZSIZE, ZPARENT FROM ZNOTE ORDER BY 1") == [
         "int64(1)|int64(1)|string(\"AB\")|string(\"10\")|null",
