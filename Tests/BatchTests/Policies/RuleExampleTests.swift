@@ -173,7 +173,7 @@ struct RuleExampleTests {
     for name in names {
       #expect(
         report.notes.contains {
-          $0.contains("objects of \(name) were left out by remove: the server has deleted them")
+          $0.contains("objects of \(name) was left out by remove: the server has deleted them")
         },
         "\(report.notes)")
     }
