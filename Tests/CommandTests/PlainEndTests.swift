@@ -132,7 +132,7 @@ struct PlainEndTests {
     var process = try atWork(store, more, isMigrating: isMigrating)
     let running = try status(["--check"])
     #expect(running.code == 21 && running.output.contains("\(output): running"), "\(running)")
-    #expect(running.output.contains("  progress") && running.output.contains("source       \(store)"), "\(running)")
+    #expect(running.output.contains("  owner ") && running.output.contains("source       \(store)"), "\(running)")
     let second = try folder.run("book-migration", load(store, more))
     #expect(
       second.code == 21 && second.error.contains("status \(output)") && !second.error.contains("take-over"), "\(second)"
